@@ -238,7 +238,7 @@ Found descend(const SearchedBlock& b) {
 }
 
 constexpr std::array kMistakes = {
-    // The order of candidates with equal SAD.
+    // Mistakes in the order of candidates with equal SAD.
     MotionMistake{"last-of-equals",
                   "of candidates with equal SAD the last is kept: compare with <, not <=, and let a reduction prefer "
                   "the lower candidate",
@@ -254,7 +254,7 @@ constexpr std::array kMistakes = {
                   "of candidates with equal SAD the shortest vector is kept: the codec keeps the first in raster order",
                   [](const SearchedBlock& b) { return search<Order::nearest>(b, window_of(b)); }},
 
-    // One bound of the window.
+    // Mistakes in a bound of the window.
     MotionMistake{"window-left-short",
                   "the window begins one column too late: its first column is x = max(0, 8*bx - range)",
                   [](const SearchedBlock& b) { return search(b, changed(b, 1, 0, 0, 0)); }},
@@ -324,7 +324,7 @@ constexpr std::array kMistakes = {
     MotionMistake{"window-moved", "at an edge the window is moved into the plane: it must be cut",
                   [](const SearchedBlock& b) { return search(b, moved_in(b)); }},
 
-    // The range.
+    // Mistakes with the range.
     MotionMistake{"range-doubled",
                   "twice the range is searched: chroma planes have half of luma's range, and the job says it",
                   [](const SearchedBlock& b) { return with_range(b, 2 * b.range); }},
@@ -339,7 +339,7 @@ constexpr std::array kMistakes = {
     MotionMistake{"range-long", "the range is one too large on all sides",
                   [](const SearchedBlock& b) { return with_range(b, b.range + 1); }},
 
-    // Candidates that are left out.
+    // Mistakes that leave out candidates.
     MotionMistake{"candidates-256",
                   "only the first 256 candidates of a window are tried: let threads go on in steps of their number",
                   [](const SearchedBlock& b) { return search_first(b, 256); }},
@@ -356,7 +356,7 @@ constexpr std::array kMistakes = {
     MotionMistake{"zero-only", "the vectors are all zero: nothing is searched, or nothing is stored",
                   [](const SearchedBlock&) -> Found { return MotionVector{}; }},
 
-    // The difference.
+    // Mistakes in the difference of blocks.
     MotionMistake{"squares", "squares of differences are summed: the codec sums absolute differences",
                   with_sad<sad_squares>},
     MotionMistake{"without-abs", "differences are summed without their absolute value", with_sad<sad_without_abs>},
@@ -381,7 +381,7 @@ constexpr std::array kMistakes = {
     MotionMistake{"every-second-row", "every second row of the block is left out of the SAD",
                   with_sad<sad_of_part<8, 8, 2>>},
 
-    // Memory.
+    // Mistakes in addressing the planes.
     MotionMistake{"width-as-pitch", "rows are addressed by the width: their distance is the pitch",
                   [](const SearchedBlock& b) { return with_width_as_pitch(b, true, true); }},
     MotionMistake{"width-as-reference-pitch",
@@ -405,7 +405,7 @@ constexpr std::array kMistakes = {
                     return search(other, window_of(b));
                   }},
 
-    // The vector.
+    // Mistakes in the vector that is stored.
     MotionMistake{"components-swapped", "the components of vectors are swapped: x comes first",
                   [](const SearchedBlock& b) -> Found {
                     const Found v = exact_of(b, number_of(b));
@@ -447,7 +447,7 @@ constexpr std::array kMistakes = {
                   "components of vectors are kept in 7 bits and overflow: they need 8 for ranges above 64",
                   [](const SearchedBlock& b) -> Found { return wrapped(*exact_of(b, number_of(b)), 7); }},
 
-    // The block.
+    // Mistakes that store a result for another block, or an old one.
     MotionMistake{"stale",
                   "the result is that of the call before: something is kept from call to call, or nothing is written",
                   [](const SearchedBlock& b) -> Found {

@@ -12,15 +12,16 @@
 
 namespace c63 {
 
-/// One frame for one GOP chain of a backend.
+/// One frame to be encoded by one GOP chain of a backend.
 struct ChainFrame {
   int chain = 0;
   FramePlan plan;
-  double read_ms = 0;                           ///< time to read it, passed on to the statistics
-  std::span<const std::uint8_t> in_place = {};  ///< its samples in place; empty: they are in the chain's input
-  /// The original of a filtered frame. PSNR and SSIM refer to it. Null: the frame was not filtered.
+  double read_ms = 0;                           ///< time that reading it took; goes to the frame's statistics
+  /// Its samples, if they lie in place; empty: they are in the chain's input.
+  std::span<const std::uint8_t> in_place = {};
+  /// If the frame was filtered: the frame before that, against which PSNR and SSIM are measured. Null: not filtered.
   std::shared_ptr<const std::vector<std::uint8_t>> original = {};
-  std::span<const std::uint8_t> original_in_place = {};  ///< the same for frames in place
+  std::span<const std::uint8_t> original_in_place = {};  ///< the same, if it lies in place
 };
 
 /// A frame that a chain has finished.
@@ -32,48 +33,51 @@ struct ChainResult {
 /// What a run must know about a backend.
 struct BackendInfo {
   std::string description;  ///< for people: "cpu (avx512, 2 threads)" or "cuda:0 NVIDIA H200 (sm_90)"
-  int chains = 1;           ///< GOPs that it encodes at the same time
-  int depth = 1;            ///< frames that a chain can hold between submit() and collect()
-  int inputs = 1;           ///< inputs that may be in use: returned by input(), and neither submitted nor discarded
-  int parallelism = 1;      ///< frames in work at the same time; stage times add up to this many times the run's time
-  bool uses_arena = false;  ///< keeps the arena's threads busy, so other threads should not wait for them
+  int chains = 1;           ///< GOPs that can be encoded at the same time
+  int depth = 1;            ///< the most frames that a chain holds between submit() and collect()
+  int inputs = 1;           ///< the most inputs in use: returned by input(), and neither submitted nor discarded
+  /// Frames that are processed at the same time; stage times add up to at most this many times the run's time.
+  int parallelism = 1;
+  bool uses_arena = false;  ///< the backend keeps the arena's threads busy, so no other work should wait for them
 };
 
 /// One device that encodes frames: a GPU, or the machine's CPU. It has a number of GOP chains, each with its own
 /// reference picture. A chain gets the frames of a GOP in order, key frame first. Chains do not depend on each other,
-/// so their number never changes a byte; only the plans decide the bytes. Settings must be valid when a backend is
-/// opened.
+/// so their number does not change the bytes; only the plans decide the bytes. The settings must be valid when a
+/// backend is opened.
 ///
-/// Threads: one thread calls input(), submit() and discard_input(); several may call input() of different chains.
+/// Threads: one thread calls input(), submit() and discard_input(), but several may call input() for different chains.
 /// Another thread calls collect() at the same time.
 class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Constant while the backend lives.
+  /// Does not change while the backend lives.
   [[nodiscard]] virtual const BackendInfo& info() const = 0;
 
-  /// Returns the place for the next frame of `chain`: frame_bytes(width, height) bytes, valid until it is submitted.
-  /// Only while the chain holds fewer than `depth` frames.
+  /// Returns the memory for the next frame of `chain`: frame_bytes(width, height) bytes, valid until the frame is
+  /// submitted. The chain must hold fewer than `depth` frames.
   [[nodiscard]] virtual std::span<std::uint8_t> input(int chain) = 0;
-  /// Says that there was no frame for the last place of input().
+  /// Says that the last input() of this chain will not be used, because there was no frame.
   virtual void discard_input([[maybe_unused]] int chain) {}
-  /// Returns true if frames can be encoded from memory like this without a copy. The memory must not change meanwhile.
+  /// Returns true if a frame at `in_place` can be encoded without a copy. The memory must not change until the frame is
+  /// finished.
   [[nodiscard]] virtual bool accepts([[maybe_unused]] std::span<const std::uint8_t> in_place) const { return false; }
 
-  /// Returns the look-ahead of a chain in the device's memory. It lives as long as the backend. Null: a look-ahead
-  /// keeps its frames in host memory. One thread for each chain uses it.
+  /// Returns the SourceFrames with which a chain's look-ahead keeps its frames in the device's memory. They live as
+  /// long as the backend. Null: the look-ahead keeps its frames in host memory. One thread at a time uses those of a
+  /// chain.
   [[nodiscard]] virtual SourceFrames* source_frames([[maybe_unused]] int chain) { return nullptr; }
 
-  /// Starts encoding the frames in inputs or in place, at most one for each chain in a call. Returns at once.
+  /// Starts to encode frames, at most one for each chain, from inputs or in place. Returns at once.
   virtual void submit(std::span<const ChainFrame> frames) = 0;
 
-  /// Waits until at least one frame in flight is finished, and appends all finished frames. Frames of one chain come in
-  /// order. At least one must be in flight. Throws the device's error.
+  /// Waits until at least one submitted frame is finished, and appends all finished frames to `finished`. Frames of one
+  /// chain come in order. At least one frame must be submitted and not collected. Throws the device's error.
   virtual void collect(std::vector<ChainResult>& finished) = 0;
 
-  /// Says that the frames in flight are no longer needed. Frames that are not begun need not be coded, and collect()
-  /// may return none. Afterwards the backend takes no more frames. Any thread may call it.
+  /// Says that submitted frames are no longer needed. Frames that are not begun need not be coded, and collect() may
+  /// return none. After that, the backend takes no more frames. Any thread may call it.
   virtual void drop() noexcept {}
 };
 

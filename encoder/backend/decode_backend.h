@@ -13,35 +13,37 @@ namespace c63 {
 
 /// A frame for a device to decode.
 struct FrameToDecode {
-  /// with stuffing, not longer than its picture can take; valid until the frame is popped
+  /// The scan with stuffing, no longer than its picture allows. The memory must be valid until the frame is popped.
   std::span<const std::uint8_t> scan;
   QuantizationTables tables{};
   bool key = false;
-  bool repeat = false;             ///< nothing is coded: the previous picture once more
-  bool advances_reference = true;  ///< false: it takes the place of the previous frame, whose reference it shares
-  bool wanted = true;              ///< false: its picture is needed only as a reference
+  bool repeat = false;             ///< nothing is coded: the previous picture is shown again
+  /// False: its reference is that of the previous frame, and its picture replaces that frame's.
+  bool advances_reference = true;
+  bool wanted = true;              ///< false: the picture is only needed as a reference
 };
 
-/// A frame that a device has decoded, or has found to be invalid. Other code finds the error of an invalid one.
+/// A frame that a device has decoded. `fine` is false if it is invalid; the CPU's decoder then finds the error.
 struct FrameOfDevice {
   bool fine = true;
-  std::array<std::span<const std::uint8_t>, kPlanes> planes;  ///< linear; empty if the frame is not wanted
+  /// The planes in linear layout; empty if the frame is not wanted.
+  std::array<std::span<const std::uint8_t>, kPlanes> planes;
 };
 
 /// Calls body(0) … body(count - 1), in parallel if possible.
 using ParallelFor = std::function<void(int count, const std::function<void(int)>& body)>;
 
-/// A device that decodes the frames of a stream: a GPU. Frames come out in the order in which they go in. After an
-/// invalid frame only clear() may be called. For one thread, and one stream at a time. Any call may throw Error
-/// (device).
+/// A device that decodes the frames of a stream: a GPU. Frames are returned in the order in which they are submitted.
+/// After an invalid frame, only clear() may be called. It decodes one stream at a time and is used by one thread. Any
+/// call may throw Error (device).
 class DecodeBackend {
  public:
   virtual ~DecodeBackend() = default;
 
-  /// For people: "cuda:0 NVIDIA H200 (sm_90)".
+  /// The device's name for people: "cuda:0 NVIDIA H200 (sm_90)".
   [[nodiscard]] virtual const std::string& description() const = 0;
 
-  /// Prepares for pictures of one size. The next frame must be a key frame. Memory of host and device together stays
+  /// Prepares for pictures of one size. The next frame must be a key frame. Host memory and device memory together stay
   /// within `max_memory` bytes. Throws Error (limit) if not even one frame fits.
   virtual void open(const Geometry& geometry, std::uint64_t max_memory, ParallelFor parallel_for) = 0;
 
@@ -49,7 +51,7 @@ class DecodeBackend {
   [[nodiscard]] virtual bool has_room() const = 0;
   virtual void submit(const FrameToDecode& frame) = 0;
 
-  /// Returns true if the first submitted frame is finished. At least one must be submitted.
+  /// Returns true if the first submitted frame is finished. At least one frame must be submitted.
   [[nodiscard]] virtual bool is_ready() = 0;
   /// Waits for the first submitted frame and returns it. Its pictures stay valid until pop().
   [[nodiscard]] virtual const FrameOfDevice& front() = 0;

@@ -9,8 +9,8 @@
 
 namespace c63 {
 
-/// Removes the stuffing of a scan: of each 0xFF and the byte after it, only the 0xFF stays. `to` must have room for the whole
-/// scan. Returns the number of bytes left.
+/// Removes the stuffing of a scan: the byte after each 0xFF. `to` must have room for the whole scan. Returns the number
+/// of bytes that remain.
 inline std::size_t remove_stuffing(std::span<const std::uint8_t> scan, std::uint8_t* to) {
   const std::uint8_t* in = scan.data();
   const std::uint8_t* const end = in + scan.size();
@@ -27,10 +27,11 @@ inline std::size_t remove_stuffing(std::span<const std::uint8_t> scan, std::uint
   return static_cast<std::size_t>(to - start);
 }
 
-/// The number of zeros after the bytes that a BitReader reads: more than any block takes.
+/// The number of zero bytes that must follow the bytes that a BitReader reads. It is more than any block takes.
 inline constexpr std::size_t kBitReaderPadding = 256;
 
-/// Removes the stuffing of a scan and appends the zeros that a BitReader needs. Returns the bytes before those zeros.
+/// Removes the stuffing of a scan and appends the zeros that a BitReader needs. Returns the bytes without these zeros.
+/// They lie in `out`.
 [[nodiscard]] inline std::span<const std::uint8_t> remove_stuffing(std::span<const std::uint8_t> scan,
                                                                    std::vector<std::uint8_t>& out) {
   out.resize(scan.size() + kBitReaderPadding);
@@ -39,26 +40,28 @@ inline constexpr std::size_t kBitReaderPadding = 256;
   return {out.data(), size};
 }
 
-/// Reads the bits of one scan, most significant first, from bytes without stuffing. Past the end it supplies zeros, because the
-/// course encoder may omit up to seven. overrun() tells whether more than that were taken.
+/// Reads the bits of one scan, most significant first, from bytes without stuffing. Past the end it returns zeros,
+/// because the course encoder may omit up to seven zeros. overrun() returns true if more than seven were read.
 class BitReader {
  public:
-  static constexpr int kRefilled = 56;  ///< the fewest bits that are ready after refill()
+  static constexpr int kRefilled = 56;  ///< after refill(), at least this many bits can be read
 
-  /// kBitReaderPadding zeros must follow `bytes`. The reader may pass the end by at most 8 bytes less than that.
+  /// kBitReaderPadding zero bytes must follow `bytes`. The reader may read up to kBitReaderPadding - 8 bytes past the
+  /// end.
   explicit BitReader(std::span<const std::uint8_t> bytes) : next_(bytes.data()), end_(next_ + bytes.size()) {}
 
-  /// Makes at least kRefilled bits ready.
+  /// Loads bits, so that at least kRefilled bits can be read.
   void refill() {
     std::uint64_t bytes = 0;
-    for (int i = 0; i < 8; ++i) bytes = bytes << 8 | next_[i];  // compilers turn it into one load and a byte swap
+    for (int i = 0; i < 8; ++i) bytes = bytes << 8 | next_[i];  // compilers make one load and a byte swap of it
     window_ |= bytes >> valid_;
-    // Only whole bytes count. The bits shifted in below them are loaded again next time, with equal values.
+    // Only whole bytes count as loaded. The bits below them in the window are loaded again by the next refill(), with
+    // the same values.
     next_ += (63 - valid_) >> 3;
     valid_ |= kRefilled;
   }
 
-  /// The next `count` (1..32) bits, without taking them. peek() and skip() need a refill() before.
+  /// Returns the next `count` bits (1..32) without taking them. Call refill() before peek() and skip().
   [[nodiscard]] std::uint32_t peek(int count) const { return static_cast<std::uint32_t>(window_ >> (64 - count)); }
 
   void skip(int count) {
@@ -66,16 +69,16 @@ class BitReader {
     valid_ -= count;
   }
 
-  /// The number of bits left; negative past the end.
+  /// The number of bits left in the scan; negative past the end.
   [[nodiscard]] std::int64_t left() const { return 8 * (end_ - next_) + valid_; }
-  /// Returns true if more zeros were taken past the end than an encoder omits.
+  /// Returns true if more zeros were read past the end than an encoder may omit.
   [[nodiscard]] bool overrun() const { return left() < -7; }
 
  private:
   const std::uint8_t* next_;
   const std::uint8_t* end_;
-  std::uint64_t window_ = 0;  ///< the next bits, starting at the top
-  int valid_ = 0;             ///< how many of them are valid
+  std::uint64_t window_ = 0;  ///< the next bits, in the highest places
+  int valid_ = 0;             ///< number of bits in window_ that are loaded
 };
 
 }  // namespace c63

@@ -8,7 +8,7 @@
 
 namespace c63 {
 
-/// A code of up to 26 bits and its length, as tables of codes hold them.
+/// A code of up to 26 bits with its length, as one number for tables of codes.
 class Code {
  public:
   constexpr Code() = default;
@@ -16,9 +16,10 @@ class Code {
 
   [[nodiscard]] constexpr std::uint32_t bits() const { return word_ >> 6; }
   [[nodiscard]] constexpr int length() const { return static_cast<int>(word_ & 63); }
-  /// A number whose low six bits are the length. In a sum of such numbers they are the sum of the lengths, modulo 64.
+  /// Returns a number whose low six bits are the length. The low six bits of a sum of such numbers are the sum of the
+  /// lengths modulo 64.
   [[nodiscard]] constexpr std::uint32_t length_and_more() const { return word_; }
-  /// This code if `condition` is 0, an empty one if it is 1. Without a branch.
+  /// Returns this code if `condition` is 0, and an empty code if it is 1, without a branch.
   [[nodiscard]] constexpr Code unless(std::uint32_t condition) const {
     Code code;
     code.word_ = word_ & (condition - 1);
@@ -29,15 +30,16 @@ class Code {
   std::uint32_t word_ = 0;
 };
 
-/// The place in a buffer where the next bits go. Keep it in a local variable, so that it stays in registers: stored bytes may
-/// alias everything else.
+/// The place in a buffer where the next bits will be written. Keep it in a local variable, so that it stays in
+/// registers: to the compiler, stored bytes may overlap all other memory.
 struct BitCursor {
   std::uint8_t* next = nullptr;
-  std::uint64_t pending = 0;  ///< bits that are not yet stored, at the bottom; the bits above them are undefined
+  std::uint64_t pending = 0;  ///< bits that are not yet stored, in the lowest places; higher bits are undefined
   std::uint32_t filled =
-      0;  ///< their number modulo 64; append() may let it grow past 64
+      0;  ///< number of pending bits modulo 64; append() may let it grow past 64
 
-  /// Appends the low `count` bits; the other bits of `bits` must be zero. At most 56 bits between two calls of store().
+  /// Appends the low `count` bits of `bits`; all higher bits must be zero. At most 56 bits may be appended between two
+  /// calls of store().
   [[gnu::always_inline]] inline void append(std::uint64_t bits, int count) {
     pending = pending << count | bits;
     filled += static_cast<std::uint32_t>(count);
@@ -46,8 +48,8 @@ struct BitCursor {
     pending = pending << code.length() | code.bits();
     filled += code.length_and_more();
   }
-  /// Stores all whole bytes and some undefined ones after them; 0..7 bits remain. It has no branch, because where a byte ends is
-  /// unpredictable.
+  /// Stores all whole bytes, followed by some undefined bytes; 0..7 bits remain pending. There is no branch, because it
+  /// is unpredictable where bytes end.
   [[gnu::always_inline]] inline void store() {
     std::uint64_t word = pending << (-filled & 63);
     if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);
@@ -60,7 +62,7 @@ struct BitCursor {
 /// Appends the bits of one scan to a byte buffer, most significant first. finish() then puts a 0x00 after every 0xFF
 /// byte.
 ///
-/// put() does not check for room: the caller calls reserve() for many bits at a time.
+/// put() does not check for room. The caller must call reserve(), which is enough for many bits at a time.
 class BitWriter {
  public:
   explicit BitWriter(std::vector<std::uint8_t>& out) : out_(out), start_(out.size()), cursor_{out.data() + start_} {}
@@ -77,26 +79,27 @@ class BitWriter {
     cursor_.next = out_.data() + position;
   }
 
-  /// Appends the low `count` bits (0..56); the other bits of `bits` must be zero.
+  /// Appends the low `count` bits (0..56) of `bits`; all higher bits must be zero.
   void put(std::uint64_t bits, int count) {
     cursor_.append(bits, count);
     cursor_.store();
   }
 
-  /// A copy of the write position, for loops that append much. Call store() on it and give it back before the next
-  /// reserve().
+  /// Returns a copy of the write position, for loops that append many bits. Call store() on the copy and pass it to
+  /// set_cursor() before the next reserve().
   [[nodiscard]] BitCursor cursor() const { return cursor_; }
   void set_cursor(const BitCursor& cursor) { cursor_ = cursor; }
 
-  /// The number of bits appended so far, without stuffing.
+  /// Returns the number of bits appended so far, without stuffing.
   [[nodiscard]] std::uint64_t bits() const {
     return static_cast<std::uint64_t>(cursor_.next - out_.data() - static_cast<std::ptrdiff_t>(start_)) * 8 +
            static_cast<std::uint64_t>(cursor_.filled);
   }
 
-  /// Ends the scan as the course encoder does, and cuts the buffer to what was written. Let T be the last 32 bits:
-  ///  * T = 0: the bits of the unfinished byte are dropped (at the marker, a decoder reads zeros instead);
-  ///  * otherwise the unfinished byte is filled with zeros; without one, a 0x00 byte is added.
+  /// Ends the scan as the course encoder does, and cuts the buffer to the bytes that were written. Let T be the last 32
+  /// bits:
+  ///  * If T = 0, the bits of the unfinished byte are dropped. At the marker, a decoder reads zeros instead.
+  ///  * Otherwise the unfinished byte is filled with zeros. If no byte is unfinished, a 0x00 byte is added.
   void finish() {
     reserve(64);
     if (last_32_bits() != 0) *cursor_.next++ = static_cast<std::uint8_t>(cursor_.pending << (8 - cursor_.filled));
@@ -108,7 +111,7 @@ class BitWriter {
 
  private:
   [[nodiscard]] std::uint32_t last_32_bits() const {
-    std::uint64_t history = 0;  // the last bytes, then the pending bits
+    std::uint64_t history = 0;  // the last bytes, followed by the pending bits
     const std::uint8_t* const next = cursor_.next;
     const std::ptrdiff_t written = next - (out_.data() + start_);
     for (int i = written < 4 ? static_cast<int>(written) : 4; i > 0; --i) history = history << 8 | next[-i];
@@ -116,9 +119,10 @@ class BitWriter {
     return static_cast<std::uint32_t>(history << cursor_.filled | unfinished);
   }
 
-  /// The number of 0xFF bytes in the scan.
+  /// Returns the number of 0xFF bytes in the scan.
   [[nodiscard]] std::size_t bytes_of_ones() const {
-    constexpr std::size_t kPiece = 128;  // small enough that a byte holds the count, so vector lanes can be bytes
+    // Small enough that the count fits in a byte, so that vector lanes can be bytes.
+    constexpr std::size_t kPiece = 128;
     std::size_t ones = 0;
     for (std::size_t first = start_; first < out_.size(); first += kPiece) {
       const std::uint8_t* const bytes = out_.data() + first;
@@ -133,7 +137,8 @@ class BitWriter {
     return ones;
   }
 
-  /// Inserts the stuffing: the scan moves up by its growth, then moves back in pieces that each end with a 0xFF.
+  /// Inserts the stuffing. The scan is moved up by the number of bytes it will grow, then back in pieces that each end
+  /// with a 0xFF.
   void stuff() {
     const std::size_t size = out_.size() - start_;
     const std::size_t growth = bytes_of_ones();
@@ -142,7 +147,7 @@ class BitWriter {
     std::uint8_t* to = out_.data() + start_;
     std::uint8_t* from = to + growth;
     std::memmove(from, to, size);
-    while (from != to) {  // while a 0xFF lies ahead
+    while (from != to) {  // while 0xFF bytes are left
       const auto left = static_cast<std::size_t>(out_.data() + out_.size() - from);
       const auto* const last = static_cast<const std::uint8_t*>(std::memchr(from, 0xFF, left));
       const auto count = static_cast<std::size_t>(last - from) + 1;
@@ -154,7 +159,7 @@ class BitWriter {
   }
 
   std::vector<std::uint8_t>& out_;
-  std::size_t start_;  ///< of the scan in out_
+  std::size_t start_;  ///< where the scan begins in out_
   BitCursor cursor_;
 };
 

@@ -7,11 +7,11 @@
 
 namespace c63 {
 
-/// The indices of an MCU's blocks in their planes, in coding order; U comes before V.
+/// The indices of an MCU's blocks in their planes. In coding order, Y comes first, then U, then V.
 struct Mcu {
   int column = 0;            ///< column of the MCU
-  std::array<int, 4> luma{};  ///< row by row
-  int chroma = 0;            ///< the same index in U and in V
+  std::array<int, 4> luma{};  ///< the four blocks, row by row
+  int chroma = 0;            ///< index of the block of U and of V
 };
 
 /// Calls visit(mcu) for the MCUs of row `row` of a picture in coding order.
@@ -39,7 +39,7 @@ void for_each_block_of_row_in_coding_order(const Geometry& geometry, int row, Vi
   });
 }
 
-/// Calls visit() for every block of a picture, as above.
+/// Calls visit() in the same way for every block of a picture.
 template <typename Visit>
 void for_each_block_in_coding_order(const Geometry& geometry, Visit&& visit) {
   for (int row = 0; row < geometry.mcu_rows(); ++row) for_each_block_of_row_in_coding_order(geometry, row, visit);

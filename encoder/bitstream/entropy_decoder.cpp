@@ -35,7 +35,7 @@ struct Tables {
 constexpr Tables kLumaTables{kLumaValues, kDcLumaTable, kLumaPairs, kAcLumaTable};
 constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcChromaTable};
 
-/// Reads a size and a value; at most 16 + 11 bits.
+/// Reads a size and the value after it, together at most 16 + 11 bits. Returns false if there is no such code.
 [[gnu::always_inline]] inline bool take_value(BitReader& reader, const ValueTable& values, const VlcTable& sizes, int& value) {
   const ValueTable::Entry both = values.find(reader.peek(ValueTable::kBits));
   if (both.length != 0) [[likely]] {
@@ -78,7 +78,7 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
     }
     vector = {static_cast<std::int8_t>(x), static_cast<std::int8_t>(y)};
   }
-  // A key frame is not predicted: decoders read its vectors, if it has any, and ignore them.
+  // Nothing is predicted in a key frame, so decoders read its vectors, if it has any, and ignore them.
   const PlaneGeometry& g = plane.geometry;
   if (!key && !vector_is_legal(column, row, g.width, g.height, vector.x, vector.y)) return &kVectorRange;
   return nullptr;
@@ -96,7 +96,7 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
   levels[0] = static_cast<std::int16_t>(dc);
   for (int k = 1; k < 64;) {
     reader.refill();
-    constexpr int kLooks = 5;  // refill() gives enough bits for them
+    constexpr int kLooks = 5;  // refill() gives enough bits for this many look-ups
     static_assert(kLooks * CoefficientPairs::kBits <= BitReader::kRefilled);
     CoefficientPairs::Entry entry;
     int looks = 0;
@@ -110,8 +110,8 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
       k = next;
     }
     if (looks == kLooks) continue;
-    // The block ends here, or the next code must be read alone: a long code, or the first of two if the second may lie past the
-    // end of the block.
+    // The block ends here, or the next code must be read by itself: because it is long, or because the second of two
+    // codes might lie past the end of the block.
     if (entry.length() != 0 && entry.advance() == CoefficientPairs::kEnd && k + entry.run() < 63) {
       reader.skip(entry.length());
       levels[k + entry.run()] = entry.first();
@@ -130,7 +130,8 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
     }
     k += one.symbol >> 4;
     if (k > 63) {
-      if (one.length + size <= CoefficientPairs::kBits) reader.skip(size);  // a short code is taken with its value
+      // A short code is taken together with its value.
+      if (one.length + size <= CoefficientPairs::kBits) reader.skip(size);
       return &kAcOverrun;
     }
     levels[k++] = static_cast<std::int16_t>(value_from_bits(reader.peek(size), size));
@@ -158,16 +159,16 @@ std::int64_t ScanDecoder::offset_of(std::int64_t byte) const {
 void ScanDecoder::decode_row(FrameSyntax& syntax) {
   BitReader reader = reader_;
   std::array<int, kPlanes> dc = dc_;
-  // A block that begins before the end of the scan ends within the zeros after it.
+  // A block that begins before the end of the scan must end within the zeros after the scan.
   static_assert(kMostBlockBits / 8 + 2 * sizeof(std::uint64_t) <= kBitReaderPadding);
   const auto decode_block = [&](int p, const Tables& tables, int block, int column, int row) __attribute__((always_inline)) {
     PlaneSyntax& plane = syntax.planes[p];
     const std::int64_t start = reader.left();
-    reader.refill();  // enough for flags, a vector, and DC's size and value
+    reader.refill();  // enough for the flags, a vector, and DC's size and value
     const Fault* fault = decode_motion(reader, plane, block, column, row, frame_.key);
     if (fault == nullptr) fault = decode_coefficients(reader, tables, dc[p], plane.block(block));
     if (fault != nullptr || reader.overrun()) [[unlikely]] {
-      const BitReader end = reader;  // a copy, so that the reader's address is never taken and it stays in registers
+      const BitReader end = reader;  // a copy, so that nobody takes the reader's address and it stays in registers
       fail(end, start, fault, plane, p, block);
     }
   };
@@ -195,7 +196,7 @@ void ScanDecoder::fail(const BitReader& reader, std::int64_t bits_left, const Fa
 }
 
 void ScanDecoder::finish() const {
-  // The rest of the last byte may follow, or one zero byte if the last byte is full.
+  // Up to seven bits of the last byte may follow, or one zero byte if the last byte is full.
   const std::int64_t spare = reader_.left() >= 0 ? reader_.left() / 8 : 0;
   const std::int64_t next_byte = static_cast<std::int64_t>(bytes_.size()) - spare;
   if (spare > 1 || (spare == 1 && bytes_.back() != 0x00)) {

@@ -11,15 +11,15 @@
 
 namespace c63 {
 
-/// Decodes the scan of a frame into its syntax elements, one MCU row after another. Checks that vectors of inter frames stay
-/// inside their plane. Throws Error (input) with the block and the byte offset from the frame's start. It cannot be used after an
-/// error.
+/// Decodes the scan of a frame to its syntax elements, one MCU row after another. Checks that vectors of inter frames
+/// keep their blocks inside the plane. Throws Error (input) with the block and the byte offset from the frame's start.
+/// After an error it cannot be used.
 class ScanDecoder {
  public:
-  /// `frame` must outlive this. `scratch` holds the scan without stuffing.
+  /// `frame` and `scratch` must outlive this object. `scratch` is filled with the scan without stuffing.
   ScanDecoder(const ParsedFrame& frame, std::vector<std::uint8_t>& scratch);
 
-  /// A fault in a block. It becomes an Error with its place outside the hot loop.
+  /// A fault in a block. Code outside the hot loop turns it into an Error with its place.
   struct Fault {
     const char* id = nullptr;
     const char* message = nullptr;
@@ -27,7 +27,7 @@ class ScanDecoder {
 
   /// Decodes the next row.
   void decode_row(FrameSyntax& syntax);
-  /// Call it after the last row. Throws if more than padding follows.
+  /// Call it after the last row. Throws if anything but padding follows.
   void finish() const;
 
  private:
@@ -42,7 +42,7 @@ class ScanDecoder {
   int row_ = 0;
 };
 
-/// Decodes a whole scan into `syntax`, which has the frame's geometry.
+/// Decodes a whole scan to `syntax`, which must have the frame's geometry.
 void decode_scan(const ParsedFrame& frame, FrameSyntax& syntax, std::vector<std::uint8_t>& scratch);
 
 }  // namespace c63

@@ -14,12 +14,13 @@
 namespace c63 {
 namespace {
 
-/// A code, followed by the bits of a value.
+/// Returns a code followed by the bits of a value.
 constexpr Code with_value(const VlcCode& code, int value, int size) {
   return {static_cast<std::uint32_t>(code.bits) << size | value_bits(value, size), code.length + size};
 }
 
-/// The codes of values with their sizes, for DC differences and vector components. Small values come from a table.
+/// The codes of sizes, each followed by its value, for DC differences and vector components. Small values are in a
+/// table.
 class ValueCodes {
  public:
   constexpr explicit ValueCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
@@ -27,20 +28,20 @@ class ValueCodes {
       entries_[static_cast<std::size_t>(value + kSmall)] = compose(value);
   }
 
-  /// The code of a value; at most 22 bits.
+  /// Returns the code of a value; at most 22 bits.
   [[nodiscard]] Code find(std::ptrdiff_t value) const {
     const auto index = static_cast<std::size_t>(value + kSmall);
     if (index < entries_.size()) [[likely]]
       return entries_[index];
     return compose(static_cast<int>(value));
   }
-  /// The code of a vector component; at most 12 bits.
+  /// Returns the code of a vector component; at most 12 bits.
   [[nodiscard]] Code find_component(std::int8_t value) const {
     return entries_[static_cast<std::size_t>(value + kSmall)];
   }
 
  private:
-  static constexpr int kSmall = 128;  ///< values -128..127 are in the table
+  static constexpr int kSmall = 128;  ///< the table has the values -128..127
 
   [[nodiscard]] constexpr Code compose(int value) const {
     const int size = value_size(value);
@@ -51,7 +52,7 @@ class ValueCodes {
   std::array<Code, 2 * kSmall> entries_{};
 };
 
-/// The codes of AC levels with the zeros before them. Small levels come from a table.
+/// The codes of AC levels, including the zeros before them. Small levels are in a table.
 class AcCodes {
  public:
   constexpr explicit AcCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
@@ -62,21 +63,21 @@ class AcCodes {
     }
   }
 
-  /// The code of a run of 0..15 zeros and a value; at most 26 bits.
+  /// Returns the code of `run` zeros (0..15) and a value; at most 26 bits.
   [[nodiscard]] Code find(std::size_t run, std::ptrdiff_t value) const {
     const auto column = static_cast<std::size_t>(value + kSmall);
     if (column < 2 * kSmall) [[likely]]
       return entries_[run * 2 * kSmall + column];
     return compose(static_cast<int>(run), static_cast<int>(value));
   }
-  /// The code of a symbol without a value.
+  /// Returns the code of a symbol that has no value.
   [[nodiscard]] Code symbol(int symbol) const {
     const VlcCode code = codes_[static_cast<std::size_t>(symbol)];
     return {code.bits, code.length};
   }
 
  private:
-  static constexpr int kSmall = 64;  ///< values -64..63 are in the table
+  static constexpr int kSmall = 64;  ///< the table has the values -64..63
 
   [[nodiscard]] constexpr Code compose(int run, int value) const {
     const int size = value_size(value);
@@ -92,13 +93,14 @@ constexpr ValueCodes kDcChroma(kDcChromaCodes);
 constexpr AcCodes kAcLuma(kAcLumaCodes);
 constexpr AcCodes kAcChroma(kAcChromaCodes);
 
-/// A mask with one bit for each level 1..63 that is not zero; bit 0 is zero.
+/// Returns a mask with one bit for each of the levels 1..63 that is not zero. Bit 0 is zero.
 std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
 #if defined(__SSE2__)
   const auto eight = [&](int k) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k)); };
   std::uint64_t zeros = 1;
   for (int k = 0; k < 64; k += 16) {
-    const __m128i bytes = _mm_packs_epi16(eight(k), eight(k + 8));  // saturated: nonzero values stay nonzero
+    // Packing saturates, so a value that is not zero stays so.
+    const __m128i bytes = _mm_packs_epi16(eight(k), eight(k + 8));
     const int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()));
     zeros |= static_cast<std::uint64_t>(static_cast<unsigned>(mask)) << k;
   }
@@ -110,11 +112,12 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
 #endif
 }
 
-/// The vector to the left of a block as one number, or kNoVector.
+/// The vector of a block's left neighbour as one number, or kNoVector.
 using LeftVector = std::uint32_t;
 constexpr LeftVector kNoVector = 0x10000;
 
-/// Appends at most 26 bits. Whether a vector equals its left neighbour is unpredictable, so no branch depends on it.
+/// Appends a block's flags and vector; at most 26 bits. No branch tests whether the vector equals its left neighbour,
+/// because that is unpredictable.
 [[gnu::always_inline]] inline void append_motion(BitCursor& cursor, const PlaneSyntax& plane, std::size_t block,
                                                  LeftVector& left) {
   if (plane.uses_vector[block] == 0) {
@@ -131,10 +134,10 @@ constexpr LeftVector kNoVector = 0x10000;
   cursor.append(kDcLuma.find_component(vector.y).unless(reuse));
 }
 
-/// Appends the AC levels and stores everything. At most 48 bits may be pending before.
+/// Appends a block's AC levels and stores everything. At most 48 bits may be pending before.
 [[gnu::always_inline]] inline void append_ac(BitCursor& cursor, const AcCodes& codes, const std::int16_t levels[64]) {
   std::uint64_t mask = nonzero_mask(levels);
-  std::size_t next = 1;  // first level that is not yet coded
+  std::size_t next = 1;  // index of the first level that is not yet coded
   const auto append_next = [&]() __attribute__((always_inline)) {
     const auto k = static_cast<std::size_t>(std::countr_zero(mask));
     mask &= mask - 1;
@@ -147,7 +150,7 @@ constexpr LeftVector kNoVector = 0x10000;
     next = k + 1;
     cursor.append(codes.find(run, levels[k]));
   };
-  while (mask != 0) {  // two codes at a time and at most four bits for the end: 56
+  while (mask != 0) {  // two codes and the end of block take at most 56 bits: 2·26 + 4
     cursor.store();
     append_next();
     if (mask == 0) break;
@@ -157,7 +160,7 @@ constexpr LeftVector kNoVector = 0x10000;
   cursor.store();
 }
 
-/// Codes the blocks of one plane in order.
+/// Codes the blocks of one plane, in order.
 class PlaneCoder {
  public:
   explicit PlaneCoder(const PlaneSyntax& plane) : plane_(plane) {}
@@ -174,12 +177,12 @@ class PlaneCoder {
     append_ac(cursor, kLuma ? kAcLuma : kAcChroma, levels);
   }
 
-  /// The bits of flags and vectors so far.
+  /// The bits of all flags and vectors so far.
   [[nodiscard]] std::uint64_t motion_bits() const { return motion_bits_; }
 
  private:
   const PlaneSyntax& plane_;
-  std::ptrdiff_t dc_ = 0;  ///< of the previous block
+  std::ptrdiff_t dc_ = 0;  ///< DC level of the previous block
   std::uint64_t motion_bits_ = 0;
 };
 
@@ -214,7 +217,7 @@ void encode_scan(const FrameSyntax& syntax, std::vector<std::uint8_t>& out, BitC
   bits.chroma += coded - y_bits - uv_motion;
   writer.finish();
   const std::uint64_t written = 8 * static_cast<std::uint64_t>(out.size() - start);
-  bits.header += written > coded ? written - coded : 0;  // the flush may drop up to seven bits
+  bits.header += written > coded ? written - coded : 0;  // the end of the scan may drop up to seven bits
 }
 
 }  // namespace c63

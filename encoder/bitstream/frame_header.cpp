@@ -35,7 +35,7 @@ void put_huffman_table(std::vector<std::uint8_t>& out, int id, const HuffmanSpec
 
 void put_dqt(std::vector<std::uint8_t>& out, const QuantizationTables& tables) {
   put_marker(out, kDqt);
-  put_u16(out, kDqtPayload);  // the course codec does not count the two bytes of the length itself
+  put_u16(out, kDqtPayload);  // the course codec's length does not include its own two bytes
   for (int i = 0; i < kPlanes; ++i) {
     out.push_back(static_cast<std::uint8_t>(i));
     out.insert(out.end(), tables[i].begin(), tables[i].end());
@@ -74,7 +74,7 @@ std::string hex(unsigned value) {
   return {kDigits[value >> 4 & 15], kDigits[value & 15]};
 }
 
-/// Reads one frame's segments, and knows the offset for error messages.
+/// Reads the segments of one frame. It keeps track of the offset, for error messages.
 class SegmentReader {
  public:
   explicit SegmentReader(std::span<const std::uint8_t> bytes, const KnownMarkers* markers = nullptr)
@@ -110,7 +110,7 @@ class SegmentReader {
     need(count);
     offset_ += count;
   }
-  /// Returns the bytes up to the next marker, at most `max_bytes`.
+  /// Returns the bytes up to the next marker. Fails if there are more than `max_bytes`.
   std::span<const std::uint8_t> scan(std::uint64_t max_bytes) {
     const std::size_t start = offset_;
     const std::size_t reached = markers_ != nullptr ? markers_->next(bytes_, start) : next_marker(bytes_, start);
@@ -129,7 +129,8 @@ class SegmentReader {
   std::size_t offset_ = 0;
 };
 
-/// The payload length of a segment. The course codec writes length fields but does not read them.
+/// Reads a segment's length and returns the number of bytes that follow. The course codec writes lengths but does not
+/// read them.
 std::size_t segment_length(SegmentReader& in, const char* segment) {
   const std::size_t at = in.offset();
   const unsigned length = in.u16();
@@ -142,7 +143,7 @@ std::size_t segment_length(SegmentReader& in, const char* segment) {
 QuantizationTables parse_dqt(SegmentReader& in) {
   const std::size_t at = in.offset();
   const std::size_t payload = segment_length(in, "DQT");
-  // The course encoder's value is two bytes too small; both 195 and 197 mean three tables.
+  // The length that the course encoder writes is two too small. So 195 and 197 both mean three tables.
   if (payload != kDqtPayload && payload != kDqtPayload - 2) {
     in.fail("C63-SEGMENT-LENGTH", "DQT length " + std::to_string(payload + 2) + " is neither 195 nor 197", at);
   }
@@ -171,7 +172,7 @@ struct Sof {
   bool key = false;
 };
 
-/// Parses the SOF whose marker is at `at`. `expected` is the size of the previous frames.
+/// Parses the SOF whose marker is at `at`. `expected` is the size of the previous frames; empty: there are none.
 Sof parse_sof(SegmentReader& in, std::size_t at, const std::optional<Geometry>& expected, const Limits& limits) {
   const std::size_t payload = segment_length(in, "SOF");
   if (payload != kSofPayload) {
@@ -204,7 +205,7 @@ Sof parse_sof(SegmentReader& in, std::size_t at, const std::optional<Geometry>& 
   return {geometry, key};
 }
 
-/// Skips a DHT: the code tables are fixed.
+/// Skips a DHT. Its content does not matter, because the codes are fixed.
 void skip_dht(SegmentReader& in) {
   const std::size_t at = in.offset();
   const std::size_t payload = segment_length(in, "DHT");
@@ -214,7 +215,7 @@ void skip_dht(SegmentReader& in) {
   in.skip(payload);
 }
 
-/// Skips the list of components, which is always the same.
+/// Skips the list of components. Its content does not matter, because it is always the same.
 void skip_sos(SegmentReader& in) {
   const std::size_t at = in.offset();
   const std::size_t payload = segment_length(in, "SOS");

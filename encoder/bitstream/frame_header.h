@@ -13,20 +13,21 @@
 
 namespace c63 {
 
-/// The bytes before the scan of a frame with all headers, as the course encoder writes them.
+/// The number of bytes before the scan of a frame with all headers, as the course encoder writes them.
 inline constexpr std::size_t kFrameHeaderBytes = frame_header_bytes({});
-/// The bytes of the marker that ends a frame.
+/// The number of bytes of the marker that ends a frame.
 inline constexpr std::size_t kFrameTrailerBytes = 2;
 
-/// Appends everything before a frame's scan: SOI, those of DQT, SOF0 and DHT that `headers` asks for, then SOS. These are
-/// frame_header_bytes(headers) bytes. Without SOF, `geometry` and `key` must be what the decoder already knows.
+/// Appends everything before a frame's scan: SOI, then DQT, SOF0 and DHT if `headers` asks for them, then SOS. These
+/// are frame_header_bytes(headers) bytes. If SOF is left out, `geometry` and `key` must be what the decoder already
+/// knows.
 void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry, const QuantizationTables& tables,
                         bool key, const FrameHeaders& headers = {});
 
 /// Appends EOI.
 void write_frame_trailer(std::vector<std::uint8_t>& out);
 
-/// The bytes of a frame that shows the previous picture again: SOI and EOI.
+/// The number of bytes of a repeat frame: SOI and EOI.
 inline constexpr std::size_t kRepeatFrameBytes = 4;
 /// Appends a repeat frame.
 void write_repeat_frame(std::vector<std::uint8_t>& out);
@@ -34,37 +35,40 @@ void write_repeat_frame(std::vector<std::uint8_t>& out);
 /// The parts of a coded frame. `scan` points into the parsed bytes.
 struct ParsedFrame {
   bool key = false;
-  /// SOI and EOI only: shows the previous picture again. It has no scan and does not change the decoder's state.
+  /// The frame is only SOI and EOI: it shows the previous picture again. It has no scan and does not change the
+  /// decoder's state.
   bool repeat = false;
-  /// The previous picture becomes the reference, as a SOF says. If false, this frame has the same reference as the previous
-  /// frame, which must be an inter frame. Blocks without a vector are then predicted as in that frame.
+  /// True: the frame has an SOF, and the previous picture becomes the reference. False: this frame has the same
+  /// reference as the previous frame, which must be an inter frame. Blocks without a vector are then predicted as in
+  /// that frame.
   bool advances_reference = true;
   Geometry geometry;
   QuantizationTables tables{};
   std::span<const std::uint8_t> scan;  ///< with stuffing
-  std::size_t scan_offset = 0;         ///< of the scan, from the frame's first byte, in bytes
-  std::size_t size = 0;                ///< of the frame, SOI to EOI, in bytes
+  std::size_t scan_offset = 0;         ///< offset of the scan from the frame's first byte, in bytes
+  std::size_t size = 0;                ///< bytes of the frame, from SOI to EOI
 };
 
-/// The fewest bytes of a picture's scan: 38 bits per MCU, minus up to seven that the encoder may drop.
+/// Returns the fewest bytes that a picture's scan can have: 38 bits for each MCU, minus up to seven that the encoder
+/// may drop.
 [[nodiscard]] constexpr std::uint64_t smallest_scan(const Geometry& geometry) {
   return (38 * static_cast<std::uint64_t>(geometry.mcus()) + 7) / 8 - 1;
 }
 
-/// The most bits of a block: a vector, and the longest code and value for each coefficient.
+/// The most bits that a block can have: a vector, and the longest code and value for each coefficient.
 inline constexpr std::uint64_t kMostBlockBits = (2 + 2 * (5 + 7)) + (9 + 11) + 63 * (16 + 10) + 16;
 
-/// The most bytes of a scan: the most bits for every block, and every byte stuffed.
+/// Returns the most bytes that a scan can have: the most bits for every block, and stuffing after every byte.
 [[nodiscard]] constexpr std::uint64_t largest_scan(const Geometry& geometry) {
   return (kMostBlockBits * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
 }
 
-/// Returns true if the first bytes of a file look like a c63 stream: a frame with the course codec's SOF, which no JPEG has.
-/// kStreamStart bytes are enough.
+/// Returns true if the first bytes of a file look like a c63 stream: a frame with the course codec's SOF, which no JPEG
+/// has. The first kStreamStart bytes are enough.
 [[nodiscard]] bool starts_like_stream(std::span<const std::uint8_t> bytes);
 inline constexpr std::size_t kStreamStart = 2048;
 
-/// Parses the frames of one stream in order. It keeps what lasts from frame to frame: quantization tables, picture size, and
+/// Parses the frames of one stream, in order. It keeps what later frames need: quantization tables, picture size, and
 /// whether the last frame was a key frame.
 class FrameParser {
  public:
@@ -74,15 +78,17 @@ class FrameParser {
       : limits_(limits), tables_(tables), geometry_(geometry), last_was_key_(true) {}
 
   /// Parses the frame at the start of `bytes`; more frames may follow it. Throws Error with offsets from the start of
-  /// `bytes`. The id is C63-TRUNCATED if the frame is incomplete (more bytes may complete it). The state changes only on
-  /// success. No memory is allocated for sizes that the bytes cannot fill. With `markers`, the scan is not searched.
+  /// `bytes`. The id is C63-TRUNCATED if the frame is incomplete, so more bytes may complete it. The state changes only
+  /// on success. No memory is allocated for a size that the bytes cannot fill. If `markers` is given, the scan is not
+  /// searched for markers.
   [[nodiscard]] ParsedFrame parse(std::span<const std::uint8_t> bytes, const KnownMarkers* markers = nullptr);
 
  private:
   Limits limits_;
   std::optional<QuantizationTables> tables_;
   std::optional<Geometry> geometry_;
-  std::optional<bool> last_was_key_;  ///< of the last frame that was not a repeat; empty at the start of the stream
+  /// Whether the last frame that was not a repeat was a key frame; empty at the start of the stream.
+  std::optional<bool> last_was_key_;
 };
 
 }  // namespace c63

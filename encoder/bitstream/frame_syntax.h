@@ -9,10 +9,10 @@
 
 namespace c63 {
 
-/// The syntax elements of one plane of a frame; blocks in raster order of the plane.
+/// The syntax elements of one plane of a frame. Blocks are in raster order of the plane.
 struct PlaneSyntax {
   PlaneGeometry geometry;
-  std::vector<std::int16_t> levels;       ///< 64 per block, zig-zag order
+  std::vector<std::int16_t> levels;       ///< 64 for each block, in zig-zag order
   std::vector<MotionVector> vectors;      ///< one per block
   std::vector<std::uint8_t> uses_vector;  ///< one per block, 0 or 1
 

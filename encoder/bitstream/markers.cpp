@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::size_t kPiece = 256;
 
-/// Returns true if one of the first kPiece bytes is a 0xFF that no 0x00 follows; reads one byte more. Compilers vectorize it.
+/// Returns true if one of the first kPiece bytes is a 0xFF that is not followed by 0x00. Reads kPiece + 1 bytes.
+/// Compilers vectorize it.
 bool has_marker(const std::uint8_t* bytes) {
   std::uint8_t any = 0;
   for (std::size_t i = 0; i < kPiece; ++i) any |= (bytes[i] == 0xFF) & (bytes[i + 1] != 0x00);

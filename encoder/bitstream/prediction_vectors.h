@@ -10,9 +10,9 @@
 
 namespace c63 {
 
-/// The vectors that the blocks of a frame are predicted with; FrameSyntax has the coded ones. A block that is coded without a
-/// vector is predicted from zero. If the frame keeps the reference of the previous frame, the block is predicted as it was
-/// there.
+/// The vectors by which the blocks of a frame are predicted, including inherited ones; FrameSyntax has only the coded
+/// ones. A block that is coded without a vector is predicted from zero. But if the frame has the same reference as the
+/// previous frame, such a block is predicted as it was in the previous frame.
 class PredictionVectors {
  public:
   /// The vectors of one plane, one entry per block in raster order.
@@ -22,7 +22,7 @@ class PredictionVectors {
   };
 
   PredictionVectors() = default;
-  /// Makes vectors for a picture in which no block has one.
+  /// Makes an object for pictures of this size, in which no block has a vector.
   explicit PredictionVectors(const Geometry& geometry) {
     for (int p = 0; p < kPlanes; ++p) {
       const auto blocks = static_cast<std::size_t>(geometry.plane(p).blocks());
@@ -32,15 +32,15 @@ class PredictionVectors {
 
   [[nodiscard]] const Plane& plane(int p) const { return planes_[p]; }
 
-  /// Fills MCU row `mcu_row`. `before` is the previous frame's if the frame keeps its reference, otherwise null. The blocks of a
-  /// key frame never have vectors.
+  /// Sets the vectors of MCU row `mcu_row`. `before` has the previous frame's vectors if this frame has the same
+  /// reference, otherwise it is null. Blocks of key frames get no vectors.
   void fill_row(const FrameSyntax& coded, const PredictionVectors* before, int mcu_row) {
     for (int p = 0; p < kPlanes; ++p) {
       const auto blocks = static_cast<std::size_t>(coded.planes[p].geometry.columns) * (p == 0 ? 2 : 1);
       fill(coded, before, p, static_cast<std::size_t>(mcu_row) * blocks, blocks);
     }
   }
-  /// Fills all rows. `before` may be this object.
+  /// Sets the vectors of all rows. `before` may be this object.
   void fill(const FrameSyntax& coded, const PredictionVectors* before) {
     for (int p = 0; p < kPlanes; ++p) fill(coded, before, p, 0, planes_[p].vectors.size());
   }

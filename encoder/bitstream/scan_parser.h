@@ -12,14 +12,16 @@
 #include "codec/host_device.h"
 #include "codec/vlc.h"
 
-// Entropy decoding in the form that one GPU thread runs. ScanDecoder (entropy_decoder.h) defines the meaning of a scan. This
-// parser gives the same syntax elements, but of a fault it only says that there is one.
+// Entropy decoding in the form that one GPU thread runs. ScanDecoder (entropy_decoder.h) defines what a scan means.
+// This parser gives the same syntax elements, but it does not say what is wrong with a faulty scan.
 
 namespace c63 {
 
-/// The entries of a CoefficientTable packed into words, so that one read gives all: length, run and value from the lowest bit on.
+/// The entries of a CoefficientTable in one word each, so that one read gives everything: length, run and value, from
+/// the lowest bit up.
 struct CoefficientWords {
-  static constexpr int kLong = 128;  ///< the run if no short code begins here: past the end of a block, as kEnd is
+  /// The run if no short code begins here; like kEnd, it leads past the end of a block.
+  static constexpr int kLong = 128;
 
   std::array<std::uint32_t, 1U << CoefficientTable::kBits> words{};
 
@@ -32,7 +34,7 @@ struct CoefficientWords {
   }
 };
 
-/// The entries of a ValueTable: length, and value in the high byte.
+/// The entries of a ValueTable: the length in the low byte, the value in the high byte.
 struct ValueWords {
   std::array<std::uint16_t, 1U << ValueTable::kBits> words{};
 
@@ -45,11 +47,11 @@ struct ValueWords {
 };
 
 namespace detail {
-/// Copies a constant at run time. In an initializer, the compiler would write it out value by value.
+/// Copies a constant at run time. As an initializer, the compiler would store all its values in the program.
 inline VlcTable copy_of(const VlcTable& table) { return table; }
 }  // namespace detail
 
-/// The tables of all codes in one piece, which a GPU keeps in its fast memory. Luma's come first.
+/// The tables of all codes together, which a GPU keeps in its fast memory. Luma's tables come first.
 struct ScanTables {
   std::array<CoefficientWords, 2> coefficients{CoefficientWords(kLumaCoefficients), CoefficientWords(kChromaCoefficients)};
   std::array<ValueWords, 2> values{ValueWords(kLumaValues), ValueWords(kChromaValues)};
@@ -58,7 +60,7 @@ struct ScanTables {
   VlcTable vector = detail::copy_of(kVectorTable);
 };
 
-/// A vector as one number: x in the low byte, y in the high one.
+/// A vector as one number: x in the low byte, y in the high byte.
 using PackedVector = std::uint16_t;
 [[nodiscard]] C63_HD constexpr PackedVector pack_vector(int x, int y) {
   return static_cast<PackedVector>((x & 0xFF) | (y & 0xFF) << 8);
@@ -66,10 +68,11 @@ using PackedVector = std::uint16_t;
 [[nodiscard]] C63_HD constexpr MotionVector unpack_vector(PackedVector vector) {
   return {static_cast<std::int8_t>(vector & 0xFF), static_cast<std::int8_t>(vector >> 8)};
 }
-/// The value for a block without a vector: no code means -128.
+/// The number for a block without a vector. It cannot be a vector, because no code gives -128.
 inline constexpr PackedVector kWithoutVector = 0x8080;
 
-/// The number of blocks of a picture. Blocks of Y come first, then U, then V, each in raster order.
+/// The size of a picture in MCUs, and the index of each plane's first block. All blocks of Y come first, then U, then
+/// V, each plane in raster order.
 struct ScanShape {
   int mcu_columns = 0;
   int mcu_rows = 0;
@@ -81,17 +84,18 @@ struct ScanShape {
   }
 };
 
-/// The memory for the syntax elements of a frame, in the order of ScanShape.
+/// Where the syntax elements of a frame are written, with blocks in the order of ScanShape.
 struct ScanTarget {
-  std::int16_t* levels = nullptr;   ///< 64 per block, zig-zag order; zero before parsing
+  std::int16_t* levels = nullptr;   ///< 64 for each block, in zig-zag order; must be zero before parsing
   PackedVector* vectors = nullptr;  ///< one per block
 };
 
-/// The number of zero bytes that must follow a scan of `size` bytes: up to the next whole word, and one word more.
+/// Returns the number of zero bytes that must follow a scan of `size` bytes: up to the next whole word, and one more
+/// word.
 [[nodiscard]] constexpr std::size_t zeros_after_scan(std::size_t size) { return (4 - size % 4) % 4 + 4; }
 
-/// Reads the bits of a scan, most significant first. It loads words long before they are used, because a single thread has
-/// no others to hide the wait. Past the end it supplies zeros.
+/// Reads the bits of a scan, most significant first. It loads words long before they are used, because a GPU thread
+/// that works alone cannot do other work while it waits. Past the end it returns zeros.
 class WordReader {
  public:
   /// `bytes` must be aligned to 4 and followed by zeros_after_scan() zeros.
@@ -102,7 +106,7 @@ class WordReader {
     ahead_ = load();
   }
 
-  /// The next `count` (1..32) bits.
+  /// Returns the next `count` bits (1..32) without taking them.
   [[nodiscard]] C63_HD std::uint32_t peek(int count) const {
 #if defined(__CUDA_ARCH__)
     const std::uint32_t window = __funnelshift_l(following_, current_, static_cast<unsigned>(used_));
@@ -122,11 +126,11 @@ class WordReader {
     ahead_ = load();
   }
 
-  /// The number of bits taken, including those past the end.
+  /// The number of bits taken so far, including those past the end.
   [[nodiscard]] C63_HD std::int64_t taken() const { return 32 * (static_cast<std::int64_t>(next_) - 3) + used_; }
 
  private:
-  /// The next word as it lies in memory.
+  /// Loads the next word, in the byte order of memory.
   [[nodiscard]] C63_HD std::uint32_t load() {
     const std::uint32_t at = next_ < count_ ? next_ : count_;
     ++next_;
@@ -139,8 +143,8 @@ class WordReader {
 #endif
   }
 
-  /// Returns the word with its first byte as the most significant one. Called when the word is used, not when it is loaded:
-  /// there the thread would have to wait for the load.
+  /// Returns the word with its first byte as the most significant one. It is called when the word is used. If it were
+  /// called when the word is loaded, the thread would have to wait for the load.
   [[nodiscard]] C63_HD static std::uint32_t in_order(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
     return __byte_perm(word, 0, 0x0123);
@@ -154,10 +158,10 @@ class WordReader {
   const std::uint8_t* words_;
   std::uint32_t count_;
   std::uint32_t next_ = 0;   ///< index of the next word to load
-  std::uint32_t current_;    ///< the word that bits are taken from
+  std::uint32_t current_;    ///< the word from which bits are taken
   std::uint32_t following_;
-  std::uint32_t ahead_;      ///< being loaded while the other two are used
-  int used_ = 0;             ///< bits taken of current_, 0..31
+  std::uint32_t ahead_;      ///< loaded ahead, while the other two words are used
+  int used_ = 0;             ///< bits of current_ that were taken, 0..31
 };
 
 namespace detail {
@@ -179,8 +183,8 @@ C63_HD inline bool take_value(WordReader& reader, const ValueWords& values, cons
   return true;
 }
 
-/// Parses the vector of the block at (x, y) of its plane; (last_x, last_y) is the plane's last block. `left` is the vector of the
-/// block to the left, kWithoutVector in the first column.
+/// Parses the vector of the block at (x, y) of its plane. (last_x, last_y) is the position of the plane's last block.
+/// `left` is the vector of the left neighbour; in the first column it is kWithoutVector.
 C63_HD inline bool parse_vector(const ScanTables& tables, WordReader& reader, bool key, int x, int y, int last_x, int last_y,
                                 PackedVector left, PackedVector& vector) {
   const std::uint32_t flags = reader.peek(2);
@@ -201,7 +205,7 @@ C63_HD inline bool parse_vector(const ScanTables& tables, WordReader& reader, bo
     vector = pack_vector(right, down);
   }
   const MotionVector by = unpack_vector(vector);
-  // As unsigned numbers, negative positions are far above every limit.
+  // As an unsigned number, a negative position is above every limit.
   const bool legal = static_cast<unsigned>(x + by.x) <= static_cast<unsigned>(last_x) &&
                      static_cast<unsigned>(y + by.y) <= static_cast<unsigned>(last_y);
   return key || legal;
@@ -218,7 +222,7 @@ C63_HD inline bool parse_levels(const ScanTables& tables, WordReader& reader, in
     const std::uint32_t both = tables.coefficients[kKind].words[reader.peek(CoefficientTable::kBits)];
     const auto run = static_cast<int>(both >> 8 & 0xFF);
     reader.skip(static_cast<int>(both & 0xFF));
-    if (k + run <= 63) {  // the only branch in most cases
+    if (k + run <= 63) {  // in most cases the only branch
       k += run;
       levels[k++] = static_cast<std::int16_t>(both >> 16);
       continue;
@@ -244,21 +248,21 @@ C63_HD inline bool parse_levels(const ScanTables& tables, WordReader& reader, in
 
 }  // namespace detail
 
-/// Parses a scan without stuffing: `size` bytes, aligned and followed by zeros as WordReader needs. Returns false if the scan has
-/// a fault; `to` is then undefined.
+/// Parses a scan without stuffing. Its `size` bytes must be aligned and followed by zeros as WordReader needs them.
+/// Returns false if the scan is faulty; the content of `to` is then undefined.
 C63_HD inline bool parse_scan(const ScanTables& tables, const ScanShape& shape, bool key, const std::uint8_t* bytes,
                               std::size_t size, const ScanTarget& to) {
   WordReader reader(bytes, size);
   // The encoder may drop up to seven zeros at the end.
   const std::int64_t most_bits = 8 * static_cast<std::int64_t>(size) + 7;
   const int luma_columns = 2 * shape.mcu_columns;
-  const int last_x = (shape.mcu_columns - 1) * kBlockSize;  // of chroma's blocks
+  const int last_x = (shape.mcu_columns - 1) * kBlockSize;  // position of the last chroma block
   const int last_y = (shape.mcu_rows - 1) * kBlockSize;
   int dc_y = 0;
   int dc_u = 0;
   int dc_v = 0;
   for (int row = 0; row < shape.mcu_rows; ++row) {
-    // The vectors of the blocks to the left: in the two rows of Y of an MCU, in U and in V.
+    // The left neighbours' vectors: in the upper and the lower block row of Y in the MCU, in U, and in V.
     PackedVector left_above = kWithoutVector;
     PackedVector left_below = kWithoutVector;
     PackedVector left_u = kWithoutVector;
@@ -286,14 +290,14 @@ C63_HD inline bool parse_scan(const ScanTables& tables, const ScanShape& shape, 
         }
         (p == 1 ? left_u : left_v) = vector;
         to.vectors[index] = vector;
-        int dc = p == 1 ? dc_u : dc_v;  // not a reference, which would need an address
+        int dc = p == 1 ? dc_u : dc_v;  // a copy, because a reference would need an address
         if (!detail::parse_levels<1>(tables, reader, dc, to.levels + static_cast<std::size_t>(index) * 64)) return false;
         (p == 1 ? dc_u : dc_v) = dc;
       }
     }
     if (reader.taken() > most_bits) return false;
   }
-  // The rest of the last byte may follow, or one zero byte if the last byte is full.
+  // Up to seven bits of the last byte may follow, or one zero byte if the last byte is full.
   const std::int64_t next_byte = (reader.taken() + 7) / 8;
   const std::int64_t spare = static_cast<std::int64_t>(size) - next_byte;
   return spare <= 0 || (spare == 1 && bytes[size - 1] == 0x00);

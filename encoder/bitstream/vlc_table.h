@@ -8,7 +8,7 @@
 
 namespace c63 {
 
-/// Decodes a prefix code by the next bits, with one table for short codes and one for long codes.
+/// Decodes a prefix code from the next bits. It has one table for short codes and one for long codes.
 class VlcTable {
  public:
   struct Entry {
@@ -25,14 +25,14 @@ class VlcTable {
         const unsigned first = static_cast<unsigned>(code.bits) << (kShortBits - code.length);
         for (unsigned i = 0; i < 1U << (kShortBits - code.length); ++i) short_[first + i] = entry;
       } else {
-        // Every code longer than kShortBits starts with six ones, so the other bits tell them apart.
+        // Every code longer than kShortBits begins with six ones, so the ten bits after them are enough to look it up.
         const unsigned first = (static_cast<unsigned>(code.bits) << (kMaxCodeLength - code.length)) & kLongMask;
         for (unsigned i = 0; i < 1U << (kMaxCodeLength - code.length); ++i) long_[first + i] = entry;
       }
     }
   }
 
-  /// The entry for the next 16 bits; its length is 0 if no code starts with them.
+  /// Returns the entry for the next 16 bits. Its length is 0 if no code begins with them.
   [[nodiscard]] C63_HD constexpr Entry find(std::uint32_t next_16_bits) const {
     const Entry entry = short_[next_16_bits >> (kMaxCodeLength - kShortBits)];
     if (entry.length != 0) return entry;
@@ -42,20 +42,20 @@ class VlcTable {
 
  private:
   static constexpr int kShortBits = 9;
-  static constexpr unsigned kLongMask = (1U << 10) - 1;  ///< the bits of 16 after the six ones
+  static constexpr unsigned kLongMask = (1U << 10) - 1;  ///< the last ten of 16 bits; the first six are ones
 
   std::array<Entry, 1U << kShortBits> short_{};
   std::array<Entry, kLongMask + 1> long_{};
 };
 
-/// Decodes short pairs of a size and a value (DC levels, vectors) with one look-up.
+/// Decodes a size together with its value (DC differences, vector components) by one look-up, if both are short.
 class ValueTable {
  public:
   static constexpr int kBits = 10;
 
   struct Entry {
     std::int8_t value = 0;
-    std::uint8_t length = 0;  ///< of code and value; 0: no short pair starts with these bits
+    std::uint8_t length = 0;  ///< bits of code and value; 0: no short code and value begin with these bits
   };
 
   constexpr explicit ValueTable(const std::array<VlcCode, 256>& codes) {
@@ -77,16 +77,16 @@ class ValueTable {
   std::array<Entry, 1U << kBits> entries_{};
 };
 
-/// Decodes AC coefficients whose code and value together are short, as nearly all are, with one look-up.
+/// Decodes an AC coefficient by one look-up, if its code and value together are short. Nearly all are.
 class CoefficientTable {
  public:
   static constexpr int kBits = 11;
-  static constexpr int kEnd = 64;  ///< the run of the end of the block
+  static constexpr int kEnd = 64;  ///< the run that means: end of block
 
   struct Entry {
-    std::int16_t value = 0;   ///< 0 only at the end of the block
-    std::uint8_t run = 0;     ///< zeros before it
-    std::uint8_t length = 0;  ///< of code and value; 0: no short code starts with these bits
+    std::int16_t value = 0;   ///< 0 only for the end of block
+    std::uint8_t run = 0;     ///< zeros before the coefficient
+    std::uint8_t length = 0;  ///< bits of code and value; 0: no short code begins with these bits
   };
 
   constexpr explicit CoefficientTable(const std::array<VlcCode, 256>& codes) {
@@ -116,14 +116,16 @@ class CoefficientTable {
   std::array<Entry, 1U << kBits> entries_{};
 };
 
-/// Decodes two short coefficients in a row, or one and the end of the block, with one look-up.
+/// Decodes two short coefficients in a row, or one coefficient and the end of block, by one look-up.
 class CoefficientPairs {
  public:
   static constexpr int kBits = CoefficientTable::kBits;
-  /// The advance at the end of the block, or if no short code starts here. Added to any index but DC's, it passes the last one.
+  /// The advance for the end of block, or if no short code begins here. Added to the index of any AC coefficient, it
+  /// gives more than 63.
   static constexpr int kEnd = 63;
 
-  /// One number, so that it is read at once. If there is only one coefficient, the second equals the first.
+  /// All fields are in one number, which is read at once. If there is only one coefficient, the second equals the
+  /// first.
   class Entry {
    public:
     constexpr Entry() = default;
@@ -132,9 +134,9 @@ class CoefficientPairs {
                   static_cast<std::uint32_t>(static_cast<std::uint8_t>(first)) << 16 |
                   static_cast<std::uint32_t>(static_cast<std::uint8_t>(second)) << 24) {}
 
-    /// The length of all its codes and values; 0: no short code starts with these bits.
+    /// The bits of all codes and values; 0: no short code begins with these bits.
     [[nodiscard]] constexpr int length() const { return static_cast<int>(fields_ & 63U); }
-    /// The zeros before the first coefficient.
+    /// The number of zeros before the first coefficient.
     [[nodiscard]] constexpr int run() const { return static_cast<int>(fields_ >> 6 & 15U); }
     /// The distance from the first of those zeros to the index after the last coefficient, or kEnd.
     [[nodiscard]] constexpr int advance() const { return static_cast<int>(fields_ >> 10 & 63U); }
@@ -153,7 +155,7 @@ class CoefficientPairs {
         entries_[bits] = {one.length, 0, kEnd, 0, 0};
         continue;
       }
-      // The bits that are shifted in are unknown, so a code that needs them is not used.
+      // The shift brings in bits that are not known, so a code that would need them is not used.
       const CoefficientTable::Entry& next = table.find(bits << one.length & (entries_.size() - 1));
       const int length = one.length + next.length;
       if (next.length == 0 || length > kBits) {

@@ -7,46 +7,47 @@
 #include "codec/host_device.h"
 #include "codec/vlc.h"
 
-// The cost of syntax elements in bits: the lengths of the codes of vlc.h and of the values after them.
+// The cost of syntax elements in bits: the length of the code (vlc.h) plus the bits of the value after it.
 
 namespace c63 {
 
 // ---- flags and vectors
 
-/// The flag of a block without a vector.
+/// The flag of a block without a vector, in bits.
 inline constexpr int kNoVectorBits = 1;
-/// Both flags of a block with a vector; a reused vector takes nothing else.
+/// Both flags of a block with a vector, in bits. A vector that is reused takes no other bits.
 inline constexpr int kVectorFlagBits = 2;
 
-/// One component of a vector, -127..127. Its size is coded like the sizes of luma's DC differences.
+/// Returns the bits of one component of a vector, -127..127. Sizes are coded like those of luma's DC differences.
 [[nodiscard]] C63_HD constexpr int vector_component_bits(int value) {
   const int size = value_size(value);
   return size == 0 ? 2 : size < 6 ? 3 + size : 2 * size - 2;
 }
 
-/// Both components of a vector that is not reused, without the flags.
+/// Returns the bits of both components of a vector, without the flags.
 [[nodiscard]] C63_HD constexpr int vector_bits(int x, int y) {
   return vector_component_bits(x) + vector_component_bits(y);
 }
 
 // ---- coefficients
 
-/// The cost of a DC difference, -2047..2047.
+/// Returns the bits of a DC difference, -2047..2047.
 [[nodiscard]] C63_HD constexpr int dc_bits(int difference, int plane) {
   const int size = value_size(difference);
   if (plane != 0) return size < 2 ? 2 + size : 2 * size;
   return size == 0 ? 2 : size < 6 ? 3 + size : 2 * size - 2;
 }
 
-/// The cost of a plane's AC symbols. Device code keeps its own copy.
+/// The bits of a plane's AC symbols. Device code keeps its own copy.
 struct AcBits {
   static constexpr std::uint8_t kNoCode = 255;
 
-  std::array<std::uint8_t, 256> symbols{};  ///< by run << 4 | size, for code and value; kNoCode if there is no code
-  std::uint8_t zero_run = 0;                ///< for sixteen zeros
-  std::uint8_t end_of_block = 0;            ///< not coded after coefficient 63
+  /// Bits of code and value; index run << 4 | size; kNoCode if there is no code.
+  std::array<std::uint8_t, 256> symbols{};
+  std::uint8_t zero_run = 0;                ///< bits of the code for sixteen zeros
+  std::uint8_t end_of_block = 0;            ///< bits of the end of block, which is not coded after coefficient 63
 
-  /// The cost of a level of `size` bits after 0..62 zeros.
+  /// Returns the bits of a level of `size` bits after `zeros` zeros, 0..62.
   [[nodiscard]] C63_HD constexpr int level(int zeros, int size) const {
     return (zeros >> 4) * zero_run + symbols[static_cast<std::size_t>((zeros & 15) << 4 | size)];
   }
@@ -67,7 +68,7 @@ struct AcBits {
 inline constexpr AcBits kAcLumaBits = make_ac_bits(kAcLumaCodes);
 inline constexpr AcBits kAcChromaBits = make_ac_bits(kAcChromaCodes);
 
-/// The costs for a plane; only for the host.
+/// The costs for a plane; for host code only.
 [[nodiscard]] constexpr const AcBits& ac_bits(int plane) { return plane == 0 ? kAcLumaBits : kAcChromaBits; }
 
 }  // namespace c63

@@ -7,7 +7,8 @@
 
 namespace c63 {
 
-/// cos((2r+1)·i·π/16) rounded to six decimals, row r, column i: the course codec's table, and part of the format.
+/// cos((2r+1)·i·π/16), rounded to six decimals, in row r and column i. This table of the course codec is part of the
+/// format.
 inline constexpr std::array<std::array<float, 8>, 8> kDctCosines = {{
     {1.0F, 0.980785F, 0.923880F, 0.831470F, 0.707107F, 0.555570F, 0.382683F, 0.195090F},
     {1.0F, 0.831470F, 0.382683F, -0.195090F, -0.707107F, -0.980785F, -0.923880F, -0.555570F},
@@ -19,21 +20,23 @@ inline constexpr std::array<std::array<float, 8>, 8> kDctCosines = {{
     {1.0F, -0.980785F, 0.923880F, -0.831470F, 0.707107F, -0.555570F, 0.382683F, -0.195090F},
 }};
 
-/// The scale of the first row and column of coefficients.
+/// The factor of the first row and the first column of coefficients.
 inline constexpr float kDctScale = 0.70710678118654F;
 
-/// Scales coefficient (v, u), in both directions. DC is rounded twice, because kDctScale² is not exactly 0.5.
+/// Scales coefficient (v, u), in both transforms. DC is multiplied and rounded twice; one factor of 0.5 would give
+/// other results.
 [[nodiscard]] C63_HD inline float scale_coefficient(float value, int v, int u) {
   if (u == 0) value *= kDctScale;
   if (v == 0) value *= kDctScale;
   return value;
 }
 
-// Every sum below starts with the product of index 0 and adds the others in ascending order. Each product and each sum is
-// rounded to binary32. This order is part of the format, so fused multiply-add is forbidden (-ffp-contract=off, -fmad=false).
+// Every sum below begins with the product of index 0 and adds the others in ascending order. Each product and each sum
+// is rounded to binary32. This order is part of the format, so fused multiply-add is forbidden (-ffp-contract=off,
+// -fmad=false).
 // `cosines` is kDctCosines; it is a parameter because device code keeps its own copy.
 
-/// Forward transform of a residual in raster order to scaled coefficients in raster order (row v, column u).
+/// Transforms a residual in raster order to scaled coefficients in raster order (row v, column u).
 template <typename Cosines>
 C63_HD inline void forward_dct(const std::int16_t residual[64], float coefficients[64], const Cosines& cosines) {
   float rows[64];
@@ -53,7 +56,7 @@ C63_HD inline void forward_dct(const std::int16_t residual[64], float coefficien
   }
 }
 
-/// Inverse transform of dequantized coefficients (unscaled, raster order) to a residual in raster order.
+/// Transforms dequantized coefficients (not scaled, raster order) back to a residual in raster order.
 template <typename Cosines>
 C63_HD inline void inverse_dct(const float coefficients[64], std::int16_t residual[64], const Cosines& cosines) {
   float rows[64];
@@ -70,13 +73,14 @@ C63_HD inline void inverse_dct(const float coefficients[64], std::int16_t residu
     for (int i = 0; i < 8; ++i) {
       float sum = rows[u] * cosines[i][0];
       for (int j = 1; j < 8; ++j) sum += rows[j * 8 + u] * cosines[i][j];
-      // Toward zero to 32 bits, then the low 16 bits. The course codec's x86 build does this with hostile input.
+      // Truncated toward zero to 32 bits, then cut to the low 16 bits. The course codec's x86 build does this with
+      // hostile input.
       residual[i * 8 + u] = static_cast<std::int16_t>(static_cast<std::int32_t>(sum));
     }
   }
 }
 
-/// Prediction plus residual, wrapped to 16 bits, then clamped to a sample.
+/// Returns prediction plus residual, wrapped to 16 bits and then clamped to 0..255.
 [[nodiscard]] C63_HD inline std::uint8_t reconstruct_sample(std::int16_t residual, std::uint8_t prediction) {
   const auto sum = static_cast<std::int16_t>(static_cast<std::int32_t>(residual) + prediction);
   return static_cast<std::uint8_t>(sum < 0 ? 0 : sum > 255 ? 255 : sum);

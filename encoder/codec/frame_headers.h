@@ -6,18 +6,19 @@
 
 namespace c63 {
 
-/// The segments before a frame's scan. The course encoder writes all of them in every frame. A decoder keeps the values of
-/// earlier frames (docs/bitstream.md).
+/// Which segments come before a frame's scan. The course encoder writes all of them in every frame. If a segment is
+/// missing, a decoder uses the values of an earlier frame (docs/bitstream.md).
 struct FrameHeaders {
   bool quantization_tables = true;  ///< DQT; needed if a table changes, and in the first frame of a stream
-  bool frame = true;                ///< SOF; without it the reference does not advance; optional only after an inter frame
+  /// SOF; without it the reference does not advance; may only be missing after an inter frame.
+  bool frame = true;
   bool code_tables = true;          ///< DHT; decoders skip it
-  bool scan_components = true;      ///< SOS with its list of components; without the list, the segment has length 2
+  bool scan_components = true;      ///< SOS with its list of components; false: without the list, with length 2
 
   friend constexpr bool operator==(const FrameHeaders&, const FrameHeaders&) = default;
 };
 
-/// The bytes before a frame's scan: SOI, the segments that `headers` asks for, and SOS.
+/// Returns the bytes before a frame's scan: SOI, the segments that `headers` asks for, and SOS.
 [[nodiscard]] C63_HD constexpr std::size_t frame_header_bytes(const FrameHeaders& headers) {
   std::size_t bytes = 2;
   if (headers.quantization_tables) bytes += 4 + 3 * 65;

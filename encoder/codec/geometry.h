@@ -12,15 +12,15 @@ inline constexpr int kBlockSamples = 64;
 inline constexpr int kMcuSize = 16;  ///< side of an MCU in luma samples
 inline constexpr int kBlocksPerMcu = 6;      ///< four of Y, one of U, one of V
 inline constexpr int kPlanes = 3;
-inline constexpr int kMaxSide = 65535;      ///< the header has 16 bits for a side
+inline constexpr int kMaxSide = 65535;      ///< the header has 16 bits for each side
 
 /// One plane of a coded picture. Its rows are exactly `width` bytes apart.
 struct PlaneGeometry {
-  int width = 0;    ///< padded, a multiple of 8
-  int height = 0;   ///< padded, a multiple of 8
-  int columns = 0;  ///< blocks per row
+  int width = 0;    ///< padded to a multiple of 8
+  int height = 0;   ///< padded to a multiple of 8
+  int columns = 0;  ///< blocks in a row
   int rows = 0;     ///< rows of blocks
-  std::size_t coded_samples = 0;  ///< the number of samples, from the start, that belong to the picture
+  std::size_t coded_samples = 0;  ///< this many samples at the plane's start belong to the frame
 
   [[nodiscard]] C63_HD constexpr int blocks() const { return columns * rows; }
   [[nodiscard]] C63_HD constexpr std::size_t samples() const {
@@ -28,12 +28,12 @@ struct PlaneGeometry {
   }
 };
 
-/// All edge arithmetic of a picture.
+/// All arithmetic at the edges of a picture.
 ///
-/// The course codec pads both sides to multiples of 16, but fills the padded planes *linearly*. The W·H luma bytes of a frame go
-/// to the start of the plane, ignoring rows. Each chroma plane gets floor(W·H/4) bytes, and the rest is zero. So a width that
-/// is not a multiple of 16 shears the coded picture. Reading the same number of bytes from the start of the decoded plane
-/// undoes this.
+/// The course codec pads both sides to multiples of 16, but fills the padded planes *linearly*: the W·H luma bytes of a
+/// frame go to the start of the plane, without regard to rows. Each chroma plane gets floor(W·H/4) bytes; the rest of
+/// each plane is zero. So a width that is not a multiple of 16 shears the coded picture. Reading the same number of
+/// bytes from the start of the decoded plane undoes this.
 class Geometry {
  public:
   constexpr Geometry() = default;
@@ -54,7 +54,7 @@ class Geometry {
     return static_cast<std::int64_t>(mcu_columns_) * mcu_rows_;
   }
 
-  /// Plane 0 is Y, 1 is U, 2 is V.
+  /// Returns the geometry of plane 0 (Y), 1 (U) or 2 (V).
   [[nodiscard]] C63_HD constexpr PlaneGeometry plane(int index) const {
     const int shift = index == 0 ? 0 : 1;
     const int w = padded_width() >> shift;
@@ -63,11 +63,11 @@ class Geometry {
     return {w, h, w / kBlockSize, h / kBlockSize, index == 0 ? luma : luma / 4};
   }
 
-  /// The samples of all three padded planes.
+  /// The number of samples of all three padded planes.
   [[nodiscard]] C63_HD constexpr std::size_t padded_samples() const {
     return static_cast<std::size_t>(padded_width()) * static_cast<std::size_t>(padded_height()) / 2 * 3;
   }
-  /// The blocks of all three planes.
+  /// The number of blocks of all three planes.
   [[nodiscard]] C63_HD constexpr std::int64_t blocks() const { return mcus() * 6; }
   /// The bytes of one frame of input or output.
   [[nodiscard]] C63_HD constexpr std::size_t frame_bytes() const {
@@ -85,7 +85,7 @@ class Geometry {
   int mcu_rows_ = 0;
 };
 
-/// Returns true if the three planes have exactly one and a half times W·H samples: the course encoder takes no others.
+/// Returns true if the three planes have exactly 1.5·W·H samples. The course encoder takes no other sizes.
 [[nodiscard]] C63_HD constexpr bool is_codable_area(int width, int height) {
   return (static_cast<std::int64_t>(width) * height) % 4 == 0;
 }

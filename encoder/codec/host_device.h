@@ -1,6 +1,6 @@
 #pragma once
 
-// The codec's rules are written once, for the host and for the device.
+// Marks functions that are compiled for the host and for CUDA devices, so that the codec's rules are written only once.
 #if defined(__CUDACC__)
 #define C63_HD __host__ __device__
 #else

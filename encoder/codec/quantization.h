@@ -11,7 +11,7 @@ namespace c63 {
 
 inline constexpr int kMinQp = 5;
 inline constexpr int kMaxQp = 50;
-/// Up to this qp, every coefficient has a code that every decoder reads.
+/// Up to this qp, every coefficient has a code that every decoder can read.
 inline constexpr int kMaxExactQp = 25;
 
 /// The position (row·8 + column) of the k-th coefficient in zig-zag order.
@@ -20,16 +20,16 @@ inline constexpr std::array<std::uint8_t, 64> kZigZag = {
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-/// The inverse: the place in zig-zag order of the coefficient at a position.
+/// The inverse of kZigZag: the place in zig-zag order of the coefficient at position row·8 + column.
 inline constexpr std::array<std::uint8_t, 64> kZigZagPlace = [] {
   std::array<std::uint8_t, 64> places{};
   for (std::size_t k = 0; k < 64; ++k) places[kZigZag[k]] = static_cast<std::uint8_t>(k);
   return places;
 }();
 
-/// The quantization steps in zig-zag order.
+/// The quantization steps of a plane, in zig-zag order.
 using QuantizationTable = std::array<std::uint8_t, 64>;
-/// One table each for Y, U and V.
+/// The tables of Y, U and V.
 using QuantizationTables = std::array<QuantizationTable, kPlanes>;
 
 inline constexpr QuantizationTable kLumaBaseTable = {
@@ -41,7 +41,7 @@ inline constexpr QuantizationTable kChromaBaseTable = {
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
 
-/// The course encoder's tables for a qp in kMinQp..kMaxQp: base / (qp/10), truncated to an integer.
+/// Returns the course encoder's tables for a qp in kMinQp..kMaxQp: base / (qp/10), truncated to an integer.
 [[nodiscard]] constexpr QuantizationTables make_quantization_tables(double qp) {
   QuantizationTables tables{};
   for (int plane = 0; plane < kPlanes; ++plane) {
@@ -53,16 +53,16 @@ inline constexpr QuantizationTable kChromaBaseTable = {
   return tables;
 }
 
-/// The largest magnitude of an AC coefficient that the encoder writes. The course encoder writes luma's size 10 with the code
-/// of size 9 (bitstream.md, "Q-AC10"), which nobody can decode. So luma stops at 511. At qp <= kMaxExactQp no coefficient is
-/// that large, so the bytes stay equal.
+/// Returns the largest magnitude of an AC coefficient that the encoder writes. The course encoder writes luma's size 10
+/// with the code of size 9 (bitstream.md, "Q-AC10"), which no decoder can read. So luma stops at 511. At qp <=
+/// kMaxExactQp no coefficient is that large, so the bytes are those of the course encoder.
 [[nodiscard]] C63_HD constexpr int max_ac_magnitude(int plane) { return plane == 0 ? 511 : 1023; }
-/// The largest magnitude of a DC coefficient; never reached at qp <= 80.
+/// The largest magnitude of a DC coefficient. It is never reached at qp <= 80.
 inline constexpr int kMaxDcMagnitude = 2047;
 
-/// Quantizes one scaled coefficient: round(F / 4 / q), half away from zero, as the course encoder does in double. One
-/// correctly rounded binary32 division is enough, because a binary32 F differs from a tie by at least one ulp. A product
-/// with the reciprocal is not.
+/// Quantizes one scaled coefficient: round(F / 4 / q), half away from zero. The course encoder computes this in double.
+/// One correctly rounded binary32 division gives the same, because a binary32 F that is not a tie differs from it by at
+/// least one ulp. A product with the reciprocal would not.
 [[nodiscard]] C63_HD inline std::int16_t quantize(float coefficient, int step) {
   return static_cast<std::int16_t>(roundf(coefficient / static_cast<float>(4 * step)));
 }
@@ -73,7 +73,7 @@ inline constexpr int kMaxDcMagnitude = 2047;
   return static_cast<std::int16_t>(value > limit ? limit : value < -limit ? -limit : value);
 }
 
-/// Restores a coefficient: round(level·q / 4), half away from zero.
+/// Returns the coefficient of a level: round(level·q / 4), half away from zero.
 [[nodiscard]] C63_HD constexpr int dequantize(int level, int step) {
   const int product = level * step;
   const int magnitude = ((product < 0 ? -product : product) + 2) >> 2;

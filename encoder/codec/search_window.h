@@ -7,7 +7,7 @@
 
 namespace c63 {
 
-/// The positions of candidate blocks in the reference plane: x in [left, right), y in [top, bottom).
+/// A block's candidates: positions in the reference plane with x in [left, right) and y in [top, bottom).
 struct SearchWindow {
   int left = 0;
   int top = 0;
@@ -17,12 +17,12 @@ struct SearchWindow {
   [[nodiscard]] C63_HD constexpr bool empty() const { return left >= right || top >= bottom; }
 };
 
-/// The search range of a plane. Chroma has half the samples per side, so half the range, rounded down.
+/// Returns the search range of a plane. Chroma planes have half the sides, so half the range, rounded down.
 [[nodiscard]] C63_HD constexpr int plane_search_range(int range, int plane) { return plane == 0 ? range : range / 2; }
 
-/// The candidates of block (column, row). The upper bounds are limited to w-8 and h-8, and are exclusive. So the last column
-/// never tests mv_x >= 0, and the last row never tests mv_y >= 0: a quirk of the course encoder.
-/// A plane that is 8 wide or high has no candidate; its vector is (0, 0).
+/// Returns the candidates of block (column, row). As in the course encoder, the upper bounds are at most w-8 and h-8,
+/// and are exclusive. So blocks of the last column never have candidates with mv_x >= 0, and blocks of the last row
+/// none with mv_y >= 0. A plane that is 8 samples wide or high has no candidates; its blocks have the vector (0, 0).
 [[nodiscard]] C63_HD constexpr SearchWindow search_window(int column, int row, int plane_width, int plane_height,
                                                           int range) {
   const int x = column * kBlockSize;
@@ -33,8 +33,8 @@ struct SearchWindow {
           x + range < last_x ? x + range : last_x, y + range < last_y ? y + range : last_y};
 }
 
-/// The candidates within the range of a vector, by the same rules. Vectors stay in -128..127. With the zero vector these are the
-/// candidates of search_window().
+/// Returns the candidates within `range` of the vector (centre_x, centre_y), by the same rules. Vectors stay in
+/// -128..127. With the zero vector, these are the candidates of search_window().
 [[nodiscard]] C63_HD constexpr SearchWindow search_window_around(int column, int row, int plane_width, int plane_height,
                                                                  int range, int centre_x, int centre_y) {
   const int x = column * kBlockSize;
@@ -51,8 +51,8 @@ struct SearchWindow {
           end(y, centre_y, plane_height - kBlockSize)};
 }
 
-/// The candidates for an encoder that may differ from the course encoder. The window includes the plane's border, so it always
-/// contains the zero vector. For a range of 0 that is the only candidate.
+/// Returns the candidates for encodes that may differ from the course encoder's. The window includes the plane's right
+/// and bottom border, so it always has the zero vector. With range 0, the zero vector is the only candidate.
 [[nodiscard]] C63_HD constexpr SearchWindow whole_search_window(int column, int row, int plane_width, int plane_height,
                                                                 int range) {
   if (range == 0) {
@@ -61,7 +61,7 @@ struct SearchWindow {
   return search_window(column, row, plane_width + 1, plane_height + 1, range);
 }
 
-/// Returns true if a vector keeps its block inside the plane, as decoders may require.
+/// Returns true if a vector keeps its block inside the plane, as the format requires.
 [[nodiscard]] C63_HD constexpr bool vector_is_legal(int column, int row, int plane_width, int plane_height, int mv_x,
                                                     int mv_y) {
   const int x = column * kBlockSize + mv_x;
@@ -69,8 +69,8 @@ struct SearchWindow {
   return x >= 0 && y >= 0 && x <= plane_width - kBlockSize && y <= plane_height - kBlockSize;
 }
 
-/// A key that orders candidates: smaller SAD first, then raster order (y, then x) in the window. The codec chooses the
-/// smallest key. `index` is the candidate's raster number in its window, below 2^16 for ranges up to 127.
+/// Returns a key that orders candidates: the smaller SAD first, then raster order in the window. The codec chooses the
+/// smallest key. `index` is the candidate's number in the window's raster order; it is below 2^16 for ranges up to 127.
 [[nodiscard]] C63_HD constexpr std::uint32_t candidate_key(std::uint32_t sad, std::uint32_t index) {
   return sad << 16 | index;
 }

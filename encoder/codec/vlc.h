@@ -8,17 +8,18 @@
 
 namespace c63 {
 
-/// One prefix code: the low `length` bits of `bits`. Length 0: the symbol has no code.
+/// One prefix code: the low `length` bits of `bits`. If `length` is 0, the symbol has no code.
 struct VlcCode {
   std::uint16_t bits = 0;
   std::uint8_t length = 0;
 };
 
 inline constexpr int kMaxCodeLength = 16;
-inline constexpr int kZeroRunLength = 0xF0;  ///< symbol: sixteen zeros
-inline constexpr int kEndOfBlock = 0x00;     ///< symbol: only zeros follow
+inline constexpr int kZeroRunLength = 0xF0;  ///< the symbol for sixteen zeros
+inline constexpr int kEndOfBlock = 0x00;     ///< the symbol for: only zeros follow
 
-/// A canonical prefix code as JPEG writes it: the number of codes of each length, and the symbols in order of code.
+/// A canonical prefix code as in a JPEG's DHT: the number of codes of each length, and the symbols in the order of
+/// their codes.
 template <std::size_t Symbols>
 struct HuffmanSpec {
   std::array<std::uint8_t, 16> counts;
@@ -32,7 +33,7 @@ inline constexpr HuffmanSpec<12> kDcChromaSpec = {{0, 3, 1, 1, 1, 1, 1, 1, 1, 1,
 
 namespace detail {
 
-/// Completes an AC table. Its first symbols are listed; all others (run 0..15, size 1..10) follow in ascending order.
+/// Returns all symbols of an AC table: the listed ones, then all others (run 0..15, size 1..10) in ascending order.
 template <std::size_t Listed>
 constexpr std::array<std::uint8_t, 162> complete_ac_symbols(const std::array<std::uint8_t, Listed>& listed) {
   std::array<std::uint8_t, 162> symbols{};
@@ -65,7 +66,8 @@ inline constexpr HuffmanSpec<162> kAcChromaSpec = {
         0x71, 0x13, 0x22, 0x32, 0x81, 0x08, 0x14, 0x42, 0x91, 0xA1, 0xB1, 0xC1, 0x09, 0x23, 0x33,
         0x52, 0xF0, 0x15, 0x62, 0x72, 0xD1, 0x0A, 0x16, 0x24, 0x34, 0xE1, 0x25, 0xF1})};
 
-/// The codes by symbol. They are assigned in order of increasing length, consecutively, and shifted left at each length.
+/// Returns the code of each symbol. Codes are assigned by increasing length: each is the previous one plus 1, shifted
+/// left at each length.
 template <std::size_t Symbols>
 constexpr std::array<VlcCode, 256> make_codes(const HuffmanSpec<Symbols>& spec) {
   std::array<VlcCode, 256> codes{};
@@ -82,8 +84,8 @@ constexpr std::array<VlcCode, 256> make_codes(const HuffmanSpec<Symbols>& spec) 
 
 inline constexpr std::array<VlcCode, 256> kDcLumaCodes = make_codes(kDcLumaSpec);
 inline constexpr std::array<VlcCode, 256> kDcChromaCodes = make_codes(kDcChromaSpec);
-/// Luma's (run 0, size 10) has no code here. The course encoder writes it with the code of size 9 (`Q-AC10`), and its decoder
-/// rejects the right code. max_ac_magnitude() keeps coefficients below that size.
+/// In luma, (run 0, size 10) has no code here. The course encoder writes it with the code of size 9 (`Q-AC10`), and its
+/// decoder rejects the right code. max_ac_magnitude() keeps coefficients below that size.
 inline constexpr std::array<VlcCode, 256> kAcLumaCodes = [] {
   auto codes = make_codes(kAcLumaSpec);
   codes[0x0A] = {};
@@ -91,13 +93,13 @@ inline constexpr std::array<VlcCode, 256> kAcLumaCodes = [] {
 }();
 inline constexpr std::array<VlcCode, 256> kAcChromaCodes = make_codes(kAcChromaSpec);
 
-/// The largest size of a vector component. Sizes are coded as luma's DC sizes.
+/// The largest size of a vector component. Sizes are coded like those of luma's DC differences.
 inline constexpr int kMaxVectorSize = 7;
 
 /// An upper bound of the bits of one block: flags and vector, DC, and 63 coefficients with the longest code and value.
 inline constexpr int kMaxBlockBits = 2 + 2 * (5 + kMaxVectorSize) + (11 + 11) + 63 * (kMaxCodeLength + 10);
 
-/// The number of bits of |value|: the size that precedes a value.
+/// Returns the number of bits of |value|. This size is coded before the value.
 [[nodiscard]] C63_HD constexpr int value_size(int value) {
   unsigned magnitude = static_cast<unsigned>(value < 0 ? -value : value);
 #if defined(__CUDA_ARCH__)
@@ -107,12 +109,12 @@ inline constexpr int kMaxBlockBits = 2 + 2 * (5 + kMaxVectorSize) + (11 + 11) + 
 #endif
 }
 
-/// The `size` bits after the size: the value itself, or value-1 modulo 2^size if it is negative.
+/// Returns the `size` bits that are coded after the size: the value itself, or value-1 modulo 2^size if it is negative.
 [[nodiscard]] C63_HD constexpr std::uint32_t value_bits(int value, int size) {
   return static_cast<std::uint32_t>(value < 0 ? value - 1 : value) & ((1U << size) - 1U);
 }
 
-/// Undoes value_bits().
+/// Returns the value for which value_bits() gives `bits`.
 [[nodiscard]] C63_HD constexpr int value_from_bits(std::uint32_t bits, int size) {
   if (size == 0) return 0;
   return bits < 1U << (size - 1) ? static_cast<int>(bits) - static_cast<int>((1U << size) - 1U)

@@ -5,26 +5,27 @@
 #include <cstdint>
 #include <span>
 
-// Everything here is local to the file that includes it. Otherwise the linker could give another file code that its
-// machine cannot run.
+// Everything here is local to the file that includes it. Otherwise the linker could merge it with code that is compiled
+// for another instruction set, which the machine may not have.
 
 namespace c63::cpu {
 namespace {
 
-/// The best candidates of a search so far, by candidate_key(); UINT32_MAX after the last.
+/// The keys (candidate_key()) of the best candidates of a search so far, lowest first. Unused entries at the end are
+/// UINT32_MAX.
 class BestKeys {
  public:
   explicit BestKeys(std::span<std::uint32_t> keys) : keys_(keys.data()), count_(keys.size()) {
     for (std::size_t i = 0; i < count_; ++i) keys_[i] = UINT32_MAX;
   }
 
-  /// The highest cost with which a candidate can still be one of them.
+  /// The highest cost that a new candidate may have to get into the list.
   [[nodiscard]] int limit() const {
     const std::uint32_t cost = keys_[count_ - 1] >> 16;
     return static_cast<int>(cost < 0x7FFF ? cost : 0x7FFF);
   }
 
-  /// Inserts a candidate at its place. It may come more than once.
+  /// Inserts a candidate in order, if it is good enough. Adding one twice has no effect.
   void add(std::uint32_t key) {
     std::size_t place = count_;
     while (place > 0 && key < keys_[place - 1]) --place;

@@ -12,13 +12,14 @@
 
 namespace c63::cpu {
 
-/// The prediction of blocks without a vector.
+/// The prediction of a block that is coded without a vector: zero.
 [[nodiscard]] inline BlockPrediction no_prediction() {
   static constexpr std::uint8_t kZeros[kBlockSize] = {};  // one row, used with a pitch of 0
   return {kZeros, 0};
 }
 
-/// The codec's prediction: the block of the reference plane at the vector, or zero for a block without a vector.
+/// Returns the codec's prediction of a block: the block of the reference plane that its vector points to, or zero if it
+/// has no vector.
 [[nodiscard]] inline BlockPrediction predict_block(const PredictionVectors::Plane& vectors, int block, int column, int row,
                                                    ConstPlaneView view) {
   if (vectors.has_vector[static_cast<std::size_t>(block)] == 0) return no_prediction();
@@ -26,7 +27,7 @@ namespace c63::cpu {
   return {&view.at(column * kBlockSize + vector.x, row * kBlockSize + vector.y), view.pitch};
 }
 
-/// Copies a prediction to its place in a plane.
+/// Copies the prediction of block (column, row) to its place in a plane.
 inline void keep_prediction(const BlockPrediction& prediction, PlaneView plane, int column, int row) {
   for (int y = 0; y < kBlockSize; ++y) {
     std::memcpy(&plane.at(column * kBlockSize, row * kBlockSize + y), prediction.samples + y * prediction.pitch,
@@ -34,9 +35,9 @@ inline void keep_prediction(const BlockPrediction& prediction, PlaneView plane, 
   }
 }
 
-/// Rows of blocks of a plane in one MCU row.
+/// The number of rows of blocks that a plane has in one MCU row.
 constexpr int block_rows_per_mcu(int plane) { return plane == 0 ? 2 : 1; }
-/// Rows of samples.
+/// The number of rows of samples that a plane has in one MCU row.
 constexpr int rows_per_mcu(int plane) { return block_rows_per_mcu(plane) * kBlockSize; }
 
 /// Calls visit(block index, column, row) for the blocks of a plane in MCU row `mcu_row`.
@@ -47,13 +48,13 @@ void for_each_block_of_mcu_row(const PlaneGeometry& g, int plane, int mcu_row, V
   }
 }
 
-/// Blocks in one kernel call: few enough that their samples and levels stay in the first cache, and a multiple of a
-/// kernel's step.
+/// The most blocks in one kernel call: few enough that their samples and levels stay in the first-level cache, and a
+/// multiple of the blocks that kernels process at a time.
 inline constexpr int kBlocksPerRun = 64;
 
-/// Goes through the blocks of MCU row `mcu_row` of a plane in runs of neighbouring blocks. Calls visit(block index, column,
-/// row, predictions) once a run. Index, column and row are those of the run's first block. Also copies the predictions to
-/// `kept` if it is not null.
+/// Splits a plane's blocks in MCU row `mcu_row` into runs of neighbouring blocks. Calls visit(block index, column, row,
+/// predictions) once for each run, with the index, column and row of the run's first block. Also copies the predictions
+/// to `kept` if it is not null.
 template <typename Visit>
 void for_each_run_of_mcu_row(const PlaneGeometry& g, const PredictionVectors& vectors, int plane, int mcu_row,
                              const PaddedPicture& reference, PaddedPicture* kept, Visit&& visit) {

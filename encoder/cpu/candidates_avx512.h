@@ -1,7 +1,7 @@
 #pragma once
 
-// Parts of both full searches with AVX-512. Everything is local to the file that includes it. Otherwise the linker
-// could give another file code that its machine cannot run.
+// Code that both full searches with AVX-512 use. Everything is local to the file that includes it. Otherwise the linker
+// could merge it with code that is compiled for another instruction set, which the machine may not have.
 
 #include <immintrin.h>
 
@@ -13,7 +13,8 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// Keeps a value in its register. Otherwise compilers collect the additions of a whole loop into trees, and spill.
+/// Makes the compiler compute a value here and keep it in a register. Otherwise compilers turn the additions of a loop
+/// into trees, and spill registers.
 template <typename Vector>
 [[gnu::always_inline]] inline void keep(Vector& value) {
   asm("" : "+v"(value));
@@ -40,11 +41,11 @@ constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
   return a.sad != b.sad ? a.sad < b.sad : a.y != b.y ? a.y < b.y : a.x < b.x;
 }
 
-// VDBPSADBW's control: the four samples of a lane that each quarter slides over.
+// VDBPSADBW's control operands. In each lane, they choose the four samples that are compared with eight positions.
 constexpr int kLeftHalf = 0x94;
 constexpr int kRightHalf = 0xE9;
 
-/// The samples of a block, four to a register.
+/// The samples of a block, four in each 32 bits: those of the left half of each row, and those of the right half.
 struct BlockRows {
   __m512i left[8];
   __m512i right[8];

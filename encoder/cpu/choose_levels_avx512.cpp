@@ -1,8 +1,9 @@
 #if defined(C63_SIMD_X86)
 
-// AC levels with AVX-512: choose_ac_masks() of sixteen blocks at a time, one block in each lane. Step i looks at the
-// i-th kept coefficient of every block. So blocks with the same number of them go together. The chosen masks have a bit
-// for each kept coefficient; at the end the bits are moved to the places of the coefficients.
+// Chooses AC levels with AVX-512: choose_ac_masks() for sixteen blocks at a time, one block in each lane. Step i looks
+// at the i-th kept coefficient of every block, so blocks with the same number of kept coefficients are processed
+// together. The chosen masks have one bit for each kept coefficient. At the end the bits are moved to the positions of
+// the coefficients.
 
 #include <algorithm>
 #include <array>
@@ -17,17 +18,18 @@ namespace {
 
 constexpr std::size_t kLanes = 16;
 constexpr int kMostNodes = 63;
-/// Kept coefficients that fit a register of masks.
+/// The kept coefficients whose bits fit in one 32-bit word of a mask.
 constexpr int kNodesPerWord = 32;
-/// Up to this number, blocks are faster one by one.
+/// Fewer blocks than this are faster one by one.
 constexpr std::size_t kFew = 4;
-/// Blocks that are sorted together.
+/// The most blocks that are sorted together.
 constexpr std::size_t kSorted = 192;
 
 [[gnu::always_inline]] inline __m512i all_32(std::int32_t value) { return _mm512_set1_epi32(value); }
 [[gnu::always_inline]] inline __m512i all_16(int value) { return _mm512_set1_epi16(static_cast<short>(value)); }
 
-/// The kept coefficients of a block, up to the last that may be worth its code (LevelTable's last_caps).
+/// Returns a mask of a block's kept coefficients, up to the last one that may be worth its code
+/// (LevelTable::last_caps).
 [[gnu::always_inline]] inline std::uint64_t nodes_of(const TransformedBlock& block, const LevelTable& table) {
   const __m512i first = _mm512_abs_epi16(_mm512_load_si512(block.coefficients.data()));
   const __m512i second = _mm512_abs_epi16(_mm512_load_si512(block.coefficients.data() + 32));
@@ -36,7 +38,7 @@ constexpr std::size_t kSorted = 192;
     return _cvtmask64_u64(_mm512_kunpackd(_mm512_cmpgt_epi16_mask(second, cap), _mm512_cmpgt_epi16_mask(first, cap)));
   };
   const std::uint64_t kept = block.ac.kept;
-  const std::uint64_t coded = kept | 1;  // what may come before: the start counts as DC
+  const std::uint64_t coded = kept | 1;  // coefficients that may come before; the start of the block counts as DC
   const std::uint64_t behind_none = coded << 1;
   const std::uint64_t behind_one = behind_none | coded << 2;
   const std::uint64_t worth =
@@ -44,7 +46,7 @@ constexpr std::size_t kSorted = 192;
   return kept & (~std::uint64_t{0} >> std::countl_zero(worth | 1));  // DC is never kept
 }
 
-/// Exchanges rows and columns of sixteen rows of sixteen numbers, each `pitch` after the previous one.
+/// Transposes sixteen rows of sixteen numbers. Rows of `from` begin `pitch` numbers apart, rows of `to` sixteen.
 [[gnu::always_inline]] inline void transpose(const std::uint32_t* from, std::size_t pitch, std::uint32_t* to) {
   __m512i a[16];
   __m512i b[16];
@@ -54,7 +56,7 @@ constexpr std::size_t kSorted = 192;
     a[2 * i] = _mm512_unpacklo_epi32(first, second);
     a[2 * i + 1] = _mm512_unpackhi_epi32(first, second);
   });
-  unroll<4>([&](auto i) __attribute__((always_inline)) {  // of rows 4i … 4i + 3: column 4·lane + j in b[4i + j]
+  unroll<4>([&](auto i) __attribute__((always_inline)) {  // from rows 4i … 4i + 3, column 4·lane + j comes to b[4i + j]
     b[4 * i] = _mm512_unpacklo_epi64(a[4 * i], a[4 * i + 2]);
     b[4 * i + 1] = _mm512_unpackhi_epi64(a[4 * i], a[4 * i + 2]);
     b[4 * i + 2] = _mm512_unpacklo_epi64(a[4 * i + 1], a[4 * i + 3]);
@@ -72,12 +74,13 @@ constexpr std::size_t kSorted = 192;
   });
 }
 
-/// The kept coefficients of sixteen blocks, step by step: magnitudes in the lower half, places in the upper half.
+/// The kept coefficients of sixteen blocks, ordered by step. The lower 16 bits have the magnitude, the upper 16 the
+/// position.
 class Steps {
  public:
-  /// For lanes of at most `steps` coefficients.
+  /// Makes room for blocks of at most `steps` kept coefficients.
   explicit Steps(int steps) : tiles_((static_cast<std::size_t>(steps) + kLanes - 1) / kLanes) {
-    if (tiles_ == 1) return;  // the initial data of a lane fill one tile
+    if (tiles_ == 1) return;  // set_lane() fills the first tile completely
     for (auto& lane : by_lane_) {
       for (std::size_t i = kLanes; i < kLanes * tiles_; i += kLanes) _mm512_store_si512(lane + i, _mm512_setzero_si512());
     }
@@ -100,21 +103,21 @@ class Steps {
     add(std::integral_constant<int, 2>{});
     add(std::integral_constant<int, 3>{});
   }
-  /// Combines the lanes.
+  /// Transposes the data of all lanes. Call it after set_lane() for all lanes, before step().
   void put_together() {
     for (std::size_t i = 0; i < tiles_; ++i) transpose(by_lane_[0] + kLanes * i, kPitch, by_step_[kLanes * i]);
   }
   [[nodiscard]] __m512i step(int i) const { return _mm512_load_si512(by_step_[i]); }
 
  private:
-  static constexpr std::size_t kPitch = kMostNodes + 1 + kLanes;  ///< the last register stored may be an empty one
+  static constexpr std::size_t kPitch = kMostNodes + 1 + kLanes;  ///< set_lane() may store one register too many
 
   std::size_t tiles_;
   alignas(64) std::uint32_t by_lane_[kLanes][kPitch];
   alignas(64) std::uint32_t by_step_[kMostNodes + 1][kLanes];
 };
 
-/// The parts of a LevelTable that a step needs, in registers.
+/// The parts of a LevelTable that each step needs, in registers.
 class Tables {
  public:
   explicit Tables(const LevelTable& table)
@@ -129,13 +132,14 @@ class Tables {
 
   [[nodiscard]] __m512i lambda() const { return lambda_; }
   [[nodiscard]] __m512i most() const { return most_; }
-  /// The reciprocals of coefficients. The lowest byte of each has its step.
+  /// Returns the reciprocals of the coefficients at these positions, each with its step in the lowest byte.
   [[nodiscard, gnu::always_inline]] __m512i quantizers(__m512i places) const {
     return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(places, all_32(32)),
                                    _mm512_permutex2var_epi32(quantizers_[0], places, quantizers_[1]),
                                    _mm512_permutex2var_epi32(quantizers_[2], places, quantizers_[3]));
   }
-  /// The bits of levels after zeros, in halves of 16 bits: `sizes` are 16·(size - 1), sizes up to 8.
+  /// Returns the bits of two levels after zeros, one in each half of a 32-bit lane. `sizes` are 16·(size - 1), for
+  /// sizes up to 8.
   [[nodiscard, gnu::always_inline]] __m512i bits(__m512i zeros, __m512i sizes, __mmask32 large) const {
     constexpr int kFirstAndSecondOrThird = 0xEA;
     const __m512i index = _mm512_ternarylogic_epi32(zeros, all_16(15), sizes, kFirstAndSecondOrThird);
@@ -152,18 +156,18 @@ class Tables {
   __m512i most_;
 };
 
-/// Masks of coefficients of every block: those that are coded, and those of them that have the lower level.
+/// For every block, two masks of kept coefficients: those whose level is not zero, and those with the lower level.
 template <int kWords>
 struct Masks {
   __m512i coded[kWords];
   __m512i lower[kWords];
 };
 
-/// The costs of the cheapest ways to a coefficient, for every block.
+/// For every block, the cheapest path to a kept coefficient.
 template <int kWords>
 struct Ways {
   __m512i cost;
-  __m512i place;  ///< in both halves
+  __m512i place;  ///< position of the coefficient, in both halves of 16 bits
   Masks<kWords> masks;
 };
 
@@ -176,10 +180,10 @@ template <int kWords>
 }
 
 struct ChosenLanes {
-  alignas(64) std::array<Cost, kLanes> costs;  ///< minus the cost of all zeros
+  alignas(64) std::array<Cost, kLanes> costs;  ///< cost of the chosen levels, minus the cost of coding all as zero
   alignas(64) std::uint32_t coded[2][kLanes] = {};
   alignas(64) std::uint32_t lower[2][kLanes] = {};
-  std::uint32_t too_large = 0;  ///< lanes with a level above 255; their choices are invalid
+  std::uint32_t too_large = 0;  ///< a bit for each lane with a level above 255, whose choice is invalid
 
   [[nodiscard]] static std::uint64_t mask(const std::uint32_t (&words)[2][kLanes], std::size_t lane) {
     return words[0][lane] | static_cast<std::uint64_t>(words[1][lane]) << kNodesPerWord;
@@ -192,12 +196,13 @@ struct ChosenLanes {
   return _mm512_mullo_epi32(shown, _mm512_sub_epi32(shown, twice_magnitudes));
 }
 
-/// 16·(size - 1) of levels from 1 on.
+/// Returns 16·(size - 1) for levels of at least 1.
 [[gnu::always_inline]] inline __m512i sizes_of(__m512i levels) {
   return _mm512_slli_epi32(_mm512_sub_epi32(all_32(31), _mm512_lzcnt_epi32(levels)), 4);
 }
 
-/// Goes through the kept coefficients of sixteen blocks. `counts` has the number of each block's.
+/// Processes the kept coefficients of sixteen blocks. `counts` has the number of each block's kept coefficients, `most`
+/// the largest.
 template <int kWords>
 [[gnu::noinline]] void choose_lanes(const Steps& steps, int most, __m512i counts, const LevelTable& table, ChosenLanes& chosen) {
   constexpr Cost kNoWay = portable::kNoWay;
@@ -229,7 +234,8 @@ template <int kWords>
     const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(product, all_32(1 << 19)), 20);
     const __m512i one = all_32(1);
     const __m512i nearest = _mm512_min_epi32(_mm512_max_epi32(rounded, one), tables.most());
-    const __m512i below = _mm512_max_epi32(_mm512_sub_epi32(nearest, one), one);  // of equals the first counts
+    // If it equals `nearest`, the nearest counts.
+    const __m512i below = _mm512_max_epi32(_mm512_sub_epi32(nearest, one), one);
     const __m512i twice = _mm512_add_epi32(magnitude, magnitude);
     const __m512i gain = gain_of(nearest, step, twice);
     const __m512i gain_below = gain_of(below, step, twice);
@@ -275,7 +281,7 @@ template <int kWords>
     third = second;
     second = last;
     last = way;
-    // Nothing ends after coefficient 63.
+    // No end of block follows coefficient 63.
     const __m512i ended = _mm512_mask_add_epi32(way.cost, _mm512_cmplt_epi32_mask(k, all_32(63)), way.cost, end);
     const __mmask16 is_best = _mm512_mask_cmplt_epi32_mask(active, ended, best_cost);
     best_cost = _mm512_mask_mov_epi32(best_cost, is_best, ended);
@@ -289,14 +295,14 @@ template <int kWords>
   chosen.too_large = too_large;
 }
 
-/// Blocks that have coefficients to choose levels for, sorted by their number, most first.
+/// The blocks that have kept coefficients, sorted by the number of these, highest first.
 class SortedBlocks {
  public:
   SortedBlocks(std::span<const TransformedBlock> blocks, const LevelTable& table) {
     std::array<std::uint8_t, kSorted> unsorted;
     std::array<std::uint8_t, kMostNodes + 1>
         of_count{};  // blocks with this many; then the place of the next one with this many
-    for (std::size_t i = 0; i < blocks.size(); ++i) {  // no branch, because which blocks have any is unpredictable
+    for (std::size_t i = 0; i < blocks.size(); ++i) {  // no branch, because it is unpredictable which blocks have any
       nodes_[i] = nodes_of(blocks[i], table);
       unsorted[size_] = static_cast<std::uint8_t>(i);
       size_ += nodes_[i] != 0 ? 1 : 0;
@@ -321,14 +327,15 @@ class SortedBlocks {
   std::size_t size_ = 0;
 };
 
-/// Chooses for up to sixteen blocks. The first one has the most coefficients.
+/// Chooses the levels of up to sixteen blocks. The first one must have the most kept coefficients.
 void choose_together(std::span<const TransformedBlock> blocks, const SortedBlocks& sorted,
                      std::span<const std::uint8_t> lanes, const LevelTable& table, AcChoice* choices) {
   const auto most = static_cast<int>(sorted.count(lanes[0]));
   Steps steps(most);
   alignas(64) std::array<std::int32_t, kLanes> counts{};
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    const std::size_t i = lanes[std::min(lane, lanes.size() - 1)];  // the last one again; its result is not used
+    // Unused lanes repeat the last block, and their result is not used.
+    const std::size_t i = lanes[std::min(lane, lanes.size() - 1)];
     steps.set_lane(lane, blocks[i].coefficients.data(), sorted.nodes(i));
     counts[lane] = static_cast<std::int32_t>(sorted.count(i));
   }
@@ -383,7 +390,8 @@ void write_levels(const TransformedBlock& block, const LevelTable& table, const 
     const __m512i coefficients = _mm512_load_si512(block.coefficients.data() + 32 * i);
     const __m512i magnitudes = _mm512_abs_epi16(coefficients);
     const __m512i reciprocals = _mm512_load_si512(table.short_reciprocals.data() + 32 * i);
-    // nearest_level(), without the bits that are shifted out anyway: the lower half of the product carries nothing.
+    // Computes nearest_level() from the upper halves of the products. The lower halves would be shifted out, and cause
+    // no carry.
     const __m512i products = _mm512_mask_mov_epi16(_mm512_mulhi_epu16(magnitudes, reciprocals),
                                                    _mm512_testn_epi16_mask(reciprocals, reciprocals), magnitudes);
     const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(products, all_16(8)), 4);

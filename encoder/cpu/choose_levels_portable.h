@@ -1,10 +1,12 @@
 #pragma once
 
-// choose_ac_masks() in three steps, so that the chain of dependent operations is short. First, the two levels of every
-// kept coefficient, many at a time. Then, for each, the cheaper one after any number of zeros, all numbers at a time.
-// What remains for the chain is one addition and one comparison for each coefficient that may come before.
+// choose_ac_masks() in three steps, which keep the chain of dependent operations short. First it computes the two
+// possible levels of all kept coefficients, many at a time. Then, for each coefficient, it computes the cost of the
+// cheaper level after every possible number of zeros. The search for the cheapest path then needs one addition and one
+// comparison for each coefficient that it may continue from.
 //
-// Uses Highway, for every instruction set. Everything is local to the file that includes it, as in kernels_portable.h.
+// Uses Highway, so it serves every instruction set. Everything is local to the file that includes it, as in
+// kernels_portable.h.
 
 #include <hwy/highway.h>
 
@@ -22,24 +24,25 @@ namespace portable {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// More than any way to code a block costs. The sum with two more levels' costs still fits.
+/// Higher than the cost of any way to code a block. Adding the costs of two more levels does not overflow.
 constexpr Cost kNoWay = 1 << 30;
 
-/// The two levels of coefficients: the nearest one and the one below.
+/// The two possible levels of each coefficient: the nearest one and the one below.
 struct TwoLevels {
   alignas(64) std::array<std::int32_t, 64> nearest;
-  alignas(64) std::array<Cost, 64> distortions[2];  ///< their change of the squared error
+  /// Change of the squared error with each of the two levels, compared with level 0.
+  alignas(64) std::array<Cost, 64> distortions[2];
 
-  /// The cost of the code of coefficient k's nearest level, or of the one below, by the number of zeros before it, up
-  /// to fifteen.
+  /// Returns the costs of the code of coefficient k's nearest level (below = 0) or the one below it (below = 1): one
+  /// cost for each number of zeros before it, 0 to 15.
   [[nodiscard, gnu::always_inline]] const Cost* code_costs(const LevelTable& table, std::size_t k, int below) const {
-    // The size of a level. Without a branch for level 0.
+    // The size is the number of the level's bits. Computed without a branch for level 0.
     const int size = 31 - std::countl_zero(static_cast<std::uint32_t>(2 * (nearest[k] - below) + 1));
     return table.level_costs[static_cast<std::size_t>(size)].data();
   }
 };
 
-/// Fills in the groups of sixteen coefficients that have a kept one.
+/// Computes the levels of the coefficients, in groups of sixteen. Groups without a kept coefficient are skipped.
 [[gnu::always_inline]] inline void find_levels(const TransformedBlock& block, const Quantizer& quantizer, TwoLevels& found) {
   const hn::CappedTag<std::int32_t, 16> ints;
   const hn::Rebind<std::int16_t, decltype(ints)> shorts;
@@ -70,8 +73,8 @@ struct TwoLevels {
   }
 }
 
-/// The kept coefficients in order. Number 0 is the start. Before it are unreachable nodes, because the first
-/// coefficients look further back.
+/// The kept coefficients, numbered in order from 1. Number 0 is the start of the block. Negative numbers are
+/// unreachable; they exist because the first coefficients look back that far.
 class Nodes {
  public:
   Nodes() {
@@ -81,7 +84,7 @@ class Nodes {
     }
   }
 
-  /// Finds what each may cost after any number of zeros.
+  /// Computes, for every kept coefficient, the cost of its cheaper level after any number of zeros.
   [[gnu::always_inline]] inline void find(const TransformedBlock& block, const LevelTable& table, const TwoLevels& levels) {
     const hn::CappedTag<Cost, kZeroRun> ints;
     const auto zero_run = hn::Set(ints, table.lambda * table.bits.zero_run);
@@ -108,11 +111,11 @@ class Nodes {
   }
 
   [[nodiscard]] int count() const { return count_; }
-  /// The coefficient of a node; 0 is the start.
+  /// The position of the node's coefficient in zig-zag order; 0 for the start.
   [[nodiscard]] std::ptrdiff_t& place(int number) { return places_[static_cast<std::size_t>(number + kBefore)]; }
-  /// The cost of the cheapest way to it, minus the cost of all zeros.
+  /// The cost of the cheapest path to the node, minus the cost of coding all coefficients as zero.
   [[nodiscard]] Cost& cost(int number) { return costs_[static_cast<std::size_t>(number + kBefore)]; }
-  /// The cost of the cheaper level of a node if the previous coefficient is number `place` - index - 1.
+  /// Entry i is the cost of the node's cheaper level if i zeros come before it.
   [[nodiscard]] const Cost* behind(int number) const { return behind_[number - 1]; }
 
  private:
@@ -124,13 +127,13 @@ class Nodes {
   alignas(64) Cost behind_[63][64];
 };
 
-/// The cheapest way through the nodes.
+/// The cheapest path through the nodes: the node before each node, and the last node.
 struct Ways {
   std::array<std::uint8_t, 64> previous;
   int last = 0;
 };
 
-/// Replaces `cost` and its number by those of `other` if `other` is less. No branch, because the result is
+/// Replaces `cost` and `number` by the other pair if `other` is less. Without a branch, because the result is
 /// unpredictable.
 [[gnu::always_inline]] inline void take_cheaper(Cost other, int other_number, Cost& cost, int& number) {
   const bool is_less = other < cost;
@@ -140,11 +143,11 @@ struct Ways {
 }
 
 [[gnu::always_inline]] inline Cost choose(Nodes& nodes, bool full, Cost end, Ways& ways) {
-  Cost older = kNoWay;  // the cheapest before the last three
+  Cost older = kNoWay;  // the cheapest path that ends before the last three nodes
   std::ptrdiff_t older_place = 0;
   int older_number = 0;
   Cost cost = 0;
-  Cost best = 0;  // without the end
+  Cost best = 0;  // cost of the best path without its end of block
   int best_number = 0;
   for (int number = 1; number <= nodes.count(); ++number) {
     const Cost* const start = nodes.behind(number) + nodes.place(number) - 1;
@@ -165,13 +168,13 @@ struct Ways {
     older_number = third_is_cheaper ? number - 3 : older_number;
     take_cheaper(cost, number, best, best_number);
   }
-  // Nothing ends after coefficient 63. What is before it may be as cheap only with its end.
+  // No end of block follows coefficient 63, so a path to it saves those bits.
   const bool ends_full = full && cost < best + end;
   ways.last = ends_full ? nodes.count() : best_number;
   return ends_full ? cost : best + end;
 }
 
-/// choose_ac_masks()
+/// Does what choose_ac_masks() does.
 inline AcChoice choose_levels_of(const TransformedBlock& block, const LevelTable& table) {
   const Cost end = table.lambda * table.bits.end_of_block;
   if (block.ac.kept == 0) return {block.ac.energy + end, 0, 0};

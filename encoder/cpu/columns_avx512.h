@@ -1,23 +1,23 @@
 #pragma once
 
-// Parts of the exhaustive search with AVX-512: registers of candidates that move down a window. Everything is local to
-// the file that includes it, as in candidates_avx512.h.
+// Code of the exhaustive search with AVX-512: a register of candidates moves down a window, row by row. Everything is
+// local to the file that includes it, as in candidates_avx512.h.
 //
-// VDBPSADBW computes, per 16-byte lane, the SADs of four samples of the block at eight neighbouring positions. So a
-// register holds 32 candidates, and a row of the block takes two instructions: one for its left half and one for its
-// right half.
+// In each lane of 16 bytes, VDBPSADBW compares four samples of the block with eight neighbouring positions. So a
+// register holds 32 candidates. A row of the block takes two instructions, one for its left half and one for its right
+// half.
 
 #include "cpu/candidates_avx512.h"
 
 namespace c63::cpu::avx512 {
 namespace {
 
-/// A register of candidates: 32 neighbours of one row.
+/// A register of candidates: 32 neighbours in one row.
 struct OneRow {
   static constexpr int kColumns = 32;
 
-  /// The samples for them: sixteen bytes from every eighth one on, so that each lane has all that its eight candidates
-  /// need.
+  /// Loads the samples for the candidates. Lane i gets 16 bytes from byte 8·i on, which is all that its eight
+  /// candidates need.
   static __m512i load(const std::uint8_t* p) {
     return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 1, 2, 2, 3, 3, 4), _mm512_loadu_si512(p));
   }
@@ -25,7 +25,7 @@ struct OneRow {
   static __m512i true_rows(__m512i rows) { return rows; }
 };
 
-/// A register of candidates: 16 neighbours of one row, and those `rows` further down.
+/// A register of candidates: 16 neighbours in one row, and the 16 candidates `rows` rows below them.
 struct TwoRows {
   static constexpr int kColumns = 16;
   int rows;
@@ -46,9 +46,9 @@ struct TwoRows {
 
 enum class Part { first, middle, last };
 
-/// Eight rows of the reference; `reference` and `row` move on. Each row belongs to eight rows of candidates, so eight
-/// sums are open at any time. Sum i is that of the candidate row with number i modulo 8. In the first eight rows only
-/// the first candidate ends, and in the last eight none begins.
+/// Processes eight rows of the reference and advances `reference` and `row`. Each row of samples belongs to eight rows
+/// of candidates, so eight sums are in progress at any time; sum i belongs to the candidate row whose number is i
+/// modulo 8. In the first eight rows only one candidate row is completed, and in the last eight none is begun.
 template <Part kPart, typename Shape, typename Minima>
 [[gnu::always_inline]] inline void eight_rows(const Shape& shape, const BlockRows& block, const std::uint8_t*& reference,
                                               std::ptrdiff_t pitch, int& row, __m512i (&sums)[8],
@@ -56,7 +56,7 @@ template <Part kPart, typename Shape, typename Minima>
   unroll<kPart == Part::last ? 7 : 8>([&](auto r) __attribute__((always_inline)) {
     const __m512i samples = shape.load(reference);
     reference += pitch;
-    asm("" : "+r"(reference));  // one address at a time, because there are not enough registers for all
+    asm("" : "+r"(reference));  // makes the compiler keep one address, because there are not enough registers for eight
     unroll<8>([&](auto k) __attribute__((always_inline)) {
       if constexpr (kPart == Part::middle || (kPart == Part::first) == (k <= r)) {
         __m512i& sum = sums[(r - k) & 7];
@@ -78,7 +78,7 @@ template <Part kPart, typename Shape, typename Minima>
   });
 }
 
-/// Searches 8·groups rows of candidates from row `row` on.
+/// Searches 8·groups rows of candidates, beginning with row `row`.
 template <typename Shape, typename Minima>
 [[gnu::always_inline]] inline void search_groups(const Shape& shape, const BlockRows& block, const std::uint8_t* reference,
                                                  std::ptrdiff_t pitch, int row, int groups, Minima& minima) {
@@ -91,7 +91,7 @@ template <typename Shape, typename Minima>
   eight_rows<Part::last>(shape, block, reference, pitch, row, sums, minima);
 }
 
-/// The SADs of one row of candidates.
+/// Returns the SADs of one row of candidates.
 template <typename Shape>
 [[gnu::always_inline]] inline __m512i sads_of_row(const Shape& shape, const BlockRows& block, const std::uint8_t* reference,
                                                              std::ptrdiff_t pitch) {
@@ -107,7 +107,7 @@ template <typename Shape>
   return _mm512_add_epi16(left, right);
 }
 
-/// Gives `minima` the SADs of `rows` registers of candidates, with their numbers.
+/// Calls minima.take() with the SADs of each of `rows` rows of candidates, and the row's number.
 template <typename Shape, typename Minima>
 [[gnu::always_inline]] inline void search_rows(const Shape& shape, const BlockRows& block, const std::uint8_t* reference,
                                                std::ptrdiff_t pitch, int rows, Minima& minima) {

@@ -12,8 +12,8 @@ Position candidate_at(const SearchWindow& window, int x, int y) {
   return {std::clamp(x, window.left, window.right - 1), std::clamp(y, window.top, window.bottom - 1)};
 }
 
-/// The place of number `index` in a window's candidates. Most windows are as wide as a power of two, and division is
-/// slow.
+/// Returns the position in the window of candidate number `index`. Most windows have a power of two as width; then no
+/// slow division is needed.
 Position place_in_window(unsigned index, unsigned width) {
   if (!std::has_single_bit(width)) return {static_cast<int>(index % width), static_cast<int>(index / width)};
   return {static_cast<int>(index & (width - 1)), static_cast<int>(index >> std::countr_zero(width))};
@@ -59,9 +59,10 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
     search.cost_pitch = costs_.pitch();
     search.keys = keys.data() + static_cast<std::size_t>(i) * kMaxFoundVectors;
 
-    // Vectors chosen nearby, or here in the previous frame, are often good here too. In the row above only the same MCU
-    // row is known, because other rows are searched at the same time. To the left of the group the new choice is known,
-    // otherwise the previous frame's. Most windows are whole, and have every vector of the range.
+    // The start vectors are those chosen nearby or for this block in the previous frame, since they are often good
+    // here, too. Other MCU rows are searched at the same time, so the row above is only used within an MCU row. The
+    // left neighbour's vector is the previous frame's if that block is searched in the same call. Most windows are not
+    // cut at an edge and have every vector of the range.
     const bool is_whole = window.right - window.left == 2 * range_ && window.bottom - window.top == 2 * range_;
     const auto start_at = [&](MotionVector vector) {
       const Position start{x + vector.x, y + vector.y};
@@ -96,7 +97,7 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
 std::uint64_t CostSearch::search_block_row(int row) {
   std::uint64_t sads = 0;
   std::array<std::uint32_t, kGroup> costs;
-  Searches searches;  // made here, because it takes time
+  Searches searches;  // constructed once, because that takes time
   for (int first = 0; first < geometry_.columns; first += kGroup) {
     const int count = std::min(kGroup, geometry_.columns - first);
     search(row, first, count, searches, costs.data());
@@ -112,7 +113,7 @@ std::uint64_t CostSearch::search_block_row(int row) {
           const int y = row * kBlockSize;
           const std::uint32_t sad = kernels_.sad(&current_.at(x, y), current_.pitch,
                                                  &reference_.at(x + left.x, y + left.y), reference_.pitch);
-          // The flags cost the same for both. No branch, because which one is cheaper is unpredictable.
+          // Both have the same flags. No branch, because it is unpredictable which is cheaper.
           const bool takes_left = sad < cost;
           chosen.x = takes_left ? left.x : chosen.x;
           chosen.y = takes_left ? left.y : chosen.y;

@@ -16,39 +16,40 @@
 
 namespace c63::cpu {
 
-/// Search of one plane by SAD and the cost of vectors. A search method finds the best few vectors of every block. Then
-/// each row of blocks chooses among them; a block may take its left neighbour's vector. For a frame call begin(),
+/// Searches one plane by SAD plus the cost of vectors. A search method finds the best few vectors of every block. Then
+/// one of them, or the left neighbour's vector, is chosen for each block, row by row. For each frame, call begin(),
 /// prepare_rows() for all rows, prepare(), then search_block_row() for all rows of blocks. MCU rows may be searched in
 /// any order and at the same time.
 class CostSearch {
  public:
-  /// One thread searches `rows_per_mcu` rows of blocks, one after another.
+  /// One thread must search the `rows_per_mcu` rows of blocks of an MCU row, one after another.
   CostSearch(SearchMethod method, const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range);
 
-  /// Sets the planes of the next frame, with kPlaneGuard around them, and the parameters of its search.
+  /// Sets the planes of the next frame, with kPlaneGuard bytes around them, and the decisions for its search.
   void begin(ConstPlaneView current, ConstPlaneView reference, const RateDecisions& rate);
-  /// Prepares rows [first, end) of samples of the reference.
+  /// Computes data of rows [first, end) of the reference's samples. Several threads may do so at the same time.
   void prepare_rows(int first, int end) { searcher_->prepare_rows(first, end); }
-  /// Prepares the rest, on one thread.
+  /// Computes the data that need all rows, on one thread.
   void prepare() { searcher_->prepare(); }
   /// Searches a row of blocks. Returns the sum of the SADs of the chosen vectors.
   std::uint64_t search_block_row(int row);
 
-  /// Number of vectors found for each block, unless its window has fewer.
+  /// The number of vectors that are found for each block. A smaller window has fewer.
   [[nodiscard]] int found_count() const { return count_; }
-  /// The best vectors of a block, best first. If there are fewer, the last one is repeated.
+  /// The best vectors of a block, best first, found_count() of them. If the window has fewer, the last one is repeated.
   [[nodiscard]] const MotionVector* found(int block) const {
     return found_.data() + static_cast<std::size_t>(block) * kMaxFoundVectors;
   }
-  /// The chosen vectors of all blocks of the plane.
+  /// The chosen vector of each block of the plane.
   [[nodiscard]] const MotionVector* chosen() const { return chosen_.data(); }
 
  private:
-  /// Blocks that are searched together.
+  /// The number of blocks that are searched together.
   static constexpr int kGroup = 8;
   using Searches = std::array<CostedSearch, kGroup>;
 
-  /// Finds the best vectors of blocks [first, first + count) of a row, and the cost of the best one.
+  /// Finds the best vectors of blocks [first, first + count) of a row. Sets `costs` to the cost of each block's best
+  /// vector.
   void search(int row, int first, int count, Searches& searches, std::uint32_t* costs);
 
   const Kernels& kernels_;
@@ -58,7 +59,7 @@ class CostSearch {
   int range_;
   ConstPlaneView current_;
   ConstPlaneView reference_;
-  std::int32_t sad_per_bit_ = 0;  ///< the λ of costs_
+  std::int32_t sad_per_bit_ = 0;  ///< the value for which costs_ was computed
   CostTable costs_;
   int count_ = 1;
   std::vector<MotionVector> found_;

@@ -10,7 +10,7 @@
 
 namespace c63::cpu {
 
-/// The cost that every vector of a search range adds to a SAD, in the form that CostedSearch reads.
+/// What every vector of a search range costs, as rows of costs that CostedSearch points into.
 class CostTable {
  public:
   CostTable(const VectorCosts& costs, int range)
@@ -31,7 +31,7 @@ class CostTable {
   [[nodiscard]] const std::uint8_t* quarters(int x, int y) const { return quarters_.data() + place(x, y); }
 
  private:
-  static constexpr int kRegister = 32;  ///< 16-bit numbers in the largest register; rows aligned to it are read faster
+  static constexpr int kRegister = 32;  ///< 16-bit numbers in the largest register; aligned rows are read faster
 
   static_assert(kRegister >= kOutOfRangeColumns);
 

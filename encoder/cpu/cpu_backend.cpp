@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Frames in a chain: one being searched, one being entropy coded, one being read.
+/// Frames in a chain: one is searched, one is entropy coded, one is read.
 constexpr int kDepth = 3;
 
 /// One frame between submit() and collect().
@@ -38,13 +38,13 @@ struct Slot {
   std::exception_ptr fault;
 };
 
-/// A chain and its frames. All its memory is allocated when it is opened.
+/// A chain and its frames. All memory is allocated when the backend is opened.
 struct ScheduledChain {
   std::optional<GopChain> chain;
   std::array<Slot, kDepth> slots;
   TraceRow trace;  ///< set by the thread that runs the chain
 
-  // Counts of frames. A frame's slot is its count modulo kDepth. Guarded by the backend's mutex.
+  // Numbers of frames, guarded by the backend's mutex. Frame n is in slot n modulo kDepth.
   std::int64_t submitted = 0;
   std::int64_t started = 0;
   std::int64_t collected = 0;
@@ -53,8 +53,8 @@ struct ScheduledChain {
   [[nodiscard]] Slot& slot(std::int64_t number) { return slots[static_cast<std::size_t>(number % kDepth)]; }
 };
 
-/// Gives chains to threads. One thread at a time runs a chain that has a frame to code. A coded frame is written during
-/// the next one if there are threads for it.
+/// Runs the chains on threads. A chain that has a frame to code is run by one thread at a time. If there are more
+/// threads than chains, another thread writes a coded frame while the next one is coded.
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const ResolvedEncode& encode, int max_chains)
@@ -64,7 +64,7 @@ class CpuBackend final : public Backend {
         writes_beside_(static_cast<int>(chains_.size()) < arena_.concurrency()),
         threads_(arena_, chains_.size() * (kDepth + 1)) {
     const Kernels& kernels = cpu::kernels(settings_.execution.simd);
-    // In parallel: filling the memory of all chains takes 0.4 s at 1920x1080.
+    // In parallel, because filling the memory of all chains takes 0.4 s at 1920x1080.
     arena_.execute([&] {
       oneapi::tbb::parallel_for_each(chains_, [&](ScheduledChain& chain) {
         chain.chain.emplace(encode, kernels);
@@ -141,13 +141,13 @@ class CpuBackend final : public Backend {
     const int threads = execution.arena->concurrency();
     const int wanted = execution.lanes > 0 ? execution.lanes : threads == 1 ? 1 : threads + 1;
     std::uint64_t most = static_cast<std::uint64_t>(max_chains);
-    // Frames for looking ahead lie in this memory.
+    // The memory limit must also hold the frames of the look-ahead.
     if (encode.lookahead.any()) most = std::min(most, encode.chains_in_half(encode.chain_bytes() + encode.lookahead_bytes()));
     return std::clamp(wanted, 1, std::max(1, static_cast<int>(most)));
   }
   [[nodiscard]] int index_of(const ScheduledChain& chain) const { return static_cast<int>(&chain - chains_.data()); }
 
-  /// Posts a task that ends with end_task(). The mutex is held.
+  /// Posts a task that ends with end_task(). The caller holds the mutex.
   template <auto kTask>
   void post(std::size_t argument) {
     ++tasks_;
@@ -155,13 +155,13 @@ class CpuBackend final : public Backend {
                    this, argument});
   }
 
-  /// The mutex is held.
+  /// The caller holds the mutex.
   void end_task() {
     if (--tasks_ == 0) idle_.notify_all();
   }
 
-  /// Posts a task that runs the chain, if there is a frame to code, if the syntax elements to be overwritten have been
-  /// written, and if no task runs it. The mutex is held.
+  /// Posts a task that runs the chain, if no task runs it and may_start() is true: it has a frame to code, and the
+  /// syntax elements that this frame overwrites have been written. The caller holds the mutex.
   void run_if_possible(ScheduledChain& chain) {
     if (chain.running || !may_start(chain)) return;
     chain.running = true;
@@ -173,7 +173,7 @@ class CpuBackend final : public Backend {
     return before < chain.collected || chain.slot(before).finished;
   }
 
-  /// Codes the frames of a chain one after another until there are no more, or until another thread should do it.
+  /// Codes the frames of a chain one after another, until none is left or threads_.should_yield().
   void run(std::size_t index) noexcept {
     ScheduledChain& chain = chains_[index];
     std::unique_lock lock(mutex_);
@@ -193,7 +193,7 @@ class CpuBackend final : public Backend {
         post<&CpuBackend::write_beside>(written);
         continue;
       }
-      // Written by this thread: a worker that is woken for it might take the chain again.
+      // This thread writes the frame itself. A worker that is woken to write it might take over the chain instead.
       ++tasks_;
       lock.unlock();
       write_beside(written);
@@ -203,7 +203,7 @@ class CpuBackend final : public Backend {
     end_task();
   }
 
-  /// Writes a frame while the next one is coded.
+  /// Writes a frame while another thread codes the next one.
   void write_beside(std::size_t argument) noexcept {
     ScheduledChain& chain = chains_[argument % chains_.size()];
     const auto number = static_cast<std::int64_t>(argument / chains_.size());
@@ -218,7 +218,8 @@ class CpuBackend final : public Backend {
     Slot& slot = chain.slot(number);
     try {
       chain.trace.did("no input", -1, slot.submitted);
-      chain.trace.did("queued", slot.plan.index);  // waiting for a thread, or for syntax elements to be written
+      // Waited for a thread, or until the syntax elements that it overwrites were written.
+      chain.trace.did("queued", slot.plan.index);
       slot.picture.lay_out();
       chain.trace.did("load", slot.plan.index);
       const auto original = slot.original ? std::span(*slot.original) : std::span<const std::uint8_t>();
@@ -242,7 +243,7 @@ class CpuBackend final : public Backend {
     if (!writes_beside_) chain.trace.did("entropy", slot.plan.index);
   }
 
-  /// The mutex is held.
+  /// The caller holds the mutex.
   void finish(ScheduledChain& chain, std::int64_t number) {
     chain.slot(number).finished = true;
     finished_.notify_one();
@@ -257,8 +258,8 @@ class CpuBackend final : public Backend {
   std::condition_variable finished_;
   std::condition_variable idle_;
   int tasks_ = 0;         ///< posted and not yet ended
-  bool dropped_ = false;  ///< frames that are not started need not be coded
-  WorkThreads threads_;   ///< last, because they use all of the above
+  bool dropped_ = false;  ///< drop() was called: frames that are not started need not be coded
+  WorkThreads threads_;   ///< the last member, because its threads use all others
 };
 
 }  // namespace

@@ -15,28 +15,28 @@
 
 namespace c63::cpu {
 
-/// Entries that must be readable after every row of costs. Their values do not matter.
+/// This many entries after every row of costs must be readable. Their values do not matter.
 inline constexpr int kCostGuard = 32;
-/// What a vector out of range costs: more than any SAD with any other cost. There are this many of them before every
-/// row.
+/// The cost of a vector outside the range: more than any SAD plus any real cost. Each row of costs begins with
+/// kOutOfRangeColumns of them.
 inline constexpr std::uint16_t kOutOfRange = 0x8000;
 inline constexpr int kOutOfRangeColumns = 8;
 
-/// Number of candidates with which a search begins.
+/// The number of candidates that are tried before all others.
 inline constexpr std::size_t kStarts = 4;
 
-/// A block to search by SAD and the cost of vectors.
+/// A block that is searched by SAD plus the cost of vectors.
 struct CostedSearch : BlockSearch {
-  Position own;                            ///< of the block in its plane
+  Position own;                            ///< position of the block in its plane
   const std::uint16_t* costs = nullptr;    ///< costs of the window's vectors, row by row
-  const std::uint8_t* quarters = nullptr;  ///< the same divided by four, rounded down, at most 255
-  std::ptrdiff_t cost_pitch = 0;           ///< of both
-  std::array<Position, kStarts> starts{};  ///< candidates of the window; they only save time
-  std::uint32_t* keys = nullptr;           ///< the result goes there
+  const std::uint8_t* quarters = nullptr;  ///< the same costs divided by four, rounded down, at most 255
+  std::ptrdiff_t cost_pitch = 0;           ///< from row to row, in both tables
+  std::array<Position, kStarts> starts{};  ///< candidates of the window that are tried first; they only save time
+  std::uint32_t* keys = nullptr;           ///< receives the result
 };
 
-/// Sums as in SumsView, divided by four, modulo 256. The distance of two of them around the circle of 256 is at most
-/// the difference of the sums divided by four, apart from rounding. So a byte bounds a SAD as well as the sum itself.
+/// Sums as in SumsView, divided by four, modulo 256. The distance of two such bytes on a circle of 256 is at most a
+/// quarter of the difference of the sums, apart from rounding. So a byte gives a lower bound of a SAD, as the sum does.
 struct QuarterSumsView {
   const std::uint8_t* data = nullptr;
   std::ptrdiff_t pitch = 0;
@@ -45,21 +45,22 @@ struct QuarterSumsView {
 };
 [[nodiscard]] constexpr std::uint8_t quarter_sum(int sum) { return static_cast<std::uint8_t>(sum >> 2); }
 
-/// The limit for candidates by quarter sums. If a candidate costs at most `limit`, its four differences of quarter sums
-/// plus a quarter of its cost are at most this value. A sum above 255 counts as 255. Each of the four may be too large
-/// by three, times four.
+/// Returns the limit of the test by quarter sums. If a candidate's cost is at most `limit`, its four differences of
+/// quarter sums plus a quarter of its vector's cost are at most the returned value. Sums above 255 count as 255.
+/// Rounding can make each of the four differences up to 3/4 too large.
 [[nodiscard]] constexpr std::uint8_t quarter_limit(int limit) {
   const int quarter = (limit + 4 * 3) / 4;
   return static_cast<std::uint8_t>(quarter < 255 ? quarter : 255);
 }
 
-/// The size of the largest AC level, and the number of zeros that have a separate code.
+/// The largest size of an AC level, in bits.
 inline constexpr std::size_t kMaxLevelSize = 10;
-/// The sizes in LevelTable::bits_by_size. Larger levels are rare.
+/// The largest size that LevelTable::bits_by_size has. Larger levels are rare.
 inline constexpr std::size_t kMaxSmallSize = 8;
+/// The numbers of zeros 0 to kZeroRun - 1 are part of a level's code; kZeroRun zeros have their own code.
 inline constexpr std::size_t kZeroRun = 16;
 
-/// The data for choosing the levels of a plane's blocks.
+/// The quantizer, the code lengths and λ with which the levels of a plane's blocks are chosen.
 struct LevelTable {
   LevelTable() = default;
   LevelTable(const QuantizationTable& quantization, int plane_index, Cost lambda_of_frame)
@@ -82,21 +83,23 @@ struct LevelTable {
   AcBits bits;
   int plane = 0;
   Cost lambda = 0;
-  /// A coefficient up to this magnitude after at least 0, 1 or 2 zeros saves no more than its code costs. So it is
-  /// never the last coded one, except number 63, which also saves the end of block.
+  /// Entry z belongs to coefficients with at least z zeros before them. If the magnitude of such a coefficient is at
+  /// most this, coding it saves no more than its code costs. So it is never the last coded one, unless it is
+  /// coefficient 63, after which no end of block is needed.
   std::array<std::int16_t, 3> last_caps{};
-  /// the quantizer's; 0 stands for 2^16, which belongs to step 1
+  /// The quantizer's reciprocals in 16 bits. 0 means 2^16, the reciprocal of step 1.
   alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};
-  /// λ times the bits of a level, by its size and the number of zeros before it, up to fifteen; sixteen zeros have a
-  /// separate code. Size 0 costs nothing.
+  /// λ times the bits of a level, by the level's size and the number of zeros before it, 0 to 15. Every sixteen zeros
+  /// before those have a separate code. Size 0 costs nothing.
   alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
   /// The bits of levels of sizes 1 to kMaxSmallSize after 0 to 15 zeros.
   alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};
 
  private:
   [[nodiscard]] std::int16_t last_cap(int zeros) const {
+    // The fewest bits of any level after this many zeros or more; after sixteen zeros, one more code is needed.
     int least =
-        AcBits::kNoCode;  // bits of a level after this many zeros or more; from sixteen on they need one more code
+        AcBits::kNoCode;
     for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
       for (int z = zeros; z < static_cast<int>(kZeroRun); ++z) least = std::min(least, bits.level(z, static_cast<int>(size)));
     }
@@ -106,7 +109,7 @@ struct LevelTable {
   }
 };
 
-/// The bits of DC differences by their size, of luma and of chroma: a register for look-ups.
+/// The bits of DC differences by their size, for luma and for chroma. Each row fits a register for table look-ups.
 alignas(16) inline constexpr auto kDcBitsOfSizes = [] {
   constexpr int kMaxDcSize = 12;
   std::array<std::array<std::uint8_t, 16>, 2> bits{};
@@ -118,60 +121,61 @@ alignas(16) inline constexpr auto kDcBitsOfSizes = [] {
   return bits;
 }();
 
-/// A block, and one of its possible predictions.
+/// A block and one prediction that is tried for it.
 struct BlockPair {
   const std::uint8_t* current = nullptr;
   std::ptrdiff_t current_pitch = 0;
   BlockPrediction prediction;
 };
 
-/// A block with one or two candidates. If there is only one, it also stands for the second.
+/// A block with one or two candidates. If there is only one, `blocks`, `ac` and `vectors` have it twice.
 struct NarrowCandidates {
   std::array<const TransformedBlock*, 2> blocks{};
-  std::array<Cost, 2> ac{};  ///< cost of their AC levels
+  std::array<Cost, 2> ac{};  ///< cost of each candidate's AC levels
   std::array<VectorNumber, 2> vectors{};
   std::array<std::int32_t, 2> vector_bits{};  ///< as in BeamCandidate
   int count = 0;
-  int row = 0;  ///< in the block rows of the MCU row
+  int row = 0;  ///< block row within the MCU row, 0 or 1
 };
 
-/// The choice for a block.
+/// What was chosen for a block.
 struct BlockChoice {
   std::uint8_t lane = 0;  ///< as in BeamChoice
   bool without_ac = false;
-  std::int16_t level = 0;  ///< of DC
+  std::int16_t level = 0;  ///< the DC level
 };
 
-/// The kernels of decisions by rate and distortion. They exist once per instruction set and give the same results.
+/// The kernels for decisions by rate and distortion. They exist once per instruction set, and all forms give the same
+/// results.
 struct DecisionKernels {
-  /// Finds the best `count` candidates of each block's window by SAD and cost; of equal ones the first in raster order.
-  /// Writes each as candidate_key(cost, index), in order, and UINT32_MAX after the last. `sums` are those of the
-  /// reference plane; they only save time.
+  /// Finds the best `count` candidates of each block's window by SAD plus vector cost; of equal ones the first in
+  /// raster order. Writes their candidate_key(cost, index) in order, and UINT32_MAX after the last. `sums` has the
+  /// quarter sums of the reference plane, which only save time.
   void (*search_best)(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count);
 
-  /// Transforms the residuals of blocks.
+  /// Computes and transforms the residuals of blocks.
   void (*transform_blocks)(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);
 
-  /// choose_ac_masks() of each block.
+  /// Calls choose_ac_masks() for each block.
   void (*choose_levels)(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices);
 
-  /// Computes the 64 levels of a choice. The first one is `dc`.
+  /// Computes the 64 levels of a block from a choice. The first one is `dc`.
   void (*write_levels)(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
                        std::int16_t* levels);
 
-  /// Gives a candidate with these AC costs its levels by dc_levels() and its costs by block_costs(). Returns
+  /// Sets a candidate's levels by dc_levels() and its costs by block_costs(), with AC levels that cost `ac`. Returns
   /// block_costs()'s `without_ac`.
   std::uint8_t (*cost_candidate)(const TransformedBlock& block, Cost ac, const LevelTable& table, BeamCandidate& candidate);
 
-  /// extend_beam().
+  /// Does what extend_beam() of decide/beam.h does.
   BeamChoices (*extend_beam)(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane,
                              Cost lambda);
 
-  /// cost_candidate() and extend_beam() of width 1, block by block.
+  /// Does cost_candidate() for the candidates of each block and then extend_beam() with width 1, block by block.
   void (*extend_narrow)(Beam& beam, std::span<const NarrowCandidates> blocks, const LevelTable& table, BlockChoice* choices);
 };
 
-/// Chooses the AC levels of blocks by cost, or rounds them.
+/// Chooses the AC levels of blocks by cost, or rounds them if `by_cost` is false.
 inline void decide_levels(const DecisionKernels& kernels, bool by_cost, std::span<const TransformedBlock> blocks,
                           const LevelTable& table, AcChoice* choices) {
   if (by_cost) return kernels.choose_levels(blocks, table, choices);
@@ -180,7 +184,7 @@ inline void decide_levels(const DecisionKernels& kernels, bool by_cost, std::spa
   }
 }
 
-/// extend_narrow() as it is defined, made of two other kernels.
+/// extend_narrow() as it is defined: by calls of the two other kernels.
 template <auto kCostCandidate, auto kExtendBeam>
 void extend_narrow_by(Beam& beam, std::span<const NarrowCandidates> blocks, const LevelTable& table, BlockChoice* choices) {
   for (const NarrowCandidates& block : blocks) {
@@ -199,10 +203,10 @@ void extend_narrow_by(Beam& beam, std::span<const NarrowCandidates> blocks, cons
   }
 }
 
-/// The definition of correct.
+/// The kernels that define the correct results.
 [[nodiscard]] const DecisionKernels& scalar_decision_kernels();
 
-// Tables of the instruction sets in this build. Call them only if the machine has the instruction set.
+// Tables of the instruction sets in this build. Use them only if the machine has the instruction set.
 [[nodiscard]] const DecisionKernels& avx2_decision_kernels();
 [[nodiscard]] const DecisionKernels& avx512_decision_kernels();
 

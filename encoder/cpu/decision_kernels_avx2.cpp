@@ -1,6 +1,7 @@
 #if defined(C63_SIMD_X86)
 
-// The decision kernels with AVX2. The transform is written for AVX2, the other kernels are the portable ones.
+// The decision kernels with AVX2. The transform and extend_narrow() are written for it; the others are the portable or
+// scalar kernels.
 
 #include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels_portable.h"
@@ -11,7 +12,7 @@
 namespace c63::cpu {
 namespace {
 
-/// Two blocks at a time.
+/// Registers of two blocks, for transform_blocks_x86.h.
 struct Ymm {
   using Vector = __m256i;
   static constexpr int kBlocks = 2;
@@ -27,7 +28,7 @@ struct Ymm {
   static Vector multiply_add_pairs(Vector a, Vector b) { return _mm256_madd_epi16(a, b); }
   template <int kShift>
   static Vector shift_left_16(Vector v) { return _mm256_slli_epi16(v, kShift); }
-  /// The upper halves of 32-bit numbers, in turns.
+  /// Interleaves the upper halves of the 32-bit numbers of `a` and `b`.
   static Vector upper_halves(Vector a, Vector b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xAA); }
   static Vector interleave_low_16(Vector a, Vector b) { return _mm256_unpacklo_epi16(a, b); }
   static Vector interleave_high_16(Vector a, Vector b) { return _mm256_unpackhi_epi16(a, b); }
@@ -35,29 +36,29 @@ struct Ymm {
   static Vector interleave_high_32(Vector a, Vector b) { return _mm256_unpackhi_epi32(a, b); }
   static Vector interleave_low_64(Vector a, Vector b) { return _mm256_unpacklo_epi64(a, b); }
   static Vector interleave_high_64(Vector a, Vector b) { return _mm256_unpackhi_epi64(a, b); }
-  /// The sum of the four numbers of each lane, in all of them.
+  /// Returns the sum of the four numbers of each lane, in all four places.
   static Vector sum_of_four_32(Vector v) {
     v = _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0x4E));
     return _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0xB1));
   }
 
-  /// Broadcasts a number to all places of the requested blocks.
+  /// Returns a register with `number` in all places of the blocks for which `asked` is true, and 0 in the others.
   template <typename Asked>
   [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
     return _mm256_setr_m128i(_mm_set1_epi16(asked(0) ? number : 0), _mm_set1_epi16(asked(1) ? number : 0));
   }
-  /// Eight samples of each block as 16-bit numbers.
+  /// Loads eight samples of each block as 16-bit numbers.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_samples(Samples&& samples) {
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(1))));
   }
-  /// The same if both blocks have the same samples.
+  /// The same, if both blocks have the same samples.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
     const __m128i one = eight_of(samples(0));
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(one, one));
   }
-  /// The same for the first block, and zeros for the other.
+  /// The same for the first block only; the second gets zeros.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
     return _mm256_cvtepu8_epi16(eight_of(samples(0)));
@@ -66,7 +67,7 @@ struct Ymm {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   }
 
-  /// Rows of both blocks to the coefficients of each.
+  /// Writes the rows of both blocks to the blocks' coefficients, in zig-zag order.
   [[gnu::always_inline]] static void store_zig_zag(const BlockRegisters<Ymm>& registers, TransformedBlock* const* blocks) {
     alignas(32) std::int16_t rows[8][16];
     for (int v = 0; v < 8; ++v) store(rows[v], registers.rows[v]);
@@ -75,7 +76,7 @@ struct Ymm {
     }
   }
 
-  /// summarize_ac()
+  /// Sets `ac` of both blocks by summarize_ac().
   [[gnu::always_inline]] static void summarize(TransformedBlock* const* blocks, const LevelTable& table) {
     for (int b = 0; b < kBlocks; ++b) summarize(*blocks[b], table);
   }

@@ -10,7 +10,7 @@
 namespace c63::cpu {
 namespace {
 
-/// The place of each coefficient of the zig-zag order in the output of a pass.
+/// For each position of the zig-zag order, the place of its coefficient in the output of a pass.
 struct ZigZagIndices {
   alignas(64) std::array<std::int16_t, 64> at{};
 
@@ -20,7 +20,7 @@ struct ZigZagIndices {
 };
 constexpr ZigZagIndices kZigZagIndices;
 
-/// Four blocks at a time.
+/// Registers of four blocks, for transform_blocks_x86.h.
 struct Zmm {
   using Vector = __m512i;
   static constexpr int kBlocks = 4;
@@ -36,7 +36,7 @@ struct Zmm {
   static Vector multiply_add_pairs(Vector a, Vector b) { return _mm512_madd_epi16(a, b); }
   template <int kShift>
   static Vector shift_left_16(Vector v) { return _mm512_slli_epi16(v, kShift); }
-  /// The upper halves of 32-bit numbers, in turns.
+  /// Interleaves the upper halves of the 32-bit numbers of `a` and `b`.
   static Vector upper_halves(Vector a, Vector b) { return _mm512_mask_blend_epi16(0xAAAAAAAAU, _mm512_srli_epi32(a, 16), b); }
   static Vector interleave_low_16(Vector a, Vector b) { return _mm512_unpacklo_epi16(a, b); }
   static Vector interleave_high_16(Vector a, Vector b) { return _mm512_unpackhi_epi16(a, b); }
@@ -44,20 +44,20 @@ struct Zmm {
   static Vector interleave_high_32(Vector a, Vector b) { return _mm512_unpackhi_epi32(a, b); }
   static Vector interleave_low_64(Vector a, Vector b) { return _mm512_unpacklo_epi64(a, b); }
   static Vector interleave_high_64(Vector a, Vector b) { return _mm512_unpackhi_epi64(a, b); }
-  /// The sum of the four numbers of each lane, in all of them.
+  /// Returns the sum of the four numbers of each lane, in all four places.
   static Vector sum_of_four_32(Vector v) {
     v = _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_BADC));
     return _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_CDAB));
   }
 
-  /// Broadcasts a number to all places of the requested blocks.
+  /// Returns a register with `number` in all places of the blocks for which `asked` is true, and 0 in the others.
   template <typename Asked>
   [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
     std::uint32_t mask = 0;
     for (int b = 0; b < kBlocks; ++b) mask |= asked(b) ? 0xFFU << (8 * b) : 0;
     return _mm512_maskz_set1_epi16(mask, number);
   }
-  /// Eight samples of each block as 16-bit numbers.
+  /// Loads eight samples of each block as 16-bit numbers.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_samples(Samples&& samples) {
     const auto eight = [&](int b) __attribute__((always_inline)) {
@@ -68,13 +68,13 @@ struct Zmm {
     return _mm512_cvtepu8_epi16(_mm256_setr_epi64x(eight(0), eight(1), eight(2), eight(3)));
   }
 
-  /// The same if the first two blocks have the same samples, and the last two.
+  /// The same, if the first two blocks have the same samples, and the last two have the same.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
     const __m128i both = _mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(2)));
     return _mm512_cvtepu8_epi16(_mm256_permute4x64_epi64(_mm256_castsi128_si256(both), 0x50));
   }
-  /// The same for the first block and the third, and zeros for the others.
+  /// The same for the first and the third block only; the others get zeros.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
     return _mm512_cvtepu8_epi16(_mm256_setr_m128i(eight_of(samples(0)), eight_of(samples(2))));
@@ -83,7 +83,7 @@ struct Zmm {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   }
 
-  /// Rows of all blocks to the coefficients of each.
+  /// Writes the rows of all blocks to the blocks' coefficients, in zig-zag order.
   [[gnu::always_inline]] static void store_zig_zag(const BlockRegisters<Zmm>& registers, TransformedBlock* const* blocks) {
     const auto& r = registers.rows;
     const auto store_block = [&](int b, __m512i upper, __m512i lower) __attribute__((always_inline)) {
@@ -92,7 +92,7 @@ struct Zmm {
       store(to, _mm512_permutex2var_epi16(upper, load(indices), lower));
       store(to + 32, _mm512_permutex2var_epi16(upper, load(indices + 32), lower));
     };
-    // Rows 0 and 1, 2 and 3, … of blocks 0 and 1, and of blocks 2 and 3.
+    // Rows 0 and 1, 2 and 3, … of blocks 0 and 1 (first), and of blocks 2 and 3 (last).
     __m512i first[4];
     __m512i last[4];
     unroll<4>([&](auto i) __attribute__((always_inline)) {
@@ -105,7 +105,7 @@ struct Zmm {
     store_block(3, _mm512_shuffle_i32x4(last[0], last[1], 0xDD), _mm512_shuffle_i32x4(last[2], last[3], 0xDD));
   }
 
-  /// The sums of four registers' numbers within each lane. Four lanes remain to be added.
+  /// Adds up the numbers of four registers within each lane. The caller must add the four lanes of the result.
   [[gnu::always_inline]] static __m512i sums_of_lanes(const __m512i (&v)[kBlocks]) {
     const auto add_pairs = [](__m512i a, __m512i b) __attribute__((always_inline)) {
       return add_32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
@@ -115,7 +115,7 @@ struct Zmm {
     return add_32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
   }
 
-  /// summarize_ac()
+  /// Sets `ac` of all blocks by summarize_ac().
   [[gnu::always_inline]] static void summarize(TransformedBlock* const* blocks, const LevelTable& table) {
     const __m512i thresholds[2] = {load(table.quantizer.thresholds.data()), load(table.quantizer.thresholds.data() + 32)};
     __m512i energies[kBlocks];

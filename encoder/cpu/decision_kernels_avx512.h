@@ -2,7 +2,7 @@
 
 #include "cpu/decision_kernels.h"
 
-// The AVX-512 forms of the decision kernels; decision_kernels.h says what they do.
+// The AVX-512 forms of the decision kernels. decision_kernels.h says what they do.
 namespace c63::cpu::avx512 {
 
 void search_best(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count);

@@ -1,4 +1,4 @@
-// Decision kernels with Highway, as in kernels_portable.h. The four DC levels of a candidate are the four lanes of a
+// The decision kernels with Highway, as in kernels_portable.h. A candidate's four DC levels are the four lanes of a
 // register, on every instruction set.
 
 #pragma once
@@ -28,7 +28,7 @@ static_assert(kDcLevels == 4);
 
 [[nodiscard]] inline Ints all(std::int32_t value) { return hn::Set(FourInts(), value); }
 
-/// block_costs() of dc_levels(), into the candidate.
+/// Sets the candidate's levels and costs, as DecisionKernels::cost_candidate() does.
 [[maybe_unused]] std::uint8_t cost_candidate(const TransformedBlock& block, Cost ac, const LevelTable& table, BeamCandidate& candidate) {
   const FourInts ints;
   const FourFloats floats;
@@ -41,7 +41,7 @@ static_assert(kDcLevels == 4);
   const Ints restored = hn::ShiftRight<2>(hn::Add(hn::Mul(levels, all(quantizer.steps[0])), all(2)));
   const Ints difference = hn::Sub(all(magnitude), hn::ShiftLeft<2 + kCoefficientFractionBits>(restored));
 
-  const Ints sign = all(coefficient < 0 ? -1 : 0);  // changes the sign: v ^ sign - sign
+  const Ints sign = all(coefficient < 0 ? -1 : 0);  // 0 or -1; v ^ sign - sign is v with that sign
   const Ints signed_levels = hn::Sub(hn::Xor(levels, sign), sign);
   const auto value = hn::ConvertTo(floats, hn::Sub(hn::Xor(restored, sign), sign));
   const auto scale = hn::Set(floats, kDctScale);
@@ -53,7 +53,8 @@ static_assert(kDcLevels == 4);
 
   const Ints cheaper = block.ac.kept == 0 ? empty : hn::Min(empty, coded);
   const auto is_empty = hn::Eq(cheaper, empty);
-  // nearest levels up to this one already are in the list
+  // A neighbour of the nearest level is only valid if the nearest level is above this: otherwise the list has it
+  // already.
   alignas(16) static constexpr std::int32_t kNotItself[4] = {-1, 0, 1, -1};
   const auto valid = hn::Gt(all(nearest), hn::Load(ints, kNotItself));
   hn::StoreU(hn::IfThenElse(valid, cheaper, all(kInvalidCost)), ints, candidate.costs.data());
@@ -63,12 +64,14 @@ static_assert(kDcLevels == 4);
   return without_ac[0] & 15;
 }
 
-/// The bits of DC differences by their size, in the lowest byte of each lane; `sizes` has zeros in the other bytes.
+/// Returns the bits of DC differences by their size, in the lowest byte of each lane. `sizes` must be zero in the other
+/// bytes.
 [[nodiscard]] inline Ints bits_of_sizes(Ints table, Ints sizes) {
   return hn::And(hn::TableLookupBytes(table, sizes), all(0xFF));
 }
 
-/// extend_beam(). A lane's key is its cost, then what decides between equal costs: first the parent, then the lane.
+/// Does what extend_beam() of decide/beam.h does. A key is a cost with the parent's number below it, or later with the
+/// lane's number. So comparing keys also decides between equal costs.
 [[maybe_unused]] BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
   constexpr int kParentBits = 3;
   constexpr int kLaneBits = 5;
@@ -79,7 +82,7 @@ static_assert(kDcLevels == 4);
 
   const Ints dc_bits_table = hn::BitCast(
       ints, hn::Load(hn::Full128<std::uint8_t>(), kDcBitsOfSizes[plane == 0 ? 0 : 1].data()));
-  // The DC difference of the first block of a row does not count.
+  // The bits of the first block's DC difference in a row do not count.
   const Ints price = all(beam.started ? lambda << kParentBits : 0);
   const Ints bias = all(127 << 23);
 
@@ -102,7 +105,8 @@ static_assert(kDcLevels == 4);
     for (int p = 0; p < parents; ++p) {
       const BeamState& state = beam.states[static_cast<std::size_t>(p)];
       const Cost known = state.cost + lambda * motion_bits(candidate, state.left[static_cast<std::size_t>(row)]);
-      // The highest bit of 2|d| + 1 is at the size of d. As a float, it has that number as its exponent.
+      // The number of bits of |d| is the position of the highest bit of 2|d| + 1. Converted to a float, that position
+      // is the exponent.
       const Ints difference = hn::Or(hn::Abs(hn::Sub(twice, all(2 * state.dc))), all(1));
       const Ints size = hn::ShiftRight<23>(hn::Sub(hn::BitCast(ints, hn::ConvertTo(FourFloats(), difference)), bias));
       const Ints dc = hn::Mul(bits_of_sizes(dc_bits_table, size), price);
@@ -119,7 +123,7 @@ static_assert(kDcLevels == 4);
   BeamChoices choices{};
   std::array<BeamState, kMaxBeamWidth> next;
   Cost first = 0;
-  std::uint32_t above = 0;  // keys below it are taken
+  std::uint32_t above = 0;  // all keys below this are taken already
   for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i) {
     Unsigned smallest = all_ones;
     for (int c = 0; c < count; ++c) smallest = hn::Min(smallest, hn::Sub(keys[c], hn::Set(unsigneds, above)));

@@ -1,4 +1,4 @@
-// The decision kernels as decide/ defines them. Every other form is compared with these.
+// The decision kernels as decide/ defines them. All other forms are compared with these.
 
 #include <algorithm>
 #include <bit>

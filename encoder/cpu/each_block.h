@@ -5,7 +5,7 @@
 namespace c63::cpu {
 namespace {
 
-// Makes kernels for neighbouring blocks from a kernel that codes or reconstructs a single block.
+// Makes kernels for several neighbouring blocks from a kernel for a single block.
 
 template <auto kCodeBlock>
 void transform_quantize_each(const std::uint8_t* current, std::ptrdiff_t current_pitch,

@@ -1,8 +1,8 @@
 #pragma once
 
-// extend_narrow() for AVX2 and AVX-512. The two candidates with four DC levels each are the eight lanes of a register.
-// A block waits for the DC level and vector of the previous block; these never leave the registers. Everything is local
-// to the file that includes it.
+// extend_narrow() for AVX2 and AVX-512. Two candidates with four DC levels each are the eight lanes of a register. Each
+// block needs the DC level and vector chosen for the previous block; these never leave the registers. Everything is
+// local to the file that includes it.
 
 #include <immintrin.h>
 
@@ -16,23 +16,23 @@
 namespace c63::cpu {
 namespace {
 
-/// Four lanes of each of two numbers.
+/// Returns `first` in the lower four lanes and `second` in the upper four.
 [[gnu::always_inline]] inline __m256i in_halves(int first, int second) {
   return _mm256_setr_m128i(_mm_set1_epi32(first), _mm_set1_epi32(second));
 }
 
-/// The smallest of eight numbers, in all lanes.
+/// Returns the smallest of eight numbers, in all lanes.
 [[gnu::always_inline]] inline __m256i smallest_of_eight(__m256i v) {
   v = _mm256_min_epi32(v, _mm256_permute2x128_si256(v, v, 1));
   v = _mm256_min_epi32(v, _mm256_shuffle_epi32(v, 0x4E));
   return _mm256_min_epi32(v, _mm256_shuffle_epi32(v, 0xB1));
 }
 
-/// A block's lanes.
+/// The costs and DC levels of one block's lanes.
 struct NarrowLanes {
-  __m256i levels;      ///< of DC
+  __m256i levels;      ///< the DC levels
   __m256i costs;       ///< as in BeamCandidate
-  __m256i without_ac;  ///< all bits, or none
+  __m256i without_ac;  ///< in each lane all bits, or none
 
   [[gnu::always_inline]] NarrowLanes(const NarrowCandidates& block, const LevelTable& table) {
     const Quantizer& quantizer = table.quantizer;
@@ -50,7 +50,7 @@ struct NarrowLanes {
     const __m256i restored =
         _mm256_srai_epi32(_mm256_add_epi32(_mm256_mullo_epi32(unsigned_levels, all(quantizer.steps[0])), all(2)), 2);
     const __m256i difference = _mm256_sub_epi32(magnitude, _mm256_slli_epi32(restored, 2 + kCoefficientFractionBits));
-    const __m256i sign = _mm256_or_si256(coefficient, all(1));  // not zero, because a sign of 0 would make everything 0
+    const __m256i sign = _mm256_or_si256(coefficient, all(1));  // never zero, because sign_epi32 with 0 would give 0
     levels = _mm256_sign_epi32(unsigned_levels, sign);
     const __m256 scale = _mm256_set1_ps(kDctScale);
     const __m256 value = _mm256_cvtepi32_ps(_mm256_sign_epi32(restored, sign));
@@ -65,7 +65,8 @@ struct NarrowLanes {
     const __m256i no_ac = in_halves(a.ac.kept == 0 ? -1 : 0, b.ac.kept == 0 ? -1 : 0);
     const __m256i cheaper = _mm256_blendv_epi8(_mm256_min_epi32(empty, coded), empty, no_ac);
     without_ac = _mm256_cmpeq_epi32(cheaper, empty);
-    // Nearest levels up to this one already are in the list.
+    // A neighbour of the nearest level is only valid if the nearest level is above this: otherwise the list has it
+    // already.
     const __m256i not_itself = _mm256_setr_epi32(-1, 0, 1, -1, -1, 0, 1, -1);
     const __m256i valid =
         _mm256_and_si256(_mm256_cmpgt_epi32(nearest, not_itself), in_halves(-1, block.count == 2 ? -1 : 0));
@@ -83,7 +84,7 @@ void extend_narrow(Beam& beam, std::span<const NarrowCandidates> blocks, const L
       _mm_load_si128(reinterpret_cast<const __m128i*>(kDcBitsOfSizes[table.plane == 0 ? 0 : 1].data())));
   const __m256i lane_numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i reused_cost = all(table.lambda * kVectorFlagBits << kLaneBits);
-  // The DC difference of the first block of a row does not count.
+  // The bits of the first block's DC difference in a row do not count.
   __m256i price = all(beam.started ? table.lambda << kLaneBits : 0);
   BeamState& state = beam.states[0];
   __m256i dc = all(state.dc);
@@ -104,7 +105,8 @@ void extend_narrow(Beam& beam, std::span<const NarrowCandidates> blocks, const L
     const __m256i reused = _mm256_andnot_si256(_mm256_cmpeq_epi32(vectors, all(kNoVector)),
                                                _mm256_cmpeq_epi32(vectors, _mm256_load_si256(left_vectors)));
     const __m256i known = _mm256_add_epi32(own, _mm256_blendv_epi8(vector_cost, reused_cost, reused));
-    // The highest bit of 2|d| + 1 is at the size of d. As a float, it has that number as its exponent.
+    // The number of bits of |d| is the position of the highest bit of 2|d| + 1. Converted to a float, that position is
+    // the exponent.
     const __m256i distance = _mm256_abs_epi32(_mm256_sub_epi32(lanes.levels, dc));
     const __m256i odd = _mm256_add_epi32(_mm256_add_epi32(distance, distance), all(1));
     const __m256i size = _mm256_sub_epi32(_mm256_srli_epi32(_mm256_castps_si256(_mm256_cvtepi32_ps(odd)), 23), all(127));

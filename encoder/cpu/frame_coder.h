@@ -16,30 +16,32 @@
 
 namespace c63::cpu {
 
-/// All inputs and outputs of the stages of one frame.
+/// The inputs and outputs of all stages for one frame. The pointers are not owned.
 struct FrameJob {
   const FramePlan* plan = nullptr;
   const PaddedPicture* current = nullptr;
-  /// the original, to measure errors against, in linear layout; empty: current
+  /// the frame before any filter, which errors are measured against, in linear layout; empty: `current` is used
   std::span<const std::uint8_t> original = {};
   const PaddedPicture* reference = nullptr;     ///< not read in key frames
-  PaddedPicture* reconstruction = nullptr;      ///< a plane other than the reference
-  FrameSyntax* syntax = nullptr;                ///< the result
-  PredictionVectors* vectors = nullptr;         ///< the vectors that predict blocks
-  const PredictionVectors* before = nullptr;    ///< the same of the previous frame
-  PaddedPicture* prediction = nullptr;          ///< filled if not null
-  std::array<MotionField, kPlanes>* motion = nullptr;  ///< SADs are filled if not null
+  PaddedPicture* reconstruction = nullptr;      ///< must not be the reference
+  FrameSyntax* syntax = nullptr;                ///< output: the levels and vectors
+  /// Output: the vectors that predict the blocks, including inherited ones.
+  PredictionVectors* vectors = nullptr;
+  const PredictionVectors* before = nullptr;    ///< the vectors that predict the blocks of the previous frame
+  PaddedPicture* prediction = nullptr;          ///< output: the prediction; null: not wanted
+  std::array<MotionField, kPlanes>* motion = nullptr;  ///< output: the SADs; null: not wanted
 
-  /// The vectors of blocks that are coded without one; null if those are predicted from zero.
+  /// The vectors that predict blocks coded without their own vector; null: such blocks are predicted from zero.
   [[nodiscard]] const PredictionVectors* inherited() const { return plan->advances_reference() ? nullptr : before; }
 };
 
-/// Search, transform and reconstruction of the frames of one GOP chain, as their plans say. A plan that decides nothing by rate is
-/// carried out by the plain coder, any other by the rate coder.
+/// Searches, transforms and reconstructs the frames of one GOP chain, as their plans say. The plain coder carries out
+/// plans without decisions by rate, the rate coder all others.
 ///
-/// For an inter frame, the caller calls begin(), prepare_row() for all rows and prepare(). Then it searches and codes the MCU rows;
-/// for a key frame it codes them after begin(). A row is coded after it has been searched, or after all rows have been
-/// (codes_after_search()). Within a step, rows may be worked on in any order and at the same time.
+/// For an inter frame, call begin(), prepare_row() for all MCU rows, and prepare(). Then call search_row() and
+/// code_row() for each row. If codes_after_search() is true, all rows must be searched before the first is coded;
+/// otherwise only the row itself. For a key frame, call begin() and code_row() for each row. Calls of one function may
+/// come in any order of rows, and at the same time.
 class FrameCoder {
  public:
   FrameCoder(const Kernels& kernels, const Geometry& geometry) : kernels_(kernels), geometry_(geometry) {}
@@ -47,15 +49,15 @@ class FrameCoder {
   FrameCoder(const FrameCoder&) = delete;
   FrameCoder& operator=(const FrameCoder&) = delete;
 
-  /// Takes the next frame. The job lives until the frame is coded.
+  /// Begins the next frame. The job must live until the frame is coded.
   virtual void begin(const FrameJob& job);
   virtual void prepare_row(int mcu_row) = 0;
   virtual void prepare() = 0;
-  /// Finds the vectors of an MCU row. Returns the sum of luma's SADs.
+  /// Finds the vectors of an MCU row. Returns the sum of the SADs of its luma blocks.
   virtual std::uint64_t search_row(int mcu_row) = 0;
-  /// Codes and reconstructs an MCU row. Returns D + λR as RowDecider counts it; 0 from the plain coder.
+  /// Codes and reconstructs an MCU row. Returns D + λR as RowDecider counts it; the plain coder returns 0.
   virtual std::int64_t code_row(int mcu_row) = 0;
-  /// Returns true if all rows must have been searched before one is coded.
+  /// Returns true if all rows must be searched before the first one is coded.
   [[nodiscard]] virtual bool codes_after_search() const = 0;
 
  protected:
@@ -67,10 +69,11 @@ class FrameCoder {
 
  private:
   const FrameJob* job_ = nullptr;
-  QuantizationTables tables_{};  ///< those of transforms_
+  QuantizationTables tables_{};  ///< the tables for which transforms_ was made
 };
 
-/// Every block of an inter frame has the vector of least SAD, and levels are rounded: the course encoder's decisions.
+/// Makes a coder with the course encoder's decisions: each block of an inter frame has the vector of least SAD, and
+/// levels are rounded.
 [[nodiscard]] std::unique_ptr<FrameCoder> make_plain_coder(const CodingSettings& settings, const Kernels& kernels);
 
 }  // namespace c63::cpu

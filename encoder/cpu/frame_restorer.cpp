@@ -25,7 +25,7 @@ int reference_rows(const Geometry& geometry, const PredictionVectors& vectors, i
   for (int p = 0; p < kPlanes; ++p) {
     const int mcu_height = block_rows_per_mcu(p) * kBlockSize;
     const auto blocks = static_cast<std::size_t>(geometry.plane(p).columns) * static_cast<std::size_t>(block_rows_per_mcu(p));
-    int down = 0;  // the farthest vector of the row
+    int down = 0;  // the largest downward component of the row's vectors
     for (const MotionVector vector : std::span(vectors.plane(p).vectors).subspan(static_cast<std::size_t>(mcu_row) * blocks, blocks)) {
       down = std::max(down, static_cast<int>(vector.y));
     }

@@ -10,12 +10,12 @@
 namespace c63::cpu {
 
 /// Reconstructs MCU row `mcu_row` of a decoded frame. `vectors` predict its blocks and must be legal. `reference` is
-/// not read in key frames. `prediction` is filled if it is not null.
+/// not read in key frames. The prediction is copied to `prediction` if that is not null.
 void restore_row(const FrameSyntax& syntax, const PredictionVectors& vectors, const std::array<TransformTable, kPlanes>& tables, const Kernels& kernels,
                  const PaddedPicture& reference, PaddedPicture& reconstruction, PaddedPicture* prediction, int mcu_row);
 
-/// Returns the number of MCU rows of the reference, from the top, that MCU row `mcu_row` of an inter frame needs at
-/// most.
+/// Returns how many MCU rows of the reference, counted from the top, must be complete before MCU row `mcu_row` of an
+/// inter frame can be reconstructed.
 [[nodiscard]] int reference_rows(const Geometry& geometry, const PredictionVectors& vectors, int mcu_row);
 
 }  // namespace c63::cpu

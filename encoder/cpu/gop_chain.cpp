@@ -25,7 +25,7 @@ double milliseconds(Clock::duration time) { return std::chrono::duration<double,
 
 template <typename Row>
 void for_each_mcu_row(const Geometry& geometry, Row&& row) {
-  // Isolated: otherwise a waiting thread could take another chain's work meanwhile.
+  // Isolated, because a thread that waits for rows could otherwise take over another chain's work.
   oneapi::tbb::this_task_arena::isolate(
       [&] { oneapi::tbb::parallel_for(0, geometry.mcu_rows(), std::forward<Row>(row)); });
 }
@@ -79,7 +79,7 @@ bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, Tr
   const RateDecisions& rate = job.plan->rate;
   FrameCoder& coder = coder_of(*job.plan);
   coder.begin(job);
-  // The error of a repeat, over as many rows as show that it is too large.
+  // Returns the error of a repeat. Stops adding rows when it has reached `limit`.
   const auto error_up_to = [&](std::uint64_t limit) {
     std::atomic<std::uint64_t> error = 0;
     for_each_mcu_row(geometry_, [&](int row) {
@@ -105,7 +105,7 @@ bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, Tr
 }
 
 void GopChain::repeat(const FrameJob& job, EncodedFrame& frame) {
-  newest_ = 1 - newest_;  // the reference is still the newest picture
+  newest_ = 1 - newest_;  // the previous picture stays the newest
   frame.motion = {};
   frame.statistics.luma_sad = 0;
   frame.statistics.sse = {};
@@ -130,7 +130,7 @@ std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameSt
   const auto begin_rows = Clock::now();
   std::mutex totals;
   std::int64_t cost = 0;
-  Clock::duration search{};  // by all threads together, like the other two
+  Clock::duration search{};  // summed over all threads, like `transform` and `measure`
   Clock::duration transform{};
   Clock::duration measure{};
   const auto search_row = [&](int row) {
@@ -165,7 +165,8 @@ std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameSt
   }
   const auto end_rows = Clock::now();
 
-  // Stages take turns row by row. Statistics show them one after another, each with its share of the frame's time.
+  // The stages alternate row by row. Statistics show them as if one followed the other, each with its share of the
+  // frame's time.
   const double share = static_cast<double>((end_rows - begin_rows).count()) /
                        static_cast<double>(std::max<Clock::rep>(1, (search + transform + measure).count()));
   const auto scaled = [&](Clock::duration time) {

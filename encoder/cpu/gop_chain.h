@@ -18,29 +18,29 @@
 
 namespace c63::cpu {
 
-/// A frame to be coded.
+/// The picture of a frame that is to be coded.
 struct ChainPicture {
-  const PaddedPicture& picture;                 ///< laid out
-  /// the original of a filtered frame, in linear layout; empty: not filtered
+  const PaddedPicture& picture;                 ///< its planes, after lay_out()
+  /// if the picture was filtered: the frame before that, in linear layout; empty: not filtered
   std::span<const std::uint8_t> original = {};
 };
 
-/// Encodes the frames of one GOP, one after another, as their plans say. The threads of the caller's arena code rows of
-/// MCUs in parallel.
+/// Encodes the frames of one GOP, one after another, as their plans say. MCU rows are coded in parallel by the threads
+/// of the caller's arena.
 ///
-/// A frame is coded in two steps. The next frame's first step does not need the second one, so writing may run at the
-/// same time.
+/// A frame takes two steps, code() and write(). The next frame's code() does not need this frame's write(), so both may
+/// run at the same time.
 class GopChain {
  public:
-  /// Frames that may be coded but not yet written.
+  /// The most frames that are coded but not yet written.
   static constexpr std::int64_t kUnwritten = 2;
 
   GopChain(const ResolvedEncode& encode, const Kernels& kernels);
 
-  /// Searches, transforms and reconstructs frame number `count` of the chain. Fills everything in `frame` except its
-  /// bytes and their statistics. Reports its times to `trace`.
+  /// Searches, transforms and reconstructs frame number `count` of the chain. Fills in `frame`, except the bytes and
+  /// their statistics. Reports the times to `trace`.
   void code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace);
-  /// Writes the bytes of coded frame number `count`, while at most one later frame is coded.
+  /// Writes the bytes of coded frame number `count`. At most one later frame may be coded before.
   void write(std::int64_t count, const FramePlan& plan, EncodedFrame& frame) const;
 
  private:
@@ -50,29 +50,30 @@ class GopChain {
   }
   [[nodiscard]] RateCoder& rate_coder();
   [[nodiscard]] FrameCoder& coder_of(const FramePlan& plan);
-  /// Codes the frame. Returns false if repeating the previous one is cheaper; then the result does not count.
+  /// Codes the frame. Returns false if repeating the previous picture is cheaper; the results must then be ignored.
   [[nodiscard]] bool code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace);
-  /// Codes all rows. Returns D + λR of the frame without its headers, or 0 if nothing is decided by rate.
+  /// Codes all rows. Returns D + λR of the frame without its headers; 0 if the plan decides nothing by rate.
   std::int64_t code_rows(FrameCoder& coder, const FrameJob& job, FrameStatistics& statistics, TraceRow& trace);
-  /// Returns the squared errors of the planes against the original, over the coded samples of MCU row `mcu_row`.
+  /// Returns the squared error of each plane over the coded samples of MCU row `mcu_row`, against the original.
   [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;
   /// Turns a frame into a repeat of the previous one. Its coding, if any, is discarded.
   void repeat(const FrameJob& job, EncodedFrame& frame);
-  /// Copies what the settings ask for in addition to the coded bytes.
+  /// Copies the reconstruction, prediction and vectors to `frame`, if the settings ask for them.
   void hand_out(const FrameJob& job, EncodedFrame& frame);
 
   EncoderSettings settings_;
   const Kernels& kernels_;
   Geometry geometry_;
-  std::unique_ptr<FrameCoder> plain_coder_;  ///< made when a plan first needs it, like the next one
+  std::unique_ptr<FrameCoder> plain_coder_;  ///< made when a plan first needs it, like rate_coder_
   std::unique_ptr<RateCoder> rate_coder_;
   std::array<FrameSyntax, kUnwritten> syntax_;
   std::array<PaddedPicture, 2> pictures_;  ///< the reconstruction of the frame coded last, and its reference
   int newest_ = 0;                         ///< index of the reconstruction
-  std::array<PredictionVectors, 2> vectors_;  ///< of the frame coded last, and memory for those of the next one
-  int newest_vectors_ = 0;                    ///< index of those of the frame coded last
+  std::array<PredictionVectors, 2> vectors_;  ///< vectors of the frame coded last, and memory for the next frame's
+  int newest_vectors_ = 0;                    ///< index of the vectors of the frame coded last
   PaddedPicture prediction_;
-  std::vector<std::uint8_t> shown_prediction_;  ///< handed out with the last frame; repeats hand it out again
+  /// The prediction that was given out with the last frame; a repeat gives it out again.
+  std::vector<std::uint8_t> shown_prediction_;
 };
 
 }  // namespace c63::cpu

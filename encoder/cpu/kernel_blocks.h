@@ -6,7 +6,7 @@
 #include "c63/picture.h"
 #include "codec/search_window.h"
 
-// The inputs of kernels: blocks, possible places, and results.
+// The inputs and results of kernels.
 
 namespace c63::cpu {
 
@@ -23,7 +23,7 @@ struct Position {
   int y = 0;
 };
 
-/// One block to search: its samples, and its window, which is not empty.
+/// A block to search: its samples, the reference, and the window of candidates, which is not empty.
 struct BlockSearch {
   const std::uint8_t* current = nullptr;
   std::ptrdiff_t current_pitch = 0;
@@ -31,8 +31,8 @@ struct BlockSearch {
   SearchWindow window;
 };
 
-/// The sum of the 4x4 samples at and below-right of every position of a plane, 0..4080. Entry (x, y) is at data[y·pitch
-/// + x], for x <= width-4 and y <= height-4. Entries outside are readable, but undefined.
+/// For every position (x, y) of a plane, the sum of the 4x4 samples with that upper left corner, 0..4080. The sum is at
+/// data[y·pitch + x] for x <= width-4 and y <= height-4. Other entries are readable, but undefined.
 struct SumsView {
   const std::uint16_t* data = nullptr;
   std::ptrdiff_t pitch = 0;
@@ -40,7 +40,7 @@ struct SumsView {
   [[nodiscard]] const std::uint16_t* at(int x, int y) const { return data + y * pitch + x; }
 };
 
-/// Where the prediction of one 8x8 block lies.
+/// The samples that predict one 8x8 block.
 struct BlockPrediction {
   const std::uint8_t* samples = nullptr;
   std::ptrdiff_t pitch = 0;  ///< 0: no prediction, and `samples` is one row of zeros

@@ -13,11 +13,11 @@ struct Level {
   const cpu::Kernels& (*kernels)();
 };
 
-/// The tables of this build, slowest first.
+/// The tables of this build, in order of speed, slowest first.
 constexpr Level kLevels[] = {
     {SimdLevel::scalar, [] { return true; }, cpu::scalar_kernels},
 #if defined(C63_SIMD_X86)
-    // __builtin_cpu_supports asks the operating system too. Registers that it does not save do not count.
+    // __builtin_cpu_supports also asks the operating system, because registers that it does not save cannot be used.
     {SimdLevel::sse4,
      [] {
        return __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("aes") != 0 &&
@@ -39,7 +39,7 @@ constexpr Level kLevels[] = {
      },
      cpu::avx512_kernels},
 #elif defined(C63_SIMD_NEON)
-    {SimdLevel::neon, [] { return true; }, cpu::neon_kernels},  // part of every aarch64
+    {SimdLevel::neon, [] { return true; }, cpu::neon_kernels},  // every aarch64 CPU has it
 #endif
 };
 

@@ -13,27 +13,26 @@
 
 namespace c63::cpu {
 
-/// The quantization of one plane, in the orders that kernels need.
+/// The quantization of one plane, in the orders and number formats that kernels need.
 struct TransformTable {
   TransformTable() = default;
   TransformTable(const QuantizationTable& quantization, int plane);
 
-  alignas(64) std::array<float, 64> divisors{};      ///< 4·step of each coefficient, raster order
-  /// The reciprocals of the divisors, and their rounding errors. The sum of both has a relative error below 2^-47. So
-  /// the quotient fma(F, reciprocal, F·error) has one below 2^-46 before it is rounded, and equals that of a division:
-  /// a tie n + 1/2 is exact again, and every other F is at least one ulp away from the tie, which is enough to round
-  /// the quotient to its side.
+  alignas(64) std::array<float, 64> divisors{};      ///< 4·step of each coefficient, in raster order
+  /// The reciprocals of the divisors, and their rounding errors. Together they have a relative error below 2^-47. So
+  /// before it is rounded, the quotient fma(F, reciprocal, F·error) has one below 2^-46. That is enough to equal the
+  /// result of a division: a tie n + 1/2 stays exact, and every other F is at least one ulp away from a tie.
   alignas(64) std::array<float, 64> reciprocals{};
   alignas(64) std::array<float, 64> reciprocal_errors{};
-  alignas(64) std::array<std::int32_t, 64> column_steps{};  ///< raster order with rows and columns exchanged
-  /// The same, with those of odd columns in the upper 16 bits.
+  alignas(64) std::array<std::int32_t, 64> column_steps{};  ///< steps in raster order, with rows and columns exchanged
+  /// Like column_steps, with the steps of odd columns in the upper 16 bits.
   alignas(64) std::array<std::int32_t, 64> column_pair_steps{};
-  alignas(64) std::array<std::int16_t, 64> limits{};  ///< largest magnitude that can be coded, zig-zag order
-  QuantizationTable steps{};                          ///< zig-zag order
+  alignas(64) std::array<std::int16_t, 64> limits{};  ///< largest magnitude that can be coded, in zig-zag order
+  QuantizationTable steps{};                          ///< in zig-zag order
   int plane = 0;
 };
 
-/// Sums over a 4x4 block of two pictures for SSIM: Σa, Σb, Σ(a²+b²), Σab.
+/// Sums over a 4x4 block of two pictures, for SSIM: Σa, Σb, Σ(a²+b²), Σab.
 struct SsimSums {
   std::int32_t a = 0;
   std::int32_t b = 0;
@@ -41,51 +40,52 @@ struct SsimSums {
   std::int32_t products = 0;
 };
 
-/// Bytes that must be readable before and after every plane given to a kernel, and entries after every plane of sums;
-/// what is in them does not matter.
+/// This many bytes before and after every plane given to a kernel must be readable, and this many entries after every
+/// plane of sums. Their values do not matter.
 inline constexpr std::size_t kPlaneGuard = 64;
 
-/// The functions that exist once per instruction set. All of them give the same results, bit for bit.
+/// The kernels: functions that exist once per instruction set. All forms give the same results, bit for bit.
 struct Kernels {
   SimdLevel level;
 
   /// SAD of two 8x8 blocks.
   std::uint32_t (*sad)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
-  /// Exhaustive search, candidate by candidate: the first minimum in raster order.
+  /// Searches exhaustively, candidate by candidate. Returns the first with the least SAD in raster order.
   BestCandidate (*search_brute)(const BlockSearch& block);
 
-  /// The same result, given the sums of the reference plane and at least one candidate of the window. Leaves out
-  /// candidates whose sums prove that they are worse than the best of those.
+  /// Returns the same as search_brute(). It skips candidates whose sums prove that they are worse than the best one
+  /// known. `sums` are those of the reference plane. `starts`, at least one candidate of the window, are tried first.
   BestCandidate (*search_eliminating)(const BlockSearch& block, const SumsView& sums, std::span<const Position> starts);
 
-  /// Sums of the 4x4 samples at (0..count-1, y); reads four rows of count+3 samples.
+  /// Writes the sums of the 4x4 samples at (0..count-1, y). Reads four rows of count+3 samples.
   void (*sums_of_row)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums);
 
-  /// Residual, forward transform and quantization of neighbouring blocks, one for each prediction. A block has 64
-  /// levels in zig-zag order.
+  /// Computes, transforms and quantizes the residuals of neighbouring blocks, one for each prediction. Writes 64 levels
+  /// for each block, in zig-zag order.
   void (*transform_quantize)(const std::uint8_t* current, std::ptrdiff_t current_pitch,
                       std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels);
 
-  /// Dequantization, inverse transform and reconstruction of neighbouring blocks.
+  /// Dequantizes and inversely transforms the levels of neighbouring blocks, and adds the predictions.
   void (*dequantize_reconstruct)(const std::int16_t* levels, const TransformTable& table,
                          std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
                          std::ptrdiff_t reconstruction_pitch);
 
-  /// Sums of `count` neighbouring 4x4 blocks.
+  /// Computes the sums of `count` neighbouring 4x4 blocks.
   void (*ssim_sums)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
                     int count, SsimSums* sums);
 
   const DecisionKernels& (*decisions)();
 };
 
-/// Returns the kernels of `level`, or the best of this machine. Throws Error (usage) for a level that it does not have.
+/// Returns the kernels of `level`, or the fastest that this machine has. Throws Error (usage) if the machine does not
+/// have `level`.
 [[nodiscard]] const Kernels& kernels(std::optional<SimdLevel> level = {});
 
-/// The definition of correct.
+/// The kernels that define the correct results.
 [[nodiscard]] const Kernels& scalar_kernels();
 
-// Tables of the instruction sets in this build. Call them only if the machine has the instruction set.
+// Tables of the instruction sets in this build. Use them only if the machine has the instruction set.
 [[nodiscard]] const Kernels& sse4_kernels();
 [[nodiscard]] const Kernels& avx2_kernels();
 [[nodiscard]] const Kernels& avx512_kernels();

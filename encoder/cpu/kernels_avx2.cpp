@@ -8,14 +8,14 @@
 namespace c63::cpu {
 namespace {
 
-/// A row of eight samples, four times.
+/// Returns a row of eight samples, repeated four times.
 __m256i four_times(const std::uint8_t* p) {
   std::int64_t bytes;
   std::memcpy(&bytes, p, sizeof bytes);
   return _mm256_set1_epi64x(bytes);
 }
 
-/// A register of candidates: those 0, 8, 16 and 24 positions from the first.
+/// A register of candidates: four in one row, 8 positions apart.
 struct OneRow {
   static constexpr int kColumns = 32;
 
@@ -23,7 +23,7 @@ struct OneRow {
   static __m256i rows(int row) { return _mm256_set1_epi32(row); }
 };
 
-/// A register of candidates: those 0 and 8 positions from the first, and those `below` rows further down.
+/// A register of candidates: two in one row, 8 positions apart, and two at the same columns `below` rows further down.
 struct TwoRows {
   static constexpr int kColumns = 16;
   int below;
@@ -38,8 +38,8 @@ struct TwoRows {
 
 enum class Part { first, middle, last };
 
-/// Eight rows of the reference, as in search_avx512.cpp: sum i is that of the row of candidates whose number is i modulo
-/// 8.
+/// Processes eight rows of the reference, as in columns_avx512.h: sum i belongs to the candidate row whose number is i
+/// modulo 8.
 template <Part kPart, typename Shape>
 [[gnu::always_inline]] inline void eight_rows(const Shape& shape, const __m256i (&block)[8], const std::uint8_t* reference,
                                               std::ptrdiff_t pitch, int row, __m256i (&sums)[8], __m256i& best) {
@@ -60,7 +60,7 @@ template <Part kPart, typename Shape>
   }
 }
 
-/// Searches `columns` columns of a shape from `left` on: `rows` registers of candidates.
+/// Searches `columns` columns of the window from `left` on, with `rows` registers of candidates below each other.
 template <typename Shape>
 BestCandidate search_columns(const BlockSearch& search, const Shape& shape, int left, int columns, int rows) {
   const int top = search.window.top;
@@ -116,7 +116,8 @@ BestCandidate search_brute(const BlockSearch& search) {
   return best;
 }
 
-/// Returns a bit for each of 32 neighbouring candidates that the sums do not rule out. Reads 36 sums of two rows.
+/// Tests 32 neighbouring candidates. survivors() returns a bit for each that the sums do not rule out. Reads 36 sums of
+/// two rows.
 class SumTest {
  public:
   SumTest(const BlockSearch& search, std::ptrdiff_t sums_pitch) : four_rows_(4 * sums_pitch) {
@@ -126,11 +127,11 @@ class SumTest {
     }
   }
 
-  /// Only for the first 16 candidates, if `columns` says that there are no more.
+  /// If `columns` is at most 16, tests only the first 16 candidates.
   [[nodiscard]] std::uint32_t survivors(const std::uint16_t* sums, __m256i limit, int columns) const {
     const __m256i first = _mm256_cmpgt_epi16(limit, bound(sums));
     const __m256i second = columns > 16 ? _mm256_cmpgt_epi16(limit, bound(sums + 16)) : _mm256_setzero_si256();
-    // Packing interleaves the halves of both registers, so this restores the order of the quarters.
+    // Packing interleaves the halves of both registers; the permutation restores the order of the quarters.
     const __m256i kept = _mm256_permute4x64_epi64(_mm256_packs_epi16(first, second), 0xD8);
     return static_cast<std::uint32_t>(_mm256_movemask_epi8(kept));
   }
@@ -149,8 +150,8 @@ class SumTest {
   __m256i quarters_[4];
 };
 
-/// The SADs of eight neighbouring candidates. VMPSADBW takes a row of the block in one step, its left half in one lane
-/// and its right half in the other.
+/// Returns the SADs of eight neighbouring candidates. VMPSADBW processes a row of the block in one step: its left half
+/// in one lane and its right half in the other.
 [[gnu::always_inline]] inline __m128i sads_of_eight(const __m256i (&block)[8], const std::uint8_t* reference,
                                                     std::ptrdiff_t pitch) {
   __m256i sum = _mm256_setzero_si256();
@@ -167,29 +168,29 @@ constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
   return a.sad != b.sad ? a.sad < b.sad : a.y != b.y ? a.y < b.y : a.x < b.x;
 }
 
-/// Searches the columns [left, left + columns), at most 32, of a window.
+/// Searches columns [left, left + columns) of a window, at most 32.
 BestCandidate eliminate_columns(const BlockSearch& search, const SumTest& test, const SumsView& sums,
                                 const __m256i (&block)[8], const BestCandidate& best, int left, int columns) {
   const SearchWindow& window = search.window;
   const int rows = window.bottom - window.top;
   const std::ptrdiff_t pitch = search.reference.pitch;
   const std::uint32_t valid = columns >= 32 ? ~0U : (1U << columns) - 1U;
-  // Before the best known candidate in raster order, an equally good one would win.
+  // A candidate that comes before `best` in raster order wins if its SAD is equal.
   const __m256i strict = _mm256_set1_epi16(static_cast<short>(best.sad));
   const __m256i or_equal = _mm256_set1_epi16(static_cast<short>(best.sad + 1));
-  alignas(32) std::uint32_t survivors[256 + 16];  // for each row, a byte for each eight candidates
+  alignas(32) std::uint32_t survivors[256 + 16];  // 32 bits for each row; each byte belongs to eight candidates
   const std::uint16_t* row_of_sums = sums.at(left, window.top);
   for (int row = 0; row < rows; ++row, row_of_sums += sums.pitch) {
     survivors[row] = valid & test.survivors(row_of_sums, window.top + row <= best.y ? or_equal : strict, columns);
   }
   std::fill_n(survivors + rows, 15, 0U);
 
-  // Survivors are close together, and eight neighbours cost little more than one. So all eight are searched if any
-  // survives.
-  alignas(16) std::uint16_t beyond[4][8];  // all ones to the right of the window
+  // Candidates that are left lie close together, and eight neighbours cost little more than one. So all eight are
+  // searched if one is left.
+  alignas(16) std::uint16_t beyond[4][8];  // all ones for candidates to the right of the window
   for (int x = 0; x < 32; ++x) beyond[x / 8][x % 8] = x < columns ? 0 : 0xFFFF;
   const std::uint8_t* reference = &search.reference.at(left, window.top);
-  std::uint32_t best_key = UINT32_MAX;  // SAD, then raster order
+  std::uint32_t best_key = UINT32_MAX;  // the SAD, and below it the place in raster order
   for (int row = 0; row < rows; row += 16) {
     const auto nonzero = [&](int first) {
       const __m256i bytes = _mm256_load_si256(reinterpret_cast<const __m256i*>(survivors + first));
@@ -204,7 +205,7 @@ BestCandidate eliminate_columns(const BlockSearch& search, const SumTest& test, 
       best_key = std::min(best_key, least << 16 | group << 3 | least >> 16);
     }
   }
-  const int place = static_cast<int>(best_key & 0xFFFF);  // 32 candidates a row
+  const int place = static_cast<int>(best_key & 0xFFFF);  // 32 candidates in each row
   const BestCandidate found{left + place % 32, window.top + place / 32, best_key >> 16};
   return best_key != UINT32_MAX && is_better(found, best) ? found : best;
 }

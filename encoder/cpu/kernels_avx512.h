@@ -2,7 +2,7 @@
 
 #include "cpu/kernels.h"
 
-// The AVX-512 forms of the kernels; kernels.h says what they do.
+// The AVX-512 forms of the kernels. kernels.h says what they do.
 namespace c63::cpu::avx512 {
 
 std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);

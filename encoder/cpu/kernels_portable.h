@@ -1,6 +1,6 @@
-// The kernels with Highway: one text for every instruction set without its own form. A file that includes it is
+// The kernels with Highway: one source for every instruction set without its own form. A file that includes it is
 // compiled for one instruction set (Highway's static dispatch). Everything here is local to that file. Otherwise the
-// linker could give another file code that its machine cannot run.
+// linker could merge it with code that is compiled for another instruction set, which the machine may not have.
 
 #pragma once
 
@@ -31,12 +31,12 @@ using TwoRows = hn::Full128<std::uint8_t>;
   return hn::Combine(TwoRows(), hn::LoadU(half, p + pitch), hn::LoadU(half, p));
 }
 
-/// Sums of absolute differences of eight bytes each.
+/// Returns two sums of absolute differences, each of eight bytes.
 [[nodiscard]] inline auto sads_of_eight(hn::Vec<TwoRows> a, hn::Vec<TwoRows> b) {
   return hn::SumsOf8(hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a)));
 }
 
-/// The samples of a block, two rows to a register.
+/// The samples of a block, two rows in each register.
 struct PackedBlock {
   hn::Vec<TwoRows> rows[4];
 
@@ -72,7 +72,7 @@ struct PackedBlock {
   return best;
 }
 
-/// Sum of the 4x4 samples at p.
+/// Returns the sum of the 4x4 samples at p.
 [[nodiscard]] inline std::uint16_t sum_of_4x4(const std::uint8_t* p, std::ptrdiff_t pitch) {
   int sum = 0;
   for (int y = 0; y < 4; ++y) {
@@ -108,7 +108,7 @@ struct PackedBlock {
       const std::uint16_t* bottom = top + 4 * sums.pitch;
       const auto bound = hn::Add(hn::Add(difference(top, quarters[0]), difference(top + 4, quarters[1])),
                                  hn::Add(difference(bottom, quarters[2]), difference(bottom + 4, quarters[3])));
-      // Before the best known candidate in raster order, an equally good one would win. Bounds stay below 2^15.
+      // A candidate that comes before `best` in raster order wins if its SAD is equal. Bounds stay below 2^15.
       const auto limit = hn::Set(d, static_cast<std::uint16_t>(best.sad + (y <= best.y ? 1 : 0)));
       const hn::RebindToSigned<decltype(d)> signed_d;
       const auto kept = hn::Lt(hn::BitCast(signed_d, bound), hn::BitCast(signed_d, limit));
@@ -149,7 +149,7 @@ using Floats = hn::CappedTag<float, 8>;
 using Integers = hn::RebindToSigned<Floats>;
 inline constexpr std::size_t kFloats = hn::MaxLanes(Floats());
 
-/// weights[j][i] is the weight of input j in output i.
+/// The weights of a transform: rows[j][i] is the weight of input j in output i.
 struct Weights {
   alignas(64) float rows[8][8];
 
@@ -162,8 +162,8 @@ struct Weights {
 constexpr Weights kForward(true);
 constexpr Weights kInverse(false);
 
-/// Both passes of a transform: rows, then columns. Every output is the format's sum: products in ascending order, each
-/// product and each sum rounded. Only the first `rows` rows of `in` are not zero.
+/// Does both passes of a transform: rows, then columns. Every output is summed as the format says: products in
+/// ascending order, each product and each sum rounded. Only the first `rows` rows of `in` are not zero.
 template <const Weights& kWeights>
 void transform(const float* HWY_RESTRICT in, int rows, float* HWY_RESTRICT out) {
   const Floats d;
@@ -209,7 +209,7 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   for (int v = 0; v < 8; ++v) coefficients[v * 8] *= kDctScale;
   for (int u = 0; u < 8; ++u) coefficients[u] *= kDctScale;
 
-  // The largest number below one half is added, not one half itself. So no number just below a tie is rounded up.
+  // Instead of 1/2, the largest number below it is added, so that no quotient just below a tie is rounded up.
   const auto below_half = hn::Set(d, 0x1.fffffep-2F);
   alignas(64) std::int32_t quantized[64];
   std::uint64_t mask = 0;
@@ -230,7 +230,7 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   }
 }
 
-/// One bit for each of the 64 levels that is not zero. Level 0 is bit 0.
+/// Returns a mask of the levels that are not zero. Level 0 is bit 0.
 std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
   const hn::CappedTag<std::int16_t, 16> d;
   constexpr std::size_t kLanes = hn::MaxLanes(d);
@@ -252,8 +252,8 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
     }
     return;
   }
-  // A row of zeros adds zeros to every sum, which can only change its sign. The conversion to an integer ignores the
-  // sign of zero.
+  // A row of zeros can only change the sign of a zero sum, and the conversion to an integer ignores that sign. So it is
+  // left out.
   alignas(64) float coefficients[64] = {};
   int last = 0;
   for (; mask != 0; mask &= mask - 1) {
@@ -313,7 +313,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
   }
 }
 
-/// The table of an instruction set without its own kernels.
+/// Returns the table of an instruction set for which no own kernels are written.
 [[maybe_unused]] constexpr Kernels table(SimdLevel level, const DecisionKernels& (*decisions)()) {
   return {level,
           sad,

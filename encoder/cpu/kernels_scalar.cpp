@@ -1,4 +1,4 @@
-// The scalar kernels define what is correct. Every other form of a stage is compared with them.
+// The scalar kernels, which define the correct results. All other forms are compared with them.
 
 #include "codec/dct.h"
 #include "cpu/each_block.h"

@@ -36,7 +36,7 @@ void check_settings(const MotionSettings& settings) {
 
 struct PlaneSearcher::State {
   MotionSettings settings;
-  std::optional<cpu::PairSearchers> searchers;  ///< made when the size is known
+  std::optional<cpu::PairSearchers> searchers;  ///< made by the first estimate(), which gives the size
 };
 
 PlaneSearcher::PlaneSearcher(const MotionSettings& settings) : state_(std::make_unique<State>()) {

@@ -56,7 +56,7 @@ std::int64_t NarrowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
   std::array<NarrowCandidates, kGroup> candidates;
   std::array<BlockChoice, kGroup> choices;
   Beam beam;
-  Weight weight = kPlainWeight;  // the bits of the beam's cost
+  Weight weight = kPlainWeight;  // the weight whose λ the beam's costs are based on
   std::int64_t cost = 0;
   for (int first = 0; first < count;) {
     const Weight next = input.weight_of(RowBlock(input.plane, first).column);
@@ -76,7 +76,7 @@ std::int64_t NarrowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
       NarrowCandidates& of_block = candidates[b];
       of_block.row = block.row;
       of_block.count = block.count;
-      for (std::size_t i = 0; i < 2; ++i) {  // a missing second candidate is the first one again
+      for (std::size_t i = 0; i < 2; ++i) {  // if there is no second candidate, the first one is repeated
         const std::size_t c = std::size_t{block.begin} + std::min<std::size_t>(i, block.count - 1U);
         of_block.blocks[i] = &transformed_[c];
         of_block.ac[i] = ac_[c].cost;

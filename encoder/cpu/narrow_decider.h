@@ -13,15 +13,15 @@
 
 namespace c63::cpu {
 
-/// A RowDecider for blocks with at most two candidates (the searched vector and none) and a beam of one state. A choice
-/// for a block is then final. All blocks of a row go through each stage together.
+/// A RowDecider for blocks with at most two candidates (with the searched vector, and without a vector) and a beam of
+/// one state. The choice for a block is then final. Each stage processes many blocks of a row together.
 class NarrowDecider {
  public:
   explicit NarrowDecider(const DecisionKernels& kernels) : decisions_(kernels) {}
 
   [[nodiscard]] static bool decides(const RateDecisions& rate) { return rate.beam_width == 1 && rate.found_vectors == 0; }
 
-  /// RowDecider::decide().
+  /// Does what RowDecider::decide() does.
   std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
 
  private:
@@ -30,20 +30,20 @@ class NarrowDecider {
   static_assert(kCandidates <= 256);
 
   struct Block {
-    int number = 0;             ///< in its plane
-    std::uint8_t row = 0;       ///< of the MCU row's block rows
-    std::uint8_t begin = 0;     ///< of its candidates
-    std::uint8_t count = 0;     ///< how many these are
+    int number = 0;             ///< number of the block in its plane
+    std::uint8_t row = 0;       ///< block row within the MCU row
+    std::uint8_t begin = 0;     ///< index of its first candidate
+    std::uint8_t count = 0;     ///< number of its candidates
   };
 
-  /// Lists blocks of one weight from number `first` of the row on, and their candidates. Returns the number of these
-  /// blocks.
+  /// Lists blocks of equal weight, beginning with number `first` of the row, and their candidates. Returns the number
+  /// of listed blocks.
   std::size_t list(const RowInput& input, const PlaneGeometry& geometry, int first, int count);
   void write(const LevelTable& table, const Block& block, BlockChoice choice, PlaneSyntax& syntax) const;
 
   const DecisionKernels& decisions_;
   std::array<Block, kGroup> blocks_;
-  // For each candidate:
+  // One entry for each candidate:
   std::array<BlockPair, kCandidates> pairs_;
   std::array<VectorNumber, kCandidates> vectors_;
   std::array<std::int32_t, kCandidates> vector_bits_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Octets are eight neighbouring candidates of a row. The searches with AVX-512 that leave candidates out use them.
+// Code of the searches with AVX-512 that skip candidates. An octet is eight neighbouring candidates in a row.
 // Everything is local to the file that includes it, as in candidates_avx512.h.
 
 #include <array>
@@ -14,12 +14,12 @@ namespace {
 constexpr int kOctet = 8;
 constexpr int kTileColumns = 32;
 constexpr int kTileOctets = kTileColumns / kOctet;
-constexpr int kTileRows = 64;  ///< so that the number of an octet in its tile is a byte
+constexpr int kTileRows = 64;  ///< so that the number of an octet in its tile fits in a byte
 constexpr int kTogether = 4;   ///< octets searched at the same time
-/// The increment of the numbers of two rows' octets to those of the next two rows.
+/// Added to the eight numbers of two rows' octets, this gives the numbers of the next two rows' octets.
 constexpr std::uint64_t kRowPair = 2 * kTileOctets * 0x0101010101010101;
 
-/// Part of a window: at most kTileColumns x kTileRows candidates, in rows of whole octets.
+/// Part of a window: at most kTileColumns x kTileRows candidates. Its rows consist of whole octets.
 struct Tile {
   int left = 0;
   int top = 0;
@@ -27,7 +27,7 @@ struct Tile {
   int rows = 0;
 };
 
-/// The 0, 1, … of a register's places.
+/// Returns the numbers 0, 1, …, kCount - 1.
 template <typename T, std::size_t kCount>
 constexpr std::array<T, kCount> iota() {
   std::array<T, kCount> numbers{};
@@ -40,7 +40,7 @@ alignas(64) constexpr std::array<std::uint16_t, 32> kWordNumbers = iota<std::uin
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
 }
 
-/// The SADs of four octets. Each begins at its pointer.
+/// Returns the SADs of four octets. The arguments point to the samples of their first candidates.
 [[gnu::always_inline]] inline __m512i sads_of_octets(const BlockRows& block, const std::uint8_t* a,
                                                      const std::uint8_t* b, const std::uint8_t* c,
                                                      const std::uint8_t* d, std::ptrdiff_t pitch) {
@@ -58,12 +58,13 @@ alignas(64) constexpr std::array<std::uint16_t, 32> kWordNumbers = iota<std::uin
     b += pitch;
     c += pitch;
     d += pitch;
-    asm("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));  // four addresses, instead of one for each row of each
+    // Makes the compiler keep four addresses, instead of one for each row of each octet.
+    asm("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
   });
   return _mm512_add_epi16(left, right);
 }
 
-/// Sum of 4x4 samples.
+/// Returns the sum of the 4x4 samples at p.
 int sum_of_4x4(const std::uint8_t* p, std::ptrdiff_t pitch) {
   const auto row = [&](int y) {
     std::int32_t bytes;
@@ -74,7 +75,7 @@ int sum_of_4x4(const std::uint8_t* p, std::ptrdiff_t pitch) {
   return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_unpackhi_epi64(sum, sum)));
 }
 
-/// The sums of a row of 32 candidates' left and right squares.
+/// For 32 candidates of a row, the sums of their left and of their right 4x4 squares.
 struct SumRow {
   __m512i left;
   __m512i right;
@@ -85,19 +86,21 @@ struct SumRow {
   }
 };
 
-/// Lists the octets of two rows that have one of 32 candidates each. Writes eight entries to `octets`, from `numbers`
-/// (a byte for each octet, the first row's first). Returns how many are valid.
+/// Lists octets of two rows. `first` and `second` mark the candidates of each row that are left; an octet is listed if
+/// it has such a candidate. `numbers` has a byte for each octet, those of the first row first. Writes eight entries to
+/// `octets`, and returns how many of them are valid.
 [[gnu::always_inline]] inline int list_octets_of(__mmask32 first, __mmask32 second, std::uint64_t numbers,
                                                  std::uint8_t* octets) {
   constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
   const std::uint64_t bits = _cvtmask64_u64(_mm512_kunpackd(second, first));
-  const std::uint64_t found = (((bits & kLow) + kLow) | bits) & ~kLow;  // the top bit of each byte that is not 0
+  // The top bit of each byte of `bits` that is not 0.
+  const std::uint64_t found = (((bits & kLow) + kLow) | bits) & ~kLow;
   const std::uint64_t listed = _pext_u64(numbers, (found << 1) - (found >> 7));
   __builtin_memcpy(octets, &listed, sizeof listed);
   return std::popcount(found);
 }
 
-/// The sums of the block's own squares.
+/// The sums of the four 4x4 squares of the block.
 struct Quarters {
   __m512i top_left;
   __m512i top_right;

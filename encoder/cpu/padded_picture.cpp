@@ -17,7 +17,7 @@ PaddedPicture::PaddedPicture(const Geometry& geometry) : geometry_(geometry) {
 
 void PaddedPicture::lay_out() {
   const auto planes = split_planes(input(), geometry_.width(), geometry_.height());
-  for (int p = kPlanes - 1; p >= 0; --p) {  // upwards in memory, so the last plane comes first
+  for (int p = kPlanes - 1; p >= 0; --p) {  // data move to higher addresses, so the last plane is moved first
     std::uint8_t* const to = samples_.data() + offsets_[p];
     if (to != planes[p].data()) std::memmove(to, planes[p].data(), planes[p].size());
     std::fill(to + planes[p].size(), to + planes_[p].samples(), std::uint8_t{0});

@@ -11,7 +11,7 @@
 
 namespace c63::cpu {
 
-/// A picture in the codec's padded planes, with the margin that kernels may read.
+/// A picture in the codec's padded planes, with kPlaneGuard readable bytes around each plane.
 class PaddedPicture {
  public:
   PaddedPicture() = default;
@@ -26,14 +26,14 @@ class PaddedPicture {
     return {samples_.data() + offsets_[index], g.width, g.height, g.width};
   }
 
-  /// Memory for one input frame, planes without gaps, within the memory of the planes. lay_out() turns it into planes.
+  /// Memory for one input frame: planes without gaps. It overlaps the planes' memory; lay_out() turns it into planes.
   [[nodiscard]] std::span<std::uint8_t> input() { return std::span(samples_).subspan(kPlaneGuard, geometry_.frame_bytes()); }
-  /// Moves the content of input() to its planes. It fills them linearly, as the codec lays frames out; what lies after
-  /// it in a plane becomes zero.
+  /// Moves the frame in input() to the planes. As the codec does, it fills each plane linearly from its start. The rest
+  /// of the plane becomes zero.
   void lay_out();
-  /// One frame of output: the first coded samples of each plane.
+  /// Copies one output frame: the coded samples at the start of each plane, without gaps.
   void copy_to(std::span<std::uint8_t> frame) const;
-  /// The part of plane `index` that belongs to the picture.
+  /// The samples of plane `index` that are coded: those of the frame, without the zeros after them.
   [[nodiscard]] std::span<const std::uint8_t> coded(int index) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace c63::cpu {
 namespace {
 
-/// A plane with the guard that kernels read over: the caller's, or a copy of it.
+/// A plane with kPlaneGuard readable bytes around it: the caller's plane, or a copy.
 class GuardedPlane {
  public:
   void set(ConstPlaneView plane, bool is_guarded) {
@@ -38,7 +38,7 @@ class GuardedPlane {
 
 }  // namespace
 
-/// Searches pairs one after another, the rows of each in parallel.
+/// Searches one pair after another. The MCU rows of a pair are searched in parallel.
 class PairSearcher {
  public:
   PairSearcher(const PlaneGeometry& geometry, const MotionSettings& settings, const Kernels& kernels)
@@ -47,7 +47,7 @@ class PairSearcher {
         kernels_(kernels),
         searcher_(make_block_searcher(settings.method, kernels, geometry, settings.range)) {}
 
-  /// `results` and `around` are those of the pair. `before` has the vectors of a similar pair, or is null.
+  /// `results` and `around` belong to this pair. `before` has the vectors of the previous pair, or is null.
   void search(const MotionPair& pair, const MotionResults& results, const MotionVector* around,
               const MotionVector* before) {
     current_.set(pair.current, settings_.guarded);
@@ -74,7 +74,7 @@ class PairSearcher {
     for (int column = 0; column < geometry_.columns; ++column) {
       const std::size_t block = static_cast<std::size_t>(row) * static_cast<std::size_t>(geometry_.columns) +
                                 static_cast<std::size_t>(column);
-      // Nearby vectors make an exact search faster, never different.
+      // Predictors make an exact search faster; they do not change its result.
       std::array<MotionVector, 3> predictors{left};
       std::size_t count = 1;
       if (before != nullptr) predictors[count++] = before[block];
@@ -114,7 +114,8 @@ class PairSearcher {
     return kernels_.sad(&current.at(x, y), current.pitch, &reference.at(from_x, from_y), reference.pitch);
   }
 
-  /// The smallest SAD of the window without the candidates near `best`: that of the parts above, left, right and below.
+  /// Returns the smallest SAD of the window's candidates that are not near `best`: those above, to the left, to the
+  /// right and below.
   [[nodiscard]] std::uint16_t second_of(const BlockSearcher& searcher, const BlockTask& task,
                                         const BestCandidate& best) const {
     const SearchWindow& w = task.window;
@@ -154,9 +155,10 @@ class PairSearcher {
 
 namespace {
 
-/// How many pairs are searched at the same time: more than one where the rows of one do not keep all threads busy.
+/// Returns the number of pairs to search at the same time. It is above 1 if the rows of one pair do not keep all
+/// threads busy.
 std::size_t pairs_at_once(std::size_t pairs, const PlaneGeometry& geometry) {
-  constexpr std::size_t kRowsPerThread = 4;  // fewer leave threads idle at the end of a pair
+  constexpr std::size_t kRowsPerThread = 4;  // with fewer, threads are idle at the end of a pair
   const auto threads = static_cast<std::size_t>(oneapi::tbb::this_task_arena::max_concurrency());
   const auto rows = static_cast<std::size_t>((geometry.height + kMcuSize - 1) / kMcuSize);
   return std::clamp<std::size_t>((kRowsPerThread * threads + rows - 1) / rows, 1, std::min(threads, pairs));
@@ -180,7 +182,7 @@ void PairSearchers::search(std::span<const MotionPair> pairs, const MotionResult
   while (searchers_.size() < at_once)
     searchers_.push_back(std::make_unique<PairSearcher>(geometry_, settings_, kernels_));
   oneapi::tbb::parallel_for(std::size_t{0}, at_once, [&](std::size_t part) {
-    // A thread that waits for rows must not begin another part: it would come back late.
+    // A thread that waits for rows must not begin another part, because it would return late.
     oneapi::tbb::this_task_arena::isolate([&] {
       const std::size_t first = part * pairs.size() / at_once;
       for (std::size_t i = first; i < (part + 1) * pairs.size() / at_once; ++i) {

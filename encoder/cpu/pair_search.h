@@ -12,7 +12,8 @@ namespace c63::cpu {
 
 class PairSearcher;
 
-/// Searches checked pairs of planes of one size with the kernels of one instruction set, as estimate_motion() says.
+/// Does the work of estimate_motion() for pairs that are checked and have one size, with the kernels of one instruction
+/// set.
 class PairSearchers {
  public:
   PairSearchers(int width, int height, const MotionSettings& settings, const Kernels& kernels);

@@ -7,20 +7,21 @@
 namespace c63::cpu {
 namespace {
 
-/// Prefetches a cache line of each of the rows [first, end). A large picture does not stay in the caches from frame to
-/// frame, and a search window has more short rows than a CPU's prefetcher follows.
+/// Prefetches one cache line of each of the rows [first, end). A large picture does not stay in the caches until the
+/// next frame, and a CPU's own prefetcher does not follow the many short rows of a search window.
 void prefetch_lines(ConstPlaneView plane, int x, int first, int end) {
   for (int y = first; y < std::min(end, plane.height); ++y) __builtin_prefetch(&plane.at(x, y), 0, 2);
 }
 
 constexpr int kCacheLine = 64;
 
-/// Vectors that are probably close to the block's own.
+/// Vectors that are probably close to the vector of a block.
 class VectorPredictors {
  public:
   VectorPredictors() = default;
-  /// Vectors of `syntax` that are known in any order of rows: left, and above in the same MCU row. From the previous
-  /// frame, if it is given: the same block, the one to the right and the one below.
+  /// Takes the vectors of `syntax` that are known in any order of MCU rows: the left neighbour's, and the upper
+  /// neighbour's if it is in the same MCU row. From the previous frame, if it is given, also those of the same block
+  /// and of the neighbours to the right and below.
   VectorPredictors(const PlaneSyntax& syntax, const PredictionVectors::Plane* previous, int plane, int block, int column, int row) {
     const PlaneGeometry& g = syntax.geometry;
     if (column > 0) add(syntax.vectors[block - 1]);
@@ -100,7 +101,7 @@ class PlainCoder final : public FrameCoder {
   [[nodiscard]] bool codes_after_search() const override { return false; }
 
  private:
-  /// All blocks of an inter frame have a vector, and no block of a key frame.
+  /// Sets the flags that say which blocks have a vector: all blocks of an inter frame, none of a key frame.
   void set_flags_of_row(int p, int mcu_row) {
     PlaneSyntax& plane = job().syntax->planes[p];
     const auto blocks = static_cast<std::size_t>(plane.geometry.columns) * static_cast<std::size_t>(block_rows_per_mcu(p));
@@ -127,8 +128,8 @@ class PlainCoder final : public FrameCoder {
       const int x = column * kBlockSize;
       const int y = row * kBlockSize;
       SearchWindow window = search_window(column, row, g.width, g.height, range);
-      if (window.empty()) window = {x, y, x + 1, y + 1};  // no candidate: the zero vector
-      if (x % kCacheLine == 0 && y == mcu_row * rows) {   // data that the next MCU row is the first to read
+      if (window.empty()) window = {x, y, x + 1, y + 1};  // there is no candidate, so only the zero vector is searched
+      if (x % kCacheLine == 0 && y == mcu_row * rows) {   // the next MCU row would be the first to read these data
         prefetch_lines(current, x, y + rows, y + 2 * rows);
         prefetch_lines(reference, x, y + rows + range, y + 2 * rows + range);
       }

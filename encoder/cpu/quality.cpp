@@ -13,8 +13,8 @@ namespace {
 
 using cpu::SsimSums;
 
-/// The SSIM of an 8x8 window of 64 samples, from the sums of its four 4x4 blocks. As in FFmpeg and x264, the constants
-/// include the factor 64·63 of unbiased variances.
+/// Returns the SSIM of an 8x8 window, from the sums over its four 4x4 blocks. As in FFmpeg and x264, the constants
+/// contain the factor 64·63 of unbiased variances.
 double ssim_of_window(const SsimSums& s) {
   constexpr int kC1 = static_cast<int>(.01 * .01 * 255 * 255 * 64 + .5);
   constexpr int kC2 = static_cast<int>(.03 * .03 * 255 * 255 * 64 * 63 + .5);

@@ -11,7 +11,7 @@
 namespace c63::cpu {
 namespace {
 
-/// The squared error between two planes of pictures in one MCU.
+/// Returns the squared error between two planes in one MCU.
 std::uint32_t mcu_error(ConstPlaneView a, ConstPlaneView b, int plane, int mcu_column, int mcu_row) {
   std::uint32_t error = 0;  // at most 256·255²
   const int side = rows_per_mcu(plane);
@@ -47,7 +47,7 @@ void RateCoder::begin(const FrameJob& job) {
   chroma_weights_ = chroma_weights(weights_, plan.rate.chroma_weight);
   const std::size_t count = weights_.empty() ? 1 : kWeights;
   if (levels_[0].size() == count && level_tables_ == plan.tables && lambda_ == plan.rate.lambda) return;
-  // All three or none: if memory runs out in between, later code must not take a part as complete.
+  // Assigned only when complete: memory may run out before, and a part must not be taken for the whole.
   decltype(levels_) levels;
   for (int p = 0; p < kPlanes; ++p) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -12,8 +12,8 @@
 
 namespace c63::cpu {
 
-/// Decides vectors and levels of blocks by rate and distortion. A row is decided after all rows have been searched,
-/// because decisions use the results of neighbouring rows.
+/// Decides the vectors and levels of blocks by rate and distortion. All rows are searched before a row is decided,
+/// because decisions use the vectors found in neighbouring rows.
 class RateCoder final : public FrameCoder {
  public:
   RateCoder(const CodingSettings& settings, const Kernels& kernels);
@@ -25,22 +25,22 @@ class RateCoder final : public FrameCoder {
   std::int64_t code_row(int mcu_row) override;
   [[nodiscard]] bool codes_after_search() const override { return true; }
 
-  /// The squared error of an MCU row if the frame repeats the previous picture, over all samples of the planes. It is
-  /// weighted if decisions are.
+  /// Returns the squared error of an MCU row if the frame becomes a repeat, over all samples of the planes. If the plan
+  /// has weights, the error is weighted.
   [[nodiscard]] std::uint64_t repeat_error(int mcu_row) const;
 
  private:
-  /// The weights of a plane's error in an MCU row; null: no weights.
+  /// The weights of a plane's MCUs in an MCU row; null: no weights.
   [[nodiscard]] const Weight* weights_of_row(int plane, int mcu_row) const;
-  /// Fills the row's syntax elements. Returns D + λR.
+  /// Decides the row and fills in its levels and vectors. Returns D + λR.
   std::int64_t decide_row(int mcu_row);
 
-  /// Of the frame, for luma and chroma; empty: none.
+  /// The frame's weights for luma and for chroma; empty: none.
   FrameWeights weights_;
   FrameWeights chroma_weights_;
-  std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< for the frame's λ, or one for each weight
-  QuantizationTables level_tables_{};                    ///< the quantization tables of levels_
-  Cost lambda_ = 0;                                      ///< for the frame's λ, or one for each weight
+  std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< one table for the frame's λ, or one for each weight
+  QuantizationTables level_tables_{};                    ///< the quantization tables for which levels_ was made
+  Cost lambda_ = 0;                                      ///< the λ for which levels_ was made
   std::vector<CostSearch> searches_;  ///< one for each plane
   oneapi::tbb::enumerable_thread_specific<RowDecider> deciders_;
 };

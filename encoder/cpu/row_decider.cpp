@@ -117,7 +117,7 @@ std::size_t RowDecider::begin_group(const RowInput& input, const PlaneSyntax& sy
 }
 
 void RowDecider::write_row(const RowInput& input, int count, PlaneSyntax& syntax) {
-  // Blocks whose AC levels are not written yet are transformed again, together.
+  // Blocks without AC levels so far are transformed again, in groups.
   std::array<const Decided*, kGroup> waiting;
   std::array<std::size_t, kGroup> candidates;
   std::array<BlockPair, kGroup> pairs;
@@ -147,9 +147,9 @@ std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
   if (NarrowDecider::decides(*input.rate)) return narrow_.decide(input, syntax);
   const int count = block_rows_per_mcu(input.plane) * syntax.geometry.columns;
   const int width = input.rate->beam_width;
-  const bool only_state = width == 1;  // so a choice for a block is final
+  const bool only_state = width == 1;  // so the choice for a block is final
   Beam beam;
-  Weight weight = kPlainWeight;  // the bits of the beam's costs
+  Weight weight = kPlainWeight;  // the weight whose λ the beam's costs are based on
   std::int64_t cost = 0;
   for (int first = 0; first < count;) {
     Decided* const begin = decided_.data() + (only_state ? 0 : first);

@@ -17,33 +17,37 @@
 namespace c63::cpu {
 
 /// Decides by D + λR which vectors, DC levels and AC levels the blocks of an MCU row have. Only one thread at a time
-/// may use it.
+/// may use an object.
 class RowDecider {
  public:
   RowDecider(const Kernels& kernels, const Geometry& geometry);
 
-  /// Decides one plane of a row. Fills its levels in `syntax`, and the vectors of blocks that have one; the other
-  /// vectors must be unset before. Returns D + λR of the choices, without headers and the first DC levels. With
-  /// weights, D is weighted.
+  /// Decides one plane of an MCU row. Writes the levels to `syntax`, and the vectors of blocks that have one; the
+  /// caller must have cleared all vectors. Returns D + λR of the choices, without headers and the row's first DC level.
+  /// If the input has weights, D is weighted.
   std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
 
  private:
-  /// Blocks that go through the stages together, so that none waits for another's result.
+  /// The most blocks that go through each stage together, so that no block waits for another's result.
   static constexpr std::size_t kGroup = 32;
-  /// The most candidates, so that their transforms stay in the first cache.
+  /// The most candidates of such a group. Their transforms stay in the first-level cache.
   static constexpr std::size_t kGroupCandidates = 72;
 
-  /// The possible ways to code one block.
+  /// The candidates of one block and what was computed for them.
   struct Options {
     std::array<BeamCandidate, kBeamCandidates> candidates;
     std::array<BlockPrediction, kBeamCandidates> predictions;
-    std::array<std::uint8_t, kBeamCandidates> without_ac;  ///< a bit for each DC level
+    /// For each candidate, a bit for each DC level with which it has no AC levels.
+    std::array<std::uint8_t, kBeamCandidates> without_ac;
     std::array<AcChoice, kBeamCandidates> ac;
     int count = 0;
-    std::size_t transformed = 0;  ///< their place in transformed_, while the group is in work
-    std::size_t first = 0;        ///< the cheapest candidate alone; in a beam, its AC levels are in the syntax already
+    /// Index of the first candidate in transformed_; only valid while the group is processed.
+    std::size_t transformed = 0;
+    /// Index of the candidate that is cheapest by itself; with several states, its AC levels are written before the
+    /// row's end.
+    std::size_t first = 0;
   };
-  /// The data for going back through a row at its end.
+  /// What is needed of a block when choices are written at the row's end.
   struct Decided {
     int block = 0;
     const std::uint8_t* samples = nullptr;
@@ -54,26 +58,27 @@ class RowDecider {
   };
 
   static void list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options);
-  /// Finds the candidates of blocks of one weight from number `first` on, at most kGroup. Returns the number of these
-  /// blocks.
+  /// Lists blocks of equal weight, beginning with number `first` of the row, at most kGroup, and their candidates.
+  /// Returns the number of listed blocks.
   static std::size_t begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group);
   /// Transforms the candidates of a group of blocks.
   void transform(const RowInput& input, std::span<Decided> group);
-  /// Chooses the AC levels of all candidates of a group's blocks, and computes their costs.
+  /// Chooses the AC levels of all candidates of a group, and computes their costs.
   void evaluate(const RowInput& input, std::span<Decided> group) const;
-  /// Writes the vector and the DC level chosen for a block. If the choice has no AC levels, writes these, too. Returns
-  /// true if it has AC levels.
+  /// Writes the vector and the DC level that were chosen for a block. If it has no AC levels, writes zeros. Returns
+  /// true if the AC levels are still to be written.
   static bool write(const Decided& decided, BeamChoice choice, PlaneSyntax& syntax);
-  /// Writes all AC levels of a block with candidate `candidate`. Its DC level is written already.
+  /// Writes the AC levels of candidate `candidate`. The DC level must be written already.
   void write_levels(const Decided& decided, std::size_t candidate, const TransformedBlock& block, PlaneSyntax& syntax) const;
-  /// Goes back through a row from the cheapest state, and writes the choices.
+  /// Follows the choices from the cheapest state at the row's end back to its start, and writes them.
   void write_row(const RowInput& input, int count, PlaneSyntax& syntax);
 
   const DecisionKernels& decisions_;
   NarrowDecider narrow_;
   std::array<TransformedBlock, kGroupCandidates>
-      transformed_;               ///< a block's candidates after those of the previous block
-  std::vector<Decided> decided_;  ///< blocks of the row in coding order, or only those of the group
+      transformed_;               ///< the candidates of a group, block after block
+  /// The blocks of the row in coding order; with a beam of one state only those of the group.
+  std::vector<Decided> decided_;
 };
 
 }  // namespace c63::cpu

@@ -12,17 +12,17 @@
 
 namespace c63::cpu {
 
-/// The inputs for deciding one plane in one MCU row.
+/// The inputs for deciding one plane of one MCU row.
 struct RowInput {
   int plane = 0;
   int mcu_row = 0;
   ConstPlaneView current;
   ConstPlaneView reference;          ///< not read in key frames
-  const CostSearch* search = nullptr;  ///< which has searched this and the neighbouring rows; null in key frames
+  const CostSearch* search = nullptr;  ///< has searched this row and the neighbouring rows; null in key frames
   const RateDecisions* rate = nullptr;
-  const LevelTable* levels = nullptr;  ///< for the frame's λ, or one for each weight
-  const Weight* weights = nullptr;     ///< of the row's MCUs; null: none
-  /// vectors of blocks that are coded without one; null: none have one
+  const LevelTable* levels = nullptr;  ///< one table for the frame's λ, or one for each weight
+  const Weight* weights = nullptr;     ///< weights of the row's MCUs; null: none
+  /// vectors that predict blocks coded without their own vector; null: such blocks are predicted from zero
   const PredictionVectors::Plane* inherited = nullptr;
 
   [[nodiscard]] Weight weight_of(int column) const {
@@ -39,12 +39,12 @@ struct RowInput {
   }
 };
 
-/// A block of an MCU row of a plane.
+/// The position of a block in an MCU row of a plane.
 struct RowBlock {
   int column = 0;
-  int row = 0;  ///< in the block rows of the MCU row
+  int row = 0;  ///< block row within the MCU row
 
-  /// Number `index` in coding order.
+  /// Finds block number `index` in coding order.
   RowBlock(int plane, int index) : column(index), row(0) {
     if (plane != 0) return;
     column = index / 4 * 2 + index % 2;
@@ -52,7 +52,7 @@ struct RowBlock {
   }
 };
 
-/// The bits of a vector that is not reused, with flags, from a table.
+/// A table of the bits of vectors that are not reused, including their flags.
 class VectorBits {
  public:
   constexpr VectorBits() {

@@ -1,10 +1,10 @@
-// Full search by brute force or by elimination, whichever takes less time with this machine and video. Both find the
-// same, so the choice may change from row to row.
+// Full search by brute force or by elimination, whichever is faster on this machine and video. Both find the same
+// vectors, so the method may change from row to row.
 //
-// The rule: in two frames of a round the MCU rows take turns. Rows that one method searches in the first frame are
-// searched by the other method in the second. So both are timed on all rows and under the same conditions. The faster
-// one has the rest of the round. A round has kRound frames, so that a change of content is noticed. The frame before
-// those two is not timed, because at first its memory is cold.
+// The rule: a round has kRound frames. The first frame is not timed, because its memory is not yet in the caches. In
+// the next two frames, odd and even MCU rows use different methods, and in the second of the two the methods are
+// exchanged. So both methods are timed on all rows under the same conditions. The faster one is used for the rest of
+// the round. Rounds repeat, so that a change of content is noticed.
 
 #include <array>
 #include <atomic>
@@ -49,30 +49,30 @@ class AutomaticSearch final : public ExhaustiveSearch {
     if (!is_timed()) return searchers_[chosen_]->prepare_rows(first, end);
     const auto begun = clock_();
     searchers_[kEliminate]->prepare_rows(first, end);
-    // every timed frame prepares all rows, of which only a part uses them
+    // each of the kTimed frames prepares all rows, but searches only a part of them by elimination
     spend(kEliminate, (clock_() - begun) / kTimed);
   }
 
  private:
   enum Method : std::size_t { kBrute, kEliminate, kMethods };
   static constexpr int kFirstTimed = 1;
-  static constexpr int kTimed = kMethods;  ///< frames
-  static constexpr int kRound = 256;       ///< frames
+  static constexpr int kTimed = kMethods;  ///< in frames
+  static constexpr int kRound = 256;       ///< in frames
 
   [[nodiscard]] bool is_timed() const { return frame_ >= kFirstTimed && frame_ < kFirstTimed + kTimed; }
   [[nodiscard]] Method method_at(int y) const {
     if (!is_timed()) return chosen_;
     return (y / kMcuSize + frame_) % kMethods == kBrute ? kBrute : kEliminate;
   }
-  /// Rows are searched at the same time. begin() reads the sums when all threads are done.
+  /// Called by all threads that search rows. begin() reads the sums when these threads are done.
   void spend(Method method, std::chrono::nanoseconds time) {
     spent_[method].fetch_add(time.count(), std::memory_order_relaxed);
   }
 
   std::array<std::unique_ptr<BlockSearcher>, kMethods> searchers_;
   SearchClock clock_;
-  int frame_ = -1;  ///< of the round
-  /// The first choice: the method that loses little at worst, and gains much at best.
+  int frame_ = -1;  ///< number of the frame in the round
+  /// The method of the very first frames: it loses little at worst, and gains much at best.
   Method chosen_ = kEliminate;
   std::array<std::atomic<std::chrono::nanoseconds::rep>, kMethods> spent_{};
 };

@@ -1,6 +1,6 @@
 #if defined(C63_SIMD_X86)
 
-// Motion search with AVX-512: a whole row of candidates per step.
+// Motion search with AVX-512: one step computes a whole row of candidates.
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// The smallest SAD of each place in a register of candidates, and the first row with it.
+/// For each place in a register of candidates, the smallest SAD and the first row that has it.
 struct ColumnMinima {
   __m512i sads = all(0xFFFF);
   __m512i rows = all(0);
@@ -36,7 +36,7 @@ struct ColumnMinima {
   }
 };
 
-/// Searches the columns [left, left + columns) of a window: `rows` registers of candidates.
+/// Searches columns [left, left + columns) of a window, with `rows` registers of candidates below each other.
 template <typename Shape>
 [[gnu::noinline]] BestCandidate search_columns(const BlockSearch& search, Shape shape, int left, int columns,
                                                int rows) {
@@ -56,7 +56,7 @@ BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
   return search_columns(search, OneRow{}, left, columns, rows);
 }
 
-/// Searches a window with more columns than a register. Not inlined, because most windows do not need it.
+/// Searches a window that is wider than a register. Not inlined, because most windows do not need it.
 [[gnu::noinline]] BestCandidate search_wide(const BlockSearch& search) {
   const SearchWindow& window = search.window;
   BestCandidate best{.sad = UINT32_MAX};
@@ -76,7 +76,7 @@ BestCandidate search_brute(const BlockSearch& search) {
 
 namespace {
 
-/// The samples of a block, two rows to a register.
+/// The samples of a block, two rows in each register.
 struct PackedBlock {
   __m128i rows[4];
 
@@ -106,7 +106,7 @@ std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint
 void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums) {
   const __m512i zero = _mm512_setzero_si512();
   for (int x = 0; x < count; x += 32) {
-    // Sliding sums of four samples are their SADs against zero.
+    // The sum of four samples is their SAD against zeros.
     const auto sums_of_four = [&](int row) {
       return _mm512_dbsad_epu8(zero, OneRow::load(samples + row * pitch + x), kLeftHalf);
     };

@@ -1,8 +1,8 @@
 #if defined(C63_SIMD_X86)
 
-// The best few candidates by SAD and the cost of vectors, with AVX-512. As in eliminate_avx512.cpp, sums of 4x4 samples
-// and costs first find the octets that can still have one of them. Then those octets are searched, four at a time. For
-// windows that fit in a register, mostly one or two candidates are wanted; these are found without a branch.
+// Finds the best few candidates by SAD plus vector cost, with AVX-512. As in eliminate_avx512.cpp, sums of 4x4 samples
+// and the costs first show which octets may have one of them. Then those octets are searched, four at a time. For
+// windows that fit in a register, mostly only one or two candidates are wanted; these are found without a branch.
 
 #include <algorithm>
 #include <bit>
@@ -15,12 +15,12 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// The costs of a candidate and its neighbours to the right.
+/// Returns the costs of the candidate at (x, y) and of those to its right.
 [[gnu::always_inline]] inline const std::uint16_t* costs_from(const CostedSearch& search, int x, int y) {
   return search.costs + (y - search.window.top) * search.cost_pitch + (x - search.window.left);
 }
 
-/// The costs of four octets.
+/// Returns the costs of the candidates of four octets.
 [[gnu::always_inline]] inline __m512i costs_of_octets(const std::uint16_t* a, const std::uint16_t* b, const std::uint16_t* c,
                                                       const std::uint16_t* d) {
   const auto eight = [](const std::uint16_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
@@ -30,7 +30,7 @@ namespace {
   return _mm512_mask_broadcast_i64x2(costs, 0xC0, eight(d));
 }
 
-/// SADs and costs of four octets, which begin at `first`.
+/// Returns SAD plus cost of the candidates of four octets, which begin at `first`.
 [[gnu::always_inline]] inline __m512i costed_sads(const CostedSearch& search, const BlockRows& block,
                                                   const Position (&first)[kTogether]) {
   const auto samples = [&](int i) { return &search.reference.at(first[i].x, first[i].y); };
@@ -39,7 +39,8 @@ namespace {
   return _mm512_add_epi16(sads, costs_of_octets(costs(0), costs(1), costs(2), costs(3)));
 }
 
-/// SADs and costs of the octets that have the starts in their middle, if the window allows it.
+/// Sets `first` to the octets that have the starts in their middle, if the window allows that. Returns SAD plus cost of
+/// their candidates.
 [[gnu::always_inline]] inline __m512i costed_sads_of_starts(const CostedSearch& search, const BlockRows& block,
                                                             Position (&first)[kTogether]) {
   static_assert(kTogether == kStarts);
@@ -50,7 +51,7 @@ namespace {
   return costed_sads(search, block, first);
 }
 
-/// The quarter sums of a row of 32 candidates' left and right squares.
+/// For 32 candidates of a row, the quarter sums of their left and of their right 4x4 squares.
 struct QuarterRow {
   __m256i left;
   __m256i right;
@@ -64,7 +65,8 @@ struct QuarterRow {
   }
 };
 
-/// Lists the octets of a tile that may have a candidate of at most the limit, in raster order. Returns their number.
+/// Lists the octets of a tile that may have a candidate with a cost of at most `limit`, in raster order. Returns their
+/// number.
 [[gnu::noinline]] int list_octets(const CostedSearch& search, const QuarterSumsView& view, const Tile& tile, int limit,
                                   std::uint8_t* octets) {
   const auto quarter = [&](int x, int y) {
@@ -105,10 +107,10 @@ struct QuarterRow {
   return count;
 }
 
-// ---- one or two candidates of a window that fits in a register
+// ---- the best one or two candidates of a window that fits in a register
 
-/// The best kBest (one or two) of each place in registers of costs, and the numbers of their registers; of equal ones
-/// the first.
+/// For each place in registers of costs, the kBest (one or two) lowest costs and the numbers of their registers; of
+/// equal costs, the first.
 template <std::size_t kBest>
 class BestOfPlaces {
  public:
@@ -124,8 +126,8 @@ class BestOfPlaces {
     first_numbers_ = _mm512_mask_mov_epi16(first_numbers_, best, numbers);
   }
 
-  /// Writes the keys of the best candidates at valid places. `order` converts registers' numbers to the order of
-  /// candidates, which comes before their places. index_of(order, place) is a candidate's index.
+  /// Writes the keys of the best candidates at valid places. Candidates are ordered by `order` of the register's
+  /// number, then by place. index_of(order, place) returns a candidate's index.
   template <typename Order, typename IndexOf>
   [[gnu::always_inline]] void write(__mmask32 valid, Order&& order, IndexOf&& index_of, std::span<std::uint32_t> keys) {
     for (std::size_t i = 0; i < kBest; ++i) {
@@ -151,7 +153,7 @@ class BestOfPlaces {
   __m512i second_numbers_ = all(0);
 };
 
-/// A row of costs for a register of candidates.
+/// Loads one row of costs for a register of candidates.
 [[gnu::always_inline]] inline __m512i costs_of_row(const OneRow&, const CostedSearch& search, int row) {
   return _mm512_loadu_si512(search.costs + row * search.cost_pitch);
 }
@@ -182,7 +184,7 @@ template <std::size_t kBest, typename Shape>
       [&](int row, int place) { return row * columns + place % Shape::kColumns; }, keys);
 }
 
-/// Looks at all candidates.
+/// Searches all candidates of the window, without ruling any out.
 template <std::size_t kBest>
 void search_all(const CostedSearch& search, std::span<std::uint32_t> keys) {
   const int rows = search.window.bottom - search.window.top;
@@ -194,21 +196,21 @@ void search_all(const CostedSearch& search, std::span<std::uint32_t> keys) {
   }
 }
 
-/// A limit that kBest candidates of the window do not exceed.
+/// Returns a cost that at least kBest candidates of the window do not exceed.
 template <std::size_t kBest>
 [[gnu::noinline]] int limit_of_starts(const CostedSearch& search) {
   const BlockRows block(search);
   Position first[kTogether];
   __m512i costs = costed_sads_of_starts(search, block, first);
   int limit = smallest(costs);
-  for (std::size_t i = 1; i < kBest; ++i) {  // octets may overlap, so entries with equal cost count once
+  for (std::size_t i = 1; i < kBest; ++i) {  // octets may overlap, so places with equal cost count once
     costs = _mm512_mask_mov_epi16(costs, _mm512_cmpeq_epi16_mask(costs, all(limit)), all(-1));
     limit = smallest(costs);
   }
   return limit;
 }
 
-/// Searches the listed octets of a tile. The window begins `out_of_range` columns further to the right.
+/// Searches the listed octets of a tile. The tile begins `out_of_range` columns to the left of the window.
 template <std::size_t kBest>
 [[gnu::noinline]] void search_listed(const CostedSearch& search, int out_of_range, const std::uint8_t* octets, int count,
                                      std::span<std::uint32_t> keys) {
@@ -228,7 +230,7 @@ template <std::size_t kBest>
                                         samples_of(four[3]), pitch);
     __m512i costs = _mm512_add_epi16(sads, costs_of_octets(costs_of(four[0]), costs_of(four[1]), costs_of(four[2]),
                                                            costs_of(four[3])));
-    // Entries past the end of the list must not become candidates again.
+    // Copies of the last octet, which fill up the list, must not count as second candidates.
     if constexpr (kBest > 1) costs = _mm512_mask_mov_epi16(all(-1), low_bits(kOctet * (count - i)), costs);
     best.take(costs, i);
   }
@@ -242,14 +244,15 @@ template <std::size_t kBest>
       keys);
 }
 
-/// The number of columns to add on the left of a window that fits in a register, so that octets fill it. Negative if
-/// there is no room for them.
+/// Returns the number of columns that must be added on the left of a narrow window, so that whole octets cover it.
+/// Negative if the plane has no such columns.
 [[gnu::always_inline]] inline int columns_out_of_range(const SearchWindow& window) {
   const int columns = (window.left - window.right) & (kOctet - 1);
   return columns > window.left || window.bottom - window.top > kTileRows ? -1 : columns;
 }
 
-/// Searches blocks whose windows fit in a register, step by step, so that no block waits for another's result.
+/// Searches blocks whose windows fit in a register. Each stage processes all blocks, so that no block waits for
+/// another's result.
 template <std::size_t kBest>
 void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& sums) {
   constexpr std::size_t kBlocks = 8;
@@ -264,7 +267,7 @@ void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& 
       const int more = columns_out_of_range(window);
       const Tile tile{window.left - more, window.top, window.right - window.left + more, window.bottom - window.top};
       counts[b] = more < 0 ? -1 : list_octets(some[b], sums, tile, limits[b], octets[b]);
-      // If most candidates are left, rows that share loads are cheaper than octets.
+      // If most candidates are left, the plain search is faster, because its rows share loads.
       if (8 * kOctet * counts[b] > 5 * tile.columns * tile.rows) counts[b] = -1;
     }
     for (std::size_t b = 0; b < some.size(); ++b) {
@@ -273,7 +276,7 @@ void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& 
         search_all<kBest>(some[b], keys);
         continue;
       }
-      // the last one again, to make the number a multiple of four
+      // The last octet is repeated, so that the number is a multiple of four.
       const std::uint32_t last = octets[b][counts[b] - 1] * 0x01010101U;
       __builtin_memcpy(octets[b] + counts[b], &last, sizeof last);
       search_listed<kBest>(some[b], columns_out_of_range(some[b].window), octets[b], counts[b], keys);
@@ -281,12 +284,13 @@ void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& 
   }
 }
 
-// ---- any number of candidates of any window
+// ---- any number of candidates in any window
 
-/// Adds the good candidates of four octets, which begin at `first`.
+/// Adds those candidates of four octets that are good enough to `best`. The octets begin at `first`.
 [[gnu::always_inline]] inline void add_best(const CostedSearch& search, const Position (&first)[kTogether], __m512i costs,
                                             BestKeys& best) {
-  while (_mm512_cmple_epu16_mask(costs, all(best.limit())) != 0) {  // the lowest first, because it lowers the limit
+  // The lowest first, because adding it lowers the limit.
+  while (_mm512_cmple_epu16_mask(costs, all(best.limit())) != 0) {
     const int least = smallest(costs);
     const __mmask32 found = _mm512_cmpeq_epi16_mask(costs, all(least));
     costs = _mm512_mask_mov_epi16(costs, found, all(-1));
@@ -326,12 +330,12 @@ void search_wide(const CostedSearch& search, const QuarterSumsView& sums, BestKe
   alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];
   for (int top = window.top; top < window.bottom; top += kTileRows) {
     for (int x = window.left; x < window.right;) {
-      const int left = std::min(x, window.right - kOctet);  // the last octet may overlap the previous one
+      const int left = std::min(x, window.right - kOctet);  // the last octet may overlap the one before
       const int columns = std::min(kTileColumns, (window.right - left) / kOctet * kOctet);
       const Tile tile{left, top, columns, std::min(kTileRows, window.bottom - top)};
       const int count = list_octets(search, sums, tile, best.limit(), octets);
       if (count > 0) {
-        // the last one again, to make the number a multiple of four
+        // The last octet is repeated, so that the number is a multiple of four.
         const std::uint32_t last = octets[count - 1] * 0x01010101U;
         __builtin_memcpy(octets + count, &last, sizeof last);
         search_octets(search, tile, octets, count, best);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The best few candidates by SAD and the cost of vectors, with Highway, as in kernels_portable.h. Sums of 4x4 samples
-// and costs find the candidates that can still be one of them. Those are searched one by one.
+// Finds the best few candidates by SAD plus vector cost, with Highway, as in kernels_portable.h. Sums of 4x4 samples
+// and the costs show which candidates can still be among the best. Only for these the SAD is computed.
 
 #include <bit>
 #include <cstring>

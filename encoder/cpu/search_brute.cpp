@@ -1,4 +1,4 @@
-// Full search without any shortcut: for comparisons, and as a test of the kernels.
+// Full search without any shortcut, for comparisons and as a test of the kernels.
 
 #include "cpu/search_exhaustive.h"
 

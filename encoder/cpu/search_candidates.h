@@ -11,32 +11,32 @@
 
 namespace c63::cpu {
 
-/// The candidates of one block that a search method tries. It keeps the best: those of least cost, and of equal ones
-/// the first in raster order. The cost is the SAD plus the cost of the vector, if vectors have a cost.
+/// The candidates that a search method tries for one block. It keeps those of least cost, and of equal ones the first
+/// in raster order. The cost is the SAD, plus the cost of the vector if vectors have a cost.
 class SearchCandidates {
  public:
   struct Candidate {
     std::uint32_t cost = 0;
     std::uint32_t sad = 0;
-    Position place;  ///< of the candidate in the reference plane
+    Position place;  ///< position of the candidate in the reference plane
   };
 
-  /// `own` is the block's position in its plane. Keeps the best candidate by SAD.
+  /// Keeps the candidate of least SAD. `own` is the block's position in its plane.
   SearchCandidates(const Kernels& kernels, const BlockSearch& block, Position own, std::span<const Position> starts)
       : kernels_(kernels), block_(block), own_(own), starts_(starts), most_(1) {}
-  /// Keeps the best `count` candidates by SAD and the cost of vectors.
+  /// Keeps the best `count` candidates by SAD plus the cost of vectors.
   SearchCandidates(const Kernels& kernels, const CostedSearch& block, std::size_t count)
       : kernels_(kernels), block_(block), own_(block.own), starts_(block.starts), costs_(block.costs),
         cost_pitch_(block.cost_pitch), most_(count) {}
 
-  /// The block's own position: the candidate of the zero vector.
+  /// The block's position in its plane, which is also the position of the zero vector's candidate.
   [[nodiscard]] Position own() const { return own_; }
   /// The candidates that may be tried.
   [[nodiscard]] const SearchWindow& window() const { return block_.window; }
-  /// Candidates of the window that are often good, for example at vectors found nearby.
+  /// Candidates of the window that are often good, such as those at the vectors of neighbours.
   [[nodiscard]] std::span<const Position> starts() const { return starts_; }
 
-  /// Tries a candidate of the window, or the zero vector. Returns its cost. A candidate may be tried more than once.
+  /// Tries a candidate of the window or the zero vector, and returns its cost. Trying one twice has no effect.
   std::uint32_t add(int x, int y) {
     Candidate tried{.place = {x, y}};
     tried.sad = kernels_.sad(block_.current, block_.current_pitch, &block_.reference.at(x, y), block_.reference.pitch);

@@ -1,6 +1,6 @@
-// Full search: the first minimum of all candidates in raster order. Successive elimination (SEA) leaves out candidates
-// if the sums of their 4x4 samples prove that they are worse than the best known one. That changes the time, never the
-// result.
+// Full search: finds the first candidate in raster order with the least SAD. Successive elimination (SEA) skips
+// candidates if the sums of their 4x4 samples prove that they are worse than the best known one. This changes the time,
+// not the result.
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,8 @@ class EliminatingSearch final : public ExhaustiveSearch {
   }
 
  private:
-  std::vector<std::uint16_t> sums_;  ///< of 4x4 samples of the reference; allocated when the goal first asks for them
+  /// Sums of 4x4 samples of the reference; allocated when begin() is first called with SearchGoal::least_sad.
+  std::vector<std::uint16_t> sums_;
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace c63::cpu {
 
-/// The base of the methods that try every candidate. They differ in how they find the least SAD. All find the best
-/// vectors by cost in the same way: quarter sums leave out most candidates.
+/// The base class of the methods that consider every candidate. They differ in how they find the least SAD. All find
+/// the best vectors by cost in the same way, in which quarter sums rule out most candidates.
 class ExhaustiveSearch : public BlockSearcher {
  public:
   using BlockSearcher::BlockSearcher;
@@ -19,14 +19,15 @@ class ExhaustiveSearch : public BlockSearcher {
 
  protected:
   void visit(SearchCandidates& candidates) const override;
-  /// Prepares rows of the reference for search().
+  /// Prepares data of rows [first, end) of the reference for search().
   virtual void prepare_rows_for_sad(int /*first*/, int /*end*/) {}
 
  private:
   void add_quarter_sums(int first, int end);
 
   SearchGoal goal_ = SearchGoal::least_sad;
-  std::vector<std::uint8_t> quarter_sums_;  ///< of the reference; allocated when the goal first asks for them
+  /// Quarter sums of the reference; allocated when begin() is first called with SearchGoal::best_by_cost.
+  std::vector<std::uint8_t> quarter_sums_;
 };
 
 }  // namespace c63::cpu

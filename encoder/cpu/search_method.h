@@ -13,28 +13,28 @@
 
 namespace c63::cpu {
 
-/// One block to search in the plane of the last begin().
+/// One block to search, of the plane that was given to begin().
 struct BlockTask {
-  SearchWindow window;  ///< not empty; the first member, because compilers then write it in one piece, as it is read
-  int x = 0;            ///< of the block, in samples
+  /// Not empty. It is the first member, because compilers then write it with one wide store, as it is read.
+  SearchWindow window;
+  int x = 0;            ///< position of the block in its plane, in samples
   int y = 0;
-  /// vectors found nearby, which may be good here too; they may lie outside the window
+  /// vectors found for neighbours, which may also be good here; they may lie outside the window
   std::span<const MotionVector> predictors;
 };
 
-/// The results of a search for the blocks of a frame.
+/// What a search finds for the blocks of a frame.
 enum class SearchGoal {
-  least_sad,     ///< the vector of least SAD: search()
-  best_by_cost,  ///< the best few vectors by SAD and cost: search_best()
+  least_sad,     ///< the vector of least SAD, by search()
+  best_by_cost,  ///< the best few vectors by SAD plus cost, by search_best()
 };
 
-/// A search method at work on one plane of one GOP chain. For each frame, the caller calls begin(), prepare_rows() for
-/// all rows and prepare(). Then it searches all blocks, row by row, by the function for the goal. The result depends
-/// only on samples, task and method. It never depends on the instruction set, or on which thread searches a block at
-/// which time.
+/// A search method for one plane of one GOP chain. For each frame, call begin(), prepare_rows() for all rows and
+/// prepare(). Then search all blocks, row by row, with the function for the goal. The result depends only on samples,
+/// tasks and the method. It does not depend on the instruction set, or on when and in which thread a block is searched.
 ///
-/// A method names the candidates that it tries, in visit(), and so serves every goal and preset. A method that finds
-/// the same in a faster way also overrides search() and search_best().
+/// A method implements visit(), which names the candidates that it tries. That is enough for every goal and preset. A
+/// method that has a faster way to the same results also overrides search() and search_best().
 class BlockSearcher {
  public:
   BlockSearcher(const Kernels& kernels, const PlaneGeometry& geometry, int range)
@@ -43,49 +43,50 @@ class BlockSearcher {
   BlockSearcher(const BlockSearcher&) = delete;
   BlockSearcher& operator=(const BlockSearcher&) = delete;
 
-  /// Sets the planes of the next frame. They must have the geometry of the searcher, and kPlaneGuard around them.
+  /// Sets the planes of the next frame. They must have the searcher's geometry, and kPlaneGuard bytes around them.
   virtual void begin(ConstPlaneView current, ConstPlaneView reference, [[maybe_unused]] SearchGoal goal = SearchGoal::least_sad) {
     current_ = current;
     reference_ = reference;
   }
-  /// Prepares the data of rows [first, end) of the reference. Several threads may prepare rows at the same time.
+  /// Computes data of rows [first, end) of the reference. Several threads may do so at the same time.
   virtual void prepare_rows(int /*first*/, int /*end*/) {}
-  /// Prepares the rest, on one thread.
+  /// Computes the data that need all rows, on one thread.
   virtual void prepare() {}
-  /// Finds the vector of least SAD of a block. Several threads may search at the same time.
+  /// Finds the vector of least SAD for a block. Several threads may search at the same time.
   [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const;
-  /// Finds the best `count` vectors of each block by SAD and cost, as DecisionKernels::search_best(). Several threads
-  /// may search at the same time.
+  /// Finds the best `count` vectors of each block by SAD plus cost, as DecisionKernels::search_best() does. Several
+  /// threads may search at the same time.
   virtual void search_best(std::span<const CostedSearch> blocks, std::size_t count) const;
 
-  /// An MCU row in work: the searcher of its blocks, and the start time.
+  /// An MCU row that is being searched: the searcher to use for its blocks, and the start time.
   struct Row {
     const BlockSearcher* searcher = nullptr;
     std::chrono::nanoseconds begun{};
   };
-  // Called around the search of the MCU row at sample row `y` by one thread. For methods that choose by the times of
-  // rows, once for each row.
+  // Each is called once for an MCU row, before and after its search, by the thread that searches it. `y` is the row's
+  // first row of samples. For methods that measure the time of rows.
   [[nodiscard]] virtual Row begin_row(int /*y*/) const { return {.searcher = this}; }
   virtual void end_row(int /*y*/, const Row& /*row*/) {}
 
-  /// Which vectors a method uses as predictors.
+  /// Which vectors a method wants as predictors.
   enum class PredictorSource {
     none,
     this_frame,
-    any_frame,  ///< the previous frame's, too: only if predictors cannot change the result
+    any_frame,  ///< the previous frame's vectors, too; only for methods whose result does not depend on predictors
   };
   [[nodiscard]] virtual PredictorSource wanted_predictors() const { return PredictorSource::this_frame; }
 
  protected:
-  static constexpr std::size_t kMostStarts = 4;  ///< more of them rule out little more
+  static constexpr std::size_t kMostStarts = 4;  ///< more starts hardly rule out more candidates
 
-  /// Tries the candidates of a block.
+  /// Calls candidates.add() for each candidate that the method tries.
   virtual void visit(SearchCandidates& candidates) const = 0;
 
   [[nodiscard]] BlockSearch block_search(const BlockTask& task) const {
     return {&current_.at(task.x, task.y), current_.pitch, reference_, task.window};
   }
-  /// The candidates of the zero vector and of the first predictors, each moved into the window.
+  /// Writes the candidates of the zero vector and of the first predictors to `starts`, each moved into the window.
+  /// Returns their number.
   [[nodiscard]] static std::size_t starts_of(const BlockTask& task, std::array<Position, kMostStarts>& starts);
 
   const Kernels& kernels_;
@@ -99,12 +100,12 @@ class BlockSearcher {
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Kernels& kernels,
                                                                  const PlaneGeometry& geometry, int range);
 
-/// A clock for timing search methods, and the default one: the processor time of this thread. Work of other threads and
-/// programs does not count.
+/// A clock for timing search methods. time_of_thread(), the default, returns the processor time of the calling thread,
+/// so the work of other threads and programs does not count.
 using SearchClock = std::chrono::nanoseconds (*)();
 [[nodiscard]] std::chrono::nanoseconds time_of_thread();
 
-/// The method `full`, with the caller's clock.
+/// Makes the searcher of method `full`, with the caller's clock.
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_automatic_search(const Kernels& kernels, const PlaneGeometry& geometry,
                                                                    int range, SearchClock clock = time_of_thread);
 

@@ -1,7 +1,7 @@
 #if defined(C63_SIMD_X86)
 
 // Transform, quantization and reconstruction with AVX2. A block is eight registers of eight binary32 values. Every
-// output is the format's sum: products in ascending order, each product and each sum rounded.
+// output is summed as the format says: products in ascending order, each product and each sum rounded.
 
 #include "cpu/transform_avx2.h"
 
@@ -42,13 +42,14 @@ struct Block {
   return out;
 }
 
-/// `first` in lane 0, one in all others.
+/// Returns `first` in lane 0, and 1 in all other lanes.
 [[gnu::always_inline]] inline __m256 in_lane_0(float first) { return _mm256_setr_ps(first, 1, 1, 1, 1, 1, 1, 1); }
 
-/// Shuffles that reorder 64 16-bit values, eight in a register: value 8·o+i comes from place order[8·o+i] of the eight
-/// input registers.
+/// Shuffle controls that reorder 64 16-bit values in eight registers: value 8·o+i of the output is value order[8·o+i]
+/// of the input.
 struct Reordering {
-  alignas(16) std::uint8_t bytes[8][8][16];  ///< [output][input]: PSHUFB's control, 0x80 if the value is elsewhere
+  /// PSHUFB's control for [output register][input register]; 0x80 if the value is in another input register.
+  alignas(16) std::uint8_t bytes[8][8][16];
   bool used[8][8];
 
   template <typename Order>
@@ -68,7 +69,7 @@ struct Reordering {
 };
 
 constexpr Reordering kToZigZag([](std::size_t k) -> std::size_t { return kZigZag[k]; });
-/// To raster order with rows and columns exchanged.
+/// From zig-zag order to raster order with rows and columns exchanged.
 constexpr Reordering kToColumns([](std::size_t k) -> std::size_t { return kZigZagPlace[k % 8 * 8 + k / 8]; });
 
 template <const Reordering& kOrder>
@@ -94,9 +95,9 @@ template <const Reordering& kOrder>
   return _mm256_permute4x64_epi64(_mm256_packs_epi32(first, second), 0xD8);
 }
 
-/// Row v of levels: round(F / 4q), half away from zero. TransformTable says why the quotient equals that of a division.
-/// The largest number below one half is added, not one half itself. So a number just below a tie is not rounded up, and
-/// ties still are.
+/// Returns row v of the levels: round(F / 4q), half away from zero. TransformTable says why the quotient equals that of
+/// a division. Instead of 1/2, the largest number below it is added. So a quotient just below a tie is not rounded up,
+/// but a tie is.
 [[gnu::always_inline]] inline __m256i quantized(__m256 row, const TransformTable& table, int v) {
   const __m256 high = _mm256_load_ps(table.reciprocals.data() + 8 * v);
   const __m256 low = _mm256_load_ps(table.reciprocal_errors.data() + 8 * v);
@@ -105,9 +106,10 @@ template <const Reordering& kOrder>
   return _mm256_cvttps_epi32(_mm256_add_ps(quotient, _mm256_or_ps(sign, _mm256_set1_ps(0x1.fffffep-2F))));
 }
 
-/// round(level·q / 4), half away from zero.
+/// Returns round(level·q / 4), half away from zero.
 [[gnu::always_inline]] inline __m256 dequantized(__m128i levels, const std::int32_t* steps) {
-  // The steps have zeros in their upper halves, so the sum of two 16-bit products is the one product needed.
+  // The upper 16 bits of each step are zero, so the sum of the two 16-bit products is the product of the level and its
+  // step.
   const __m256i product = _mm256_madd_epi16(_mm256_cvtepi16_epi32(levels),
                                             _mm256_load_si256(reinterpret_cast<const __m256i*>(steps)));
   const __m256i magnitude = _mm256_srli_epi32(_mm256_add_epi32(_mm256_abs_epi32(product), _mm256_set1_epi32(2)), 2);
@@ -131,7 +133,7 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   unroll<4>([&](auto k) __attribute__((always_inline)) {
     const __m256i rows =
         packed(quantized(block.rows[2 * k], table, 2 * k), quantized(block.rows[2 * k + 1], table, 2 * k + 1));
-    // All limits but the first are equal, so their order does not matter.
+    // All limits of AC levels are equal, so only that of DC must be in its place.
     const __m256i limit = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.limits.data() + 16 * k));
     const __m256i kept = _mm256_max_epi16(_mm256_min_epi16(rows, limit), _mm256_sub_epi16(_mm256_setzero_si256(), limit));
     raster[2 * k] = _mm256_castsi256_si128(kept);
@@ -144,7 +146,7 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   });
 }
 
-/// Restores two rows of samples from their residual.
+/// Adds two rows of residuals to the prediction and stores the samples.
 [[gnu::always_inline]] inline void store_rows(__m256i residual, const BlockPrediction& prediction, int row,
                                               std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch) {
   const std::uint8_t* const from = prediction.samples + row * prediction.pitch;
@@ -171,7 +173,7 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
       }
       return;
     }
-    // The residual is one number. Its low 16 bits count.
+    // The residual is the same for all samples. Only its low 16 bits count.
     const float dc = static_cast<float>(dequantize(levels[0], table.steps[0])) * kDctScale * kDctScale;
     const __m256i residual = _mm256_set1_epi16(static_cast<short>(static_cast<std::int32_t>(dc)));
     unroll<4>([&](auto k) __attribute__((always_inline)) {
@@ -190,7 +192,7 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
   block = transform_columns<false>(transposed(transform_columns<false>(block)));
 
   unroll<4>([&](auto k) __attribute__((always_inline)) {
-    // Cut to 16 bits, not saturated: the format requires this, also for hostile input.
+    // Truncated to 16 bits, not saturated: the format requires this, also for hostile input.
     const auto cut = [](__m256 row) { return _mm256_and_si256(_mm256_cvttps_epi32(row), _mm256_set1_epi32(0xFFFF)); };
     const __m256i residual = _mm256_permute4x64_epi64(
         _mm256_packus_epi32(cut(block.rows[2 * k]), cut(block.rows[2 * k + 1])), 0xD8);

@@ -1,8 +1,8 @@
 #if defined(C63_SIMD_X86)
 
-// Transform, quantization and reconstruction with AVX-512, four blocks at a time. The blocks A, B, C and D are
-// neighbours in rows of samples. A and C are transformed together, and so are B and D, with a line of both in one
-// register. A lane is 128 bits: four binary32 values, half a line, "low" or "high". Every output is the format's sum:
+// Transform, quantization and reconstruction with AVX-512, for four neighbouring blocks A, B, C and D at a time. A and
+// C are transformed together, and so are B and D: a register holds the same row or column ("line") of both. A lane is
+// 128 bits: four binary32 values, the low or the high half of a line. Every output is summed as the format says:
 // products in ascending order, each product and each sum rounded.
 
 #include <immintrin.h>
@@ -21,16 +21,17 @@ namespace {
 
 constexpr int kBlocks = 4;
 
-/// Two blocks of binary32 values, eight lines of each.
+/// Two blocks of binary32 values. Each register has the same line of both.
 struct BlockPair {
   __m512 rows[8];
 };
 
-/// Exchanges rows and columns. Forward, lanes come in as low halves of both blocks, then high halves. Inverse, they
-/// come in as low and high half of the first block, then of the second. They leave in the latter order.
+/// Transposes both blocks. In the forward transform, input registers have the low halves of both blocks, then the high
+/// halves. In the inverse transform, they have the low and high half of the first block, then those of the second; the
+/// output always has this order.
 template <bool kForward, int kInputs = 8>
 [[gnu::always_inline]] inline BlockPair transposed(const BlockPair& in) {
-  // lines 0..3 of the result, each from rows 0..3 and from rows 4..7, and together with them lines 4..7
+  // lines 0..3 of the result with lines 4..7 next to them: first from rows 0..3, then from rows 4..7
   __m512d quads[8];
   unroll<2>([&](auto h) __attribute__((always_inline)) {
     const __m512* const rows = in.rows + 4 * h;
@@ -57,8 +58,8 @@ template <bool kForward, int kInputs = 8>
   return out;
 }
 
-/// Scales the first coefficient of every row, and the whole first row. `block` has rows or columns of coefficients in
-/// registers; the result is the same.
+/// Scales the first coefficient of every line, and the whole first line. So it does not matter whether lines are rows
+/// or columns.
 template <int kLines = 8>
 [[gnu::always_inline]] inline void scale(BlockPair& block) {
   constexpr __mmask16 kFirst = 0x0101;
@@ -67,7 +68,7 @@ template <int kLines = 8>
   block.rows[0] = _mm512_mul_ps(block.rows[0], factor);
 }
 
-/// The predictions of four blocks. If there are fewer, the last one is repeated.
+/// The predictions of four blocks. If there are fewer blocks, the last prediction is repeated.
 struct FourPredictions {
   BlockPrediction blocks[kBlocks];
 
@@ -75,7 +76,7 @@ struct FourPredictions {
     for (int i = 0; i < kBlocks; ++i) blocks[i] = predictions[std::min(i, count - 1)];
   }
 
-  /// Row y of all four.
+  /// Loads row y of all four predictions.
   [[nodiscard, gnu::always_inline]] __m256i row(int y) const {
     const auto eight = [&](int i) {
       std::int64_t samples;
@@ -89,7 +90,7 @@ struct FourPredictions {
   }
 };
 
-/// One row of four blocks, then another.
+/// Combines one row of four blocks with another row.
 [[gnu::always_inline]] inline __m512i two_rows(__m256i first, __m256i second) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
 }
@@ -98,8 +99,8 @@ struct FourPredictions {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
 
-/// The residual of two blocks as columns of binary32 values: low halves of both, then high halves. Register y of `rows`
-/// holds the residual of row y of both blocks, then that of row y + 4, in 16 bits.
+/// Converts the residual of two blocks to columns of binary32 values: the low halves of both blocks, then the high
+/// halves. Register y of `rows` has row y of both blocks, then row y + 4 of both, in 16 bits.
 [[gnu::always_inline]] inline BlockPair to_columns(const __m512i (&rows)[4]) {
   const __m512i low01 = _mm512_unpacklo_epi32(rows[0], rows[1]);
   const __m512i low23 = _mm512_unpacklo_epi32(rows[2], rows[3]);
@@ -108,7 +109,8 @@ struct FourPredictions {
   const __m512i pairs[4] = {_mm512_unpacklo_epi64(low01, low23), _mm512_unpackhi_epi64(low01, low23),
                             _mm512_unpacklo_epi64(high01, high23), _mm512_unpackhi_epi64(high01, high23)};
   BlockPair columns;
-  unroll<4>([&](auto k) __attribute__((always_inline)) {  // a column in the lower, and the next in the upper 16 bits
+  // One column is in the lower 16 bits, the next one in the upper 16.
+  unroll<4>([&](auto k) __attribute__((always_inline)) {
     columns.rows[2 * k] = _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs[k], _mm512_set1_epi32(1)));
     columns.rows[2 * k + 1] = _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs[k], _mm512_set1_epi32(1 << 16)));
   });
@@ -116,8 +118,8 @@ struct FourPredictions {
 }
 
 /// Quantizes row v of two blocks: round(F / 4q), half away from zero. TransformTable says why the quotient equals that
-/// of a division. The largest number below one half is added, not one half itself. So a number just below a tie is not
-/// rounded up, and ties still are.
+/// of a division. Instead of 1/2, the largest number below it is added. So a quotient just below a tie is not rounded
+/// up, but a tie is.
 [[gnu::always_inline]] inline __m512i quantized(__m512 row, const TransformTable& table, int v) {
   const __m512 high = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocals.data() + 8 * v));
   const __m512 low = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocal_errors.data() + 8 * v));
@@ -128,7 +130,7 @@ struct FourPredictions {
   return _mm512_cvttps_epi32(_mm512_add_ps(quotient, below_half));
 }
 
-/// The place of position k of the zig-zag order in rows of levels packed in pairs.
+/// For each position in zig-zag order, the place of the level in registers that each hold two pairs of rows.
 constexpr auto kToZigZag = [] {
   std::array<std::uint16_t, 64> order{};
   for (std::size_t k = 0; k < 64; ++k) {
@@ -139,7 +141,8 @@ constexpr auto kToZigZag = [] {
   return order;
 }();
 
-/// The places, in zig-zag order, of the levels of pairs of columns: u in the lower and u + 1 in the upper 16 bits.
+/// For pairs of columns, the positions of their levels in zig-zag order: column u in the lower 16 bits, u + 1 in the
+/// upper 16.
 constexpr auto kToColumnPairs = [] {
   std::array<std::uint16_t, 64> order{};
   for (std::size_t u = 0; u < 8; ++u) {
@@ -150,7 +153,7 @@ constexpr auto kToColumnPairs = [] {
   return order;
 }();
 
-/// Stores 64 levels given as pairs of rows, in zig-zag order and within what can be coded.
+/// Reorders 64 levels, given as rows, to zig-zag order, limits them to what can be coded, and stores them.
 [[gnu::always_inline]] inline void store_levels(__m512i rows0123, __m512i rows4567, const TransformTable& table,
                                                 std::int16_t* levels) {
   unroll<2>([&](auto half) __attribute__((always_inline)) {
@@ -163,7 +166,7 @@ constexpr auto kToColumnPairs = [] {
   });
 }
 
-/// Transforms and quantizes two blocks. The second one may be unwanted.
+/// Transforms and quantizes two blocks. If `second` is null, the second block is not stored.
 [[gnu::always_inline]] inline void code_pair(const __m512i (&residual)[4], const TransformTable& table,
                                              std::int16_t* first, std::int16_t* second) {
   BlockPair block = transform_columns<true>(to_columns(residual));
@@ -181,7 +184,7 @@ constexpr auto kToColumnPairs = [] {
                second);
 }
 
-/// Codes `count` blocks. The samples of four are read nevertheless: kPlaneGuard allows it.
+/// Transforms and quantizes `count` blocks. The samples of four are always read; kPlaneGuard allows it.
 void code_four(const std::uint8_t* current, std::ptrdiff_t current_pitch, const FourPredictions& predictions, int count,
                const TransformTable& table, std::int16_t* levels) {
   __m512i a_and_c[4];
@@ -190,7 +193,7 @@ void code_four(const std::uint8_t* current, std::ptrdiff_t current_pitch, const 
     const __m512i samples =
         two_rows(load_row(current + y * current_pitch), load_row(current + (y + 4) * current_pitch));
     const __m512i predicted = two_rows(predictions.row(y), predictions.row(y + 4));
-    const __m512i difference = _mm512_set1_epi16(static_cast<short>(0xFF01));  // the one byte, less the other
+    const __m512i difference = _mm512_set1_epi16(static_cast<short>(0xFF01));  // one byte of each pair minus the other
     a_and_c[y] = _mm512_maddubs_epi16(_mm512_unpacklo_epi8(samples, predicted), difference);
     b_and_d[y] = _mm512_maddubs_epi16(_mm512_unpackhi_epi8(samples, predicted), difference);
   });
@@ -200,7 +203,7 @@ void code_four(const std::uint8_t* current, std::ptrdiff_t current_pitch, const 
   }
 }
 
-/// The levels of one block.
+/// The 64 levels of one block.
 struct Levels {
   __m512i first;
   __m512i second;
@@ -208,16 +211,18 @@ struct Levels {
   explicit Levels(const std::int16_t* levels)
       : first(_mm512_loadu_si512(levels)), second(_mm512_loadu_si512(levels + 32)) {}
 
-  /// Pairs of columns: 0 and 1 in the lower half, 2 and 3 in the upper; or, of half 1, 4 and 5, and 6 and 7.
+  /// Returns pairs of columns. Half 0: columns 0 and 1 in the lower half of the register, 2 and 3 in the upper. Half 1:
+  /// 4 and 5, and 6 and 7.
   [[nodiscard, gnu::always_inline]] __m512i column_pairs(int half) const {
     return _mm512_permutex2var_epi16(first, _mm512_loadu_si512(kToColumnPairs.data() + 32 * half), second);
   }
 };
 
-/// Dequantizes a column of coefficients: round(level·q / 4), half away from zero. `levels` has those of two columns,
-/// and the steps of the other one are zero. So the sum of two products is the one needed. It is less than 2^23, so
-/// binary32 holds it. Multiplying it by the next number above 1/4 moves a fraction of four by less than a quarter,
-/// which rounds ties away from zero and moves nothing else. The last bit of a number from 2^23 on is worth one.
+/// Dequantizes a column of coefficients: round(level·q / 4), half away from zero. `levels` has the levels of two
+/// columns, and `steps` is zero for the other column, so the sum of the two products is the one that is needed. It is
+/// below 2^23, so binary32 holds it. It is multiplied by the next number above 1/4. That moves ties, so that they are
+/// rounded away from zero, and changes no other result. Numbers from 2^23 on have no fraction bits, so the addition
+/// rounds.
 [[gnu::always_inline]] inline __m512 dequantized(__m512i levels, const std::int32_t* steps) {
   const __m512i both = _mm512_broadcast_i32x8(_mm256_load_si256(reinterpret_cast<const __m256i*>(steps)));
   const __m512 product = _mm512_cvtepi32_ps(_mm512_madd_epi16(levels, both));
@@ -225,8 +230,8 @@ struct Levels {
   return _mm512_sub_ps(_mm512_fmadd_ps(product, _mm512_set1_ps(0x1.000002p-2F), integers), integers);
 }
 
-/// The residual of two blocks as rows of 32-bit integers: low and high half of the first, then of the second. Only the
-/// first kLines rows and columns of coefficients are not zero.
+/// Returns the residual of two blocks as rows of 32-bit integers: low and high half of the first block, then of the
+/// second. Only the first kLines rows and columns of coefficients may be other than zero.
 template <int kLines>
 [[gnu::always_inline]] inline void residual_of_pair(const Levels& first, const Levels& second,
                                                     const TransformTable& table, __m512i (&residual)[8]) {
@@ -245,7 +250,7 @@ template <int kLines>
   unroll<8>([&](auto y) __attribute__((always_inline)) { residual[y] = _mm512_cvttps_epi32(block.rows[y]); });
 }
 
-/// Reconstructs four blocks. Stores those with a bit in `mask`.
+/// Reconstructs four blocks. Stores those whose bit in `mask` is set.
 template <int kLines>
 void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, const FourPredictions& predictions,
                   __mmask8 mask, std::uint8_t* reconstruction, std::ptrdiff_t pitch) {
@@ -253,12 +258,13 @@ void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, 
   __m512i b_and_d[8];
   residual_of_pair<kLines>(levels[0], levels[2], table, a_and_c);
   residual_of_pair<kLines>(levels[1], levels[3], table, b_and_d);
-  // to_halves sorts lanes into half rows: A and B low, A and B high, C and D low, C and D high. to_rows makes whole rows again.
+  // to_halves orders lanes as half rows: A and B low, A and B high, C and D low, C and D high. to_rows makes whole rows
+  // of them.
   const __m512i to_halves = _mm512_setr_epi32(0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15);
   const __m512i to_rows = _mm512_setr_epi32(0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15);
   const __m512i zero = _mm512_setzero_si512();
   unroll<4>([&](auto k) __attribute__((always_inline)) {
-    // Cut to 16 bits, not saturated: the format requires this, also for hostile input.
+    // Truncated to 16 bits, not saturated: the format requires this, also for hostile input.
     const auto cut = [](__m512i row) { return _mm512_and_si512(row, _mm512_set1_epi32(0xFFFF)); };
     const __m512i predicted =
         _mm512_permutexvar_epi32(to_halves, two_rows(predictions.row(2 * k), predictions.row(2 * k + 1)));
@@ -273,7 +279,7 @@ void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, 
   });
 }
 
-/// Reconstructs four blocks with only a DC coefficient: the same number is added to all samples of a block.
+/// Reconstructs four blocks that have only a DC coefficient: one number is added to all samples of a block.
 void restore_flat(const Levels (&levels)[kBlocks], const TransformTable& table, const FourPredictions& predictions,
                   __mmask8 mask, std::uint8_t* reconstruction, std::ptrdiff_t pitch) {
   __m512i residual = _mm512_setzero_si512();
@@ -290,7 +296,7 @@ void restore_flat(const Levels (&levels)[kBlocks], const TransformTable& table, 
   }
 }
 
-/// A bit for each place in zig-zag order outside the first four rows and columns.
+/// A bit for each position in zig-zag order that is outside the first four rows and columns.
 constexpr std::uint64_t kOutsideQuadrant = [] {
   std::uint64_t mask = 0;
   for (std::size_t k = 0; k < 64; ++k) mask |= std::uint64_t{kZigZag[k] / 8 >= 4 || kZigZag[k] % 8 >= 4} << k;
@@ -344,7 +350,8 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
   for (int block = 0; block < count; block += 8) {
     const int blocks = std::min(count - block, 8);
     const auto valid = static_cast<__mmask32>(blocks == 8 ? ~0U : (1U << (4 * blocks)) - 1U);
-    __m512i sum_a = _mm512_setzero_si512();  // a 32-bit value holds two samples, so a block takes two of them
+    // Each 32-bit value holds two samples, so a row of a 4x4 block takes two values.
+    __m512i sum_a = _mm512_setzero_si512();
     __m512i sum_b = sum_a;
     __m512i squares = sum_a;
     __m512i products = sum_a;

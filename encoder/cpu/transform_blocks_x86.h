@@ -1,7 +1,7 @@
 #pragma once
 
-// The forward transform for decisions with AVX2 and AVX-512. A register holds a row of several blocks, one block in
-// each lane of 128 bits. The text is written once for both widths of registers. Everything is local to the file that
+// The forward transform for decisions, with AVX2 and AVX-512. A register holds one row of several blocks, one block in
+// each lane of 128 bits. The code is written once for both register widths. Everything is local to the file that
 // includes it.
 
 #include <immintrin.h>
@@ -19,7 +19,7 @@
 namespace c63::cpu {
 namespace {
 
-/// 16-bit samples of eight rows or columns of kBlocks blocks.
+/// Eight rows or columns of kBlocks blocks, as 16-bit numbers.
 template <typename Simd>
 struct BlockRegisters {
   typename Simd::Vector rows[8];
@@ -36,7 +36,8 @@ template <typename Simd>
     a[2 * i] = Simd::interleave_low_16(r[2 * i], r[2 * i + 1]);
     a[2 * i + 1] = Simd::interleave_high_16(r[2 * i], r[2 * i + 1]);
   });
-  unroll<2>([&](auto i) __attribute__((always_inline)) {  // of rows 4i … 4i + 3: columns 2j and 2j + 1 in b[4i + j]
+  // From rows 4i … 4i + 3, columns 2j and 2j + 1 come to b[4i + j].
+  unroll<2>([&](auto i) __attribute__((always_inline)) {
     b[4 * i] = Simd::interleave_low_32(a[4 * i], a[4 * i + 2]);
     b[4 * i + 1] = Simd::interleave_high_32(a[4 * i], a[4 * i + 2]);
     b[4 * i + 2] = Simd::interleave_low_32(a[4 * i + 1], a[4 * i + 3]);
@@ -48,16 +49,16 @@ template <typename Simd>
   });
 }
 
-// Every sum is scaled so that its upper half is the rounded result. Sums of rows are at most 11,560·2^12: residuals are
-// scaled, and stay below 2^13. Sums of columns are at most 92,680·11,560, so twice that plus a half of 2^16 is below
-// 2^31: weights are scaled, and are at most 32,138.
+// Factors are chosen so that the upper 16 bits of every sum are the rounded result. In the first pass, residuals are
+// scaled and stay below 2^13; sums are at most 11,560·2^12. In the second pass, weights are scaled and are at most
+// 32,138; sums are at most 2·92,680·11,560, plus 2^15 for rounding, which is below 2^31.
 constexpr int kResidualFactor = 1 << (16 - kRowShift);
 constexpr int kColumnFactor = 1 << (16 - kColumnShift);
 
-/// The place of column `u` of a row after a pass. The upper halves of two registers come out in turns.
+/// Returns where a pass puts column `u` of a row. The upper halves of two registers are interleaved.
 constexpr int place_of_column(int u) { return u < 4 ? 2 * u : 2 * (u - 4) + 1; }
 
-/// Two weights as one 32-bit number, to multiply pairs of samples with.
+/// Returns two weights as one 32-bit number, by which pairs of 16-bit samples are multiplied.
 constexpr std::int32_t weight_pair(std::size_t r, std::size_t output, int factor) {
   const auto weight = [&](std::size_t row) {
     return static_cast<std::uint32_t>(static_cast<std::uint16_t>(factor * kTransformWeights[row][output]));
@@ -65,13 +66,13 @@ constexpr std::int32_t weight_pair(std::size_t r, std::size_t output, int factor
   return static_cast<std::int32_t>(weight(r) | weight(r + 1) << 16);
 }
 
-/// One pass over the registers: output i of each column of samples. Even outputs are made of sums of opposite samples,
-/// odd ones of differences. Sums before rounding are exact, so this is the transform as defined.
+/// Does one pass: replaces each column of samples by its eight outputs. Even outputs need sums of opposite samples, odd
+/// ones differences. Sums are exact before they are rounded, so the result is that of forward_transform().
 template <typename Simd, int kFactor>
 [[gnu::always_inline]] inline void transform_pass(BlockRegisters<Simd>& block) {
   using V = typename Simd::Vector;
   V (&r)[8] = block.rows;
-  V low[4];  // pairs 01 and 23 of sums, then of differences: first four columns, then last four
+  V low[4];  // pairs 01 and 23 of the sums, then of the differences; low: first four columns, high: last four
   V high[4];
   {
     V sums[4];
@@ -101,15 +102,15 @@ template <typename Simd, int kFactor>
   });
 }
 
-/// Restores the order of lines that were columns of a pass.
+/// Brings the rows back into order after transpose(): they were the columns of a pass.
 template <typename Simd>
 [[gnu::always_inline]] inline void put_in_order(BlockRegisters<Simd>& block) {
   const BlockRegisters<Simd> in = block;
   unroll<8>([&](auto i) __attribute__((always_inline)) { block.rows[i] = in.rows[place_of_column(i)]; });
 }
 
-/// True if blocks come in pairs with the same samples: one minus a prediction, one without. The candidates of preset
-/// fast do. Then half of the loads are enough.
+/// Returns true if blocks come in pairs with the same samples, of which the second has no prediction, as candidates of
+/// preset fast do. Then half of the loads are enough.
 template <typename Simd>
 [[nodiscard]] [[gnu::always_inline]] inline bool come_in_twos(const BlockPair* pairs) {
   bool twos = true;
@@ -120,14 +121,15 @@ template <typename Simd>
   return twos;
 }
 
-/// Blocks to transform together, and the sums of their residuals.
+/// The residuals of the blocks that are transformed together, and the sums of the residuals.
 template <typename Simd, bool kTwos>
 struct Residuals {
-  static constexpr int kResidualBits = 17 - kRowShift;  ///< half samples times kResidualFactor
+  /// The shift for residuals: half samples, times kResidualFactor.
+  static constexpr int kResidualBits = 17 - kRowShift;
   static_assert(1 << kResidualBits == 2 * kResidualFactor);
 
-  BlockRegisters<Simd> half_samples;                    ///< times kResidualFactor
-  alignas(64) std::int32_t sums[4 * Simd::kBlocks];     ///< the first of each group of four counts
+  BlockRegisters<Simd> half_samples;                    ///< residuals in half samples, times kResidualFactor
+  alignas(64) std::int32_t sums[4 * Simd::kBlocks];     ///< block b's sum is entry 4·b
   alignas(64) std::int32_t squares[4 * Simd::kBlocks];
 
   [[gnu::always_inline]] Residuals(const BlockPair* pairs) {
@@ -179,7 +181,7 @@ void transform_blocks_of(std::span<const BlockPair> pairs, const LevelTable& tab
     transform(pairs.data() + i, table, targets);
   }
   if (i == pairs.size()) return;
-  BlockPair rest[kBlocks];  // the last one again, to fill a register
+  BlockPair rest[kBlocks];  // the last block is repeated to fill a register
   for (std::size_t b = 0; b < kBlocks; ++b) {
     const std::size_t from = i + b < pairs.size() ? i + b : pairs.size() - 1;
     rest[b] = pairs[from];

@@ -5,8 +5,8 @@
 namespace c63::cpu {
 namespace {
 
-/// Calls f(std::integral_constant<int, 0>), f(<1>), … f(<kCount - 1>). A loop that a compiler unrolls may keep a
-/// variable index; this does not, so arrays of registers stay in registers.
+/// Calls f(std::integral_constant<int, 0>), f(<1>), …, f(<kCount - 1>). The index is a constant in each call, so arrays
+/// of registers stay in registers. In a loop that the compiler unrolls, the index may remain a variable.
 template <int kCount, typename F>
 [[gnu::always_inline]] inline void unroll(F&& f) {
   [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) __attribute__((always_inline)) {

@@ -11,7 +11,7 @@
 
 namespace c63::cpu {
 
-/// CandidateVectors without a branch, because it is unpredictable which vectors are in the list already.
+/// CandidateVectors without a branch, because it is unpredictable whether a vector is already in the list.
 class VectorList {
  public:
   VectorList(const PlaneGeometry& geometry, int column, int row)
@@ -28,7 +28,7 @@ class VectorList {
     for (const std::uint16_t other : numbers_) equal += other == number ? 1 : 0;
     const unsigned legal = static_cast<unsigned>(static_cast<unsigned>(vector.x - left_) <= width_) &
                            static_cast<unsigned>(static_cast<unsigned>(vector.y - top_) <= height_);
-    // There is always room for one more number. The next number overwrites it if it does not count.
+    // There is always room for one more number. If the vector does not count, the next one overwrites it.
     const bool counts = (legal & static_cast<unsigned>(equal == 0) & static_cast<unsigned>(count_ < kCapacity)) != 0;
     numbers_[count_] = counts ? number : kNone;
     count_ += counts ? 1 : 0;

@@ -55,7 +55,7 @@ inline constexpr int kLookBack = 3;
 C63_HD inline Cost choose_ac_levels(const std::int16_t coefficients[64], const AcSummary& summary,
                                     const Quantizer& quantizer, const AcBits& bits, Cost lambda, std::int16_t* levels) {
   struct Node {
-    Cost cost;  // of the path to this coefficient, minus the cost of coding all as zero
+    Cost cost;  // cost of the path to this coefficient, minus the cost of coding all as zero
     std::int16_t level;
     std::int8_t k;
     std::int8_t previous;

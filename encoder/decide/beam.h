@@ -34,7 +34,7 @@ inline constexpr int kBeamLanes = kBeamCandidates * kDcLevels;  ///< A lane is a
 
 /// Marks a DC level that a candidate does not have.
 inline constexpr Cost kInvalidCost = INT32_MAX;
-/// In a beam, costs are differences from the cheapest state's, limited to this. A way of coding that is so much dearer
+/// In a beam, costs are differences from the cheapest state's, limited to this. A way of coding that costs so much more
 /// (128 bits at the largest λ) never wins in the end. The sum of two such costs and a block's bits is below
 /// kUnreachable. kUnreachable leaves free bits above it, so that a lane's number can be stored below a cost.
 inline constexpr Cost kMaxBeamCost = 1 << 25;
@@ -49,7 +49,7 @@ struct BeamCandidate {
   std::array<Cost, kDcLevels> costs{};
 };
 
-/// One way to code all blocks so far: what matters of it for the following blocks, and its cost.
+/// One way to code all blocks so far: its cost, and what the following blocks depend on.
 struct BeamState {
   Cost cost = kUnreachable;
   std::int32_t dc = 0;                                        ///< DC level of the previous block

@@ -23,7 +23,7 @@ struct TransformedBlock {
 };
 
 /// Returns the cost of a block with each of its DC levels, without the bits of flags, vector and DC level. The block
-/// has either the AC levels that cost `ac`, or no AC levels if that is not dearer; then bit i of `without_ac` is set
+/// has either the AC levels that cost `ac`, or no AC levels if that costs no more; then bit i of `without_ac` is set
 /// for DC level i. Without AC levels, the error is that of the decoder's samples; with them, it is that of the
 /// coefficients.
 [[nodiscard]] C63_HD inline std::array<Cost, kDcLevels> block_costs(const TransformedBlock& block, const DcLevels& dc,

@@ -15,8 +15,8 @@ using Cost = std::int32_t;
 inline constexpr int kCostFractionBits = 8;
 inline constexpr Cost kMaxLambda = 1 << 18;  ///< as a Cost, so 1024 units of squared error per bit
 
-/// The coefficients of decisions: those of the orthonormal transform with 4 fraction bits, so their squares have the 8
-/// of a Cost. Their magnitude is at most 32,704.
+/// Decisions use the coefficients of the orthonormal transform with 4 fraction bits. Their squares have 8, as a Cost
+/// has. Magnitudes are at most 32,704.
 inline constexpr int kCoefficientFractionBits = 4;
 
 [[nodiscard]] C63_HD constexpr Cost square(int value) { return value * value; }

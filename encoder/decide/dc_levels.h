@@ -46,7 +46,7 @@ struct DcLevels {
 }
 
 /// Returns the squared error of a block with only a DC level, if no sample is clamped. `flat` is flat_residual() of the
-/// level. The sums are those of the block's residuals and of their squares.
+/// level. `residual_sum` and `residual_squares` are the sums of the block's residuals and of their squares.
 [[nodiscard]] C63_HD constexpr Cost flat_error(int residual_sum, int residual_squares, int flat) {
   return (residual_squares - 2 * flat * residual_sum + kBlockSamples * flat * flat) * (1 << kCostFractionBits);
 }

@@ -15,7 +15,7 @@ namespace c63 {
 struct FramePlan {
   std::int64_t index = 0;  ///< in display order
   bool key = false;        ///< coded without prediction; starts a GOP
-  QuantizationTables tables{};  ///< of Y, U and V; no zeros
+  QuantizationTables tables{};  ///< tables of Y, U and V; they have no zeros
   FrameHeaders headers = {};
   RateDecisions rate = {};
   /// The weight of each MCU's error, if the frame is decided by rate; null: all weights are equal.

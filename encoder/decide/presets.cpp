@@ -9,7 +9,7 @@
 namespace c63 {
 namespace {
 
-/// The decisions of c63/options.inc: the settings', or the preset's.
+/// The values of all decisions: those of the settings, or else the preset's.
 struct Chosen {
 #define C63_DECISION(type, field, ...) type field;
 #include "c63/options.inc"
@@ -22,7 +22,7 @@ Chosen chosen(const RateSettings& set, Preset preset) {
   };
 }
 
-/// The weight for `scale` times the frame's λ.
+/// Returns the weight whose λ is `scale` times the frame's λ.
 Weight weight_of(double scale) {
   return static_cast<Weight>(std::clamp(kPlainWeight + static_cast<int>(std::lround(4 * std::log2(scale))), 0, kWeights - 1));
 }
@@ -36,7 +36,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   const bool flat = c.tables == TableShape::flat;
   decisions.tables = flat ? flat_tables(settings.qp) : make_quantization_tables(settings.qp);
   if (c.headers == HeaderSet::compact) {
-    // Every key frame has the tables, so that GOPs can be cut apart and joined.
+    // Every key frame has the tables, so that a stream can be cut between GOPs, and GOPs can be joined.
     decisions.key_headers = {.code_tables = false, .scan_components = false};
     decisions.inter_headers = {.quantization_tables = false, .code_tables = false, .scan_components = false};
   }
@@ -50,7 +50,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.chroma_weight = weight_of(c.chroma_lambda);
   rate.activity_power = settings.rate.tune == Tune::ssim ? kMostActivityPower : is_best ? 2 : 0;
   if (is_best && flat) decisions.finer_tables = finer_tables(decisions.tables);
-  // With the filter over time, λ falls with the quality: filtering removes more at high qualities.
+  // The temporal filter removes more at high qualities, so λ is lower there.
   constexpr double kMiddleQuality = 12;
   const double tilt = is_best ? -0.3 : 0;
   rate.lambda = lambda_of_qp(settings.qp, settings.rate.lambda_scale * std::pow(settings.qp / kMiddleQuality, tilt));

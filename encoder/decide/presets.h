@@ -10,16 +10,17 @@
 
 namespace c63 {
 
-/// What a preset and the other settings decide for all frames of a kind.
+/// Everything that the settings decide for all key frames and for all inter frames.
 struct PresetDecisions {
   QuantizationTables tables{};
-  std::optional<QuantizationTables> finer_tables;  ///< of key frames whose errors will be seen long
+  std::optional<QuantizationTables> finer_tables;  ///< for key frames whose errors will be visible for long
   FrameHeaders key_headers;
   FrameHeaders inter_headers;
   RateDecisions rate;
   double lambda_power = -1.2;  ///< λ is proportional to this power of the quality
   LookaheadDecisions lookahead;
-  bool alternate = false;  ///< every second frame stays if that pays (reference_alternation.h)
+  /// Every second frame uses the previous frame's reference, if that pays (reference_alternation.h).
+  bool alternate = false;
 
   friend bool operator==(const PresetDecisions&, const PresetDecisions&) = default;
 };

@@ -40,8 +40,8 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
     observe_staying(above_least);
   } else if (choice.is_replaced) {
     replaced_before_ = std::exchange(replaced_, above_least);
-    // Only the first two pairs count: the first frame's reference is a frame that advanced, and all others' references
-    // stayed.
+    // The share is measured twice: the first replaced frame is predicted from a frame that advanced, and all later ones
+    // from frames that stayed.
     if (++pairs_ <= 2) replaced_share_ = kWhole * replaced_ / plain_;
   } else if (repeat) {
     observe_repeat();
@@ -52,8 +52,8 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
 }
 
 void ReferenceAlternation::observe_repeat() {
-  // The video shows pictures twice, so repeats are better. Frames that stay cannot be repeats, and neither can those
-  // before them.
+  // The video shows pictures twice, so repeats are better. Frames that stay cannot be repeats, and neither can the
+  // frames before them.
   alternates_ = false;
   is_tried_ = next_stays_;
   trial_.reset();

@@ -40,7 +40,7 @@ class ReferenceAlternation {
   /// Returns true if a trial may pay: the frames around the next one have bits that can be saved, and enough frames of
   /// the GOP are left to win back what the trial costs.
   [[nodiscard]] bool may_try() const;
-  /// Returns true if so many bits above the fewest possible that some can be saved.
+  /// Returns true if `bits`, counted above the fewest possible, are so many that some can be saved.
   [[nodiscard]] bool is_much(std::int64_t bits) const;
   void observe_repeat();
   void observe_plain(std::int64_t bits);
@@ -60,7 +60,7 @@ class ReferenceAlternation {
   /// The earliest frame that may start a trial; by then the first inter frame is observed.
   int next_trial_ = kLag + 1;
   int wait_ = kFirstWait;
-  /// The last observed frames, if they are inter frames with many bits: how many in a row.
+  /// How many of the last observed frames in a row are inter frames with many bits.
   int lively_ = 0;
   // The members below are numbers of bits, above the fewest that a frame can have.
   std::int64_t last_ = 0;         ///< bits of the frame observed last

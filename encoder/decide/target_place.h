@@ -7,18 +7,19 @@
 
 namespace c63 {
 
-/// A size is met if it is not above the target and at most this many octaves below it.
+/// A size is met if it is at most the target, and at most this many octaves below it.
 inline const double kSizeWindow = -std::log2(0.99);
 [[nodiscard]] inline bool is_size_met(double octaves) { return octaves <= 0 && octaves >= -kSizeWindow; }
 
-/// The settings of passes to a target, except for quality. Trial frames decide whether references alternate, so bits would jump
-/// by a few percent at some quality, and sizes in between could not be met.
+/// Returns the settings for all passes of a search, except for their quality. If references alternated by trial frames,
+/// bits would jump by a few percent at some quality, and sizes in between could not be met. So alternation is switched
+/// off.
 [[nodiscard]] inline CodingSettings settings_to_search(CodingSettings settings) {
   if (preset_decisions(settings).alternate) settings.rate.adaptive_reference = false;
   return settings;
 }
 
-/// The place of a quality on the line that is searched: log2 of the qp that has its λ.
+/// Returns the place of a quality on the scale of the search: log2 of the qp that has the same λ.
 [[nodiscard]] inline double target_place(const CodingSettings& settings, double qp, double lambda_scale) {
   const PresetDecisions decisions = preset_decisions(settings);
   const bool has_lambda = decisions.rate.any();

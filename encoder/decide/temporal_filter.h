@@ -69,7 +69,7 @@ class TemporalFilter {
   /// The falloff for AveragedSample::add(): 1 divided by the smallest squared difference whose weight is 0.
   [[nodiscard]] C63_HD constexpr float falloff() const { return falloff_; }
 
-  /// Returns the sum of the differences between a tap's samples and size x size samples.
+  /// Returns the sum of size x size differences: the tap's samples minus those at `samples`.
   [[nodiscard]] static int difference_sum(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, const FilterTap& tap);
   /// Averages size x size samples (size is 8 or 4) with those of up to 2·kFilterReach taps.
   void average(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, std::span<const FilterTap> taps,

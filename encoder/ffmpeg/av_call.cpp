@@ -15,7 +15,7 @@ void check_av_memory(const AvWatch& watch, int code, int system_code, const Erro
                 "decoded pictures take more than the limit of " + bytes_text(watch.max_memory()), place);
   }
   const bool no_memory = system_code == ENOMEM || watch.ran_out_of_memory();
-  // If the system refuses memory, errno is ENOMEM. If FFmpeg's own limit refuses it, errno does not change.
+  // errno is ENOMEM if the system refused memory. It does not change if FFmpeg's own limit refused it.
   if (const auto most = AvWatch::most_allocated();
       most && !no_memory && (code == AVERROR(ENOMEM) || watch.was_refused_memory())) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",

@@ -8,12 +8,12 @@
 
 namespace c63 {
 
-/// Throws Error (memory, or limit, C63-MAX-MEMORY) if FFmpeg ran out of memory: in a call that returned `code` and left
-/// `system_code` in errno, or on a decoder thread.
+/// Throws Error (memory, or limit, C63-MAX-MEMORY) if FFmpeg ran out of memory: in a call that returned `code` and set
+/// errno to `system_code`, or on a decoder thread.
 void check_av_memory(const AvWatch& watch, int code, int system_code, const ErrorPlace& place);
 
-/// Calls FFmpeg and returns the code that `call()` returned. Throws Error (memory) if an allocation in it failed, whatever the
-/// code: FFmpeg may go on without a frame or a setting.
+/// Calls FFmpeg and returns what `call()` returned. Throws Error (memory) if an allocation in it failed, even if
+/// `call()` returned success: FFmpeg may have continued without a frame or a setting.
 template <typename Call>
 [[nodiscard]] int av_call(AvWatch& watch, const Call& call, const ErrorPlace& place) {
   const AvWatch::Use use(watch);
@@ -23,7 +23,8 @@ template <typename Call>
   return code;
 }
 
-/// The error for a failed call: (input, `id`), or too many open files. Includes FFmpeg's text and the last line it logged.
+/// Returns the error for a failed call: Error (input, `id`), or one for too many open files. Its message includes
+/// FFmpeg's text for `code` and the last line that FFmpeg logged.
 [[nodiscard]] Error av_fault(const AvWatch& watch, const char* id, const std::string& what, int code,
                              const ErrorPlace& place);
 

@@ -18,7 +18,7 @@ extern "C" {
 namespace c63 {
 namespace {
 
-/// Formats that refer to other files or hosts, by FFmpeg's names.
+/// FFmpeg's names of the formats that refer to other files or hosts.
 constexpr std::string_view kReferring[] = {"avisynth",
                                            "concat",
                                            "dash",
@@ -33,8 +33,8 @@ constexpr std::string_view kReferring[] = {"avisynth",
                                            "vobsub",
                                            "webm_dash_manifest"};
 
-/// Containers and video codes that are opened, by FFmpeg's names. Pictures are called *_pipe. FFmpeg knows many more that are
-/// hardly ever meant: subtitles, sound alone, formats of old games.
+/// FFmpeg's names of the containers and coded streams that are opened. Single pictures are *_pipe. FFmpeg knows many
+/// more, but hardly anybody wants them opened as video: subtitles, sound without video, formats of old games.
 constexpr std::string_view kVideo[] = {
     "apng",     "asf",     "asf_o",      "av1",  "avi",          "avs2",       "avs3",      "cavsvideo", "cine",
     "dhav",     "dirac",   "dnxhd",      "dv",   "evc",          "flic",       "flv",       "gif",       "gxf",
@@ -43,7 +43,7 @@ constexpr std::string_view kVideo[] = {
     "nsv",      "nut",     "nuv",        "obu",  "ogg",          "rm",         "smjpeg",    "swf",       "ty",
     "vc1",      "vc1test", "vvc",        "wtv",  "yuv4mpegpipe", "jpegxl_anim"};
 
-/// Returns true if one of a format's names, separated by commas, is in the list.
+/// Returns true if one of a format's names, which are separated by commas, is in the list.
 bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
   while (!names.empty()) {
     const std::string_view one = names.substr(0, names.find(','));
@@ -53,7 +53,7 @@ bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
   return false;
 }
 
-/// The names of all video decoders, separated by commas.
+/// Returns the names of all video decoders, separated by commas.
 std::string video_decoders() {
   std::string names;
   void* place = nullptr;
@@ -97,9 +97,10 @@ AVFormatContext* AvInput::make_format_context(const AVInputFormat& format) {
   context->pb = context_;
   context->opaque = this;
   context->io_open = refuse;
-  // Some formats open files without io_open. No protocol has this name.
+  // Some formats open files without io_open. No protocol has the name "none", so that is refused as well.
   context->protocol_whitelist = copy_of("none");
-  // A container may hold another one, such as AVI subtitles. The search for its streams would decode streams of all kinds.
+  // A container may contain another one, such as subtitles in AVI. To find its streams, FFmpeg would decode streams of
+  // all kinds.
   context->format_whitelist = copy_of(format.name);
   static const std::string kDecoders = video_decoders();
   context->codec_whitelist = copy_of(kDecoders.c_str());
@@ -153,7 +154,7 @@ int AvInput::refuse(AVFormatContext* format, AVIOContext** context, const char* 
 }
 
 std::string plain_name(const std::string& path) {
-  std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  std::string name = path.substr(path.rfind('/') + 1);  // if there is no '/', npos + 1 is 0
   for (char& c : name) {
     if (std::string_view("%*?[]{}:|").find(c) != std::string_view::npos) c = '_';
   }
@@ -172,7 +173,7 @@ const AVInputFormat* find_av_format(const AvInput& input, const std::string& pat
                    "neither Y4M nor a format that FFmpeg reads; for raw video give width and height", found,
                    {.file = input.name()});
   }
-  // image2 opens files by their names; image2pipe reads the given file.
+  // image2 opens files by their names. image2pipe reads the file that it is given.
   if (std::string_view(format->name) == "image2") format = av_find_input_format("image2pipe");
   if (format == nullptr || (format->flags & AVFMT_NOFILE) != 0 || is_one_of(format->name, kReferring)) {
     throw Error(ErrorKind::input, "C63-AV-REFERENCES",

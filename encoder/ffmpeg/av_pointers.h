@@ -9,7 +9,7 @@ extern "C" {
 
 namespace c63 {
 
-/// Frees what FFmpeg frees through a pointer to a pointer.
+/// A deleter for objects whose FFmpeg function for freeing takes a pointer to the pointer.
 template <auto Free>
 struct AvDeleter {
   template <typename T>

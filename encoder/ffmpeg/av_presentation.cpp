@@ -13,7 +13,7 @@ extern "C" {
 namespace c63 {
 namespace {
 
-/// The nine numbers of the display matrix, or null.
+/// Returns the nine numbers of the display matrix, or null if there is none.
 const std::uint8_t* display_matrix(const AVStream& stream) {
   constexpr std::size_t kBytes = 9 * sizeof(std::int32_t);
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 29, 100)
@@ -45,7 +45,7 @@ std::optional<std::string> turned_warning(const AVStream& stream) {
 }
 
 void FrameTimes::add_packet(std::int64_t mark, std::int64_t time) {
-  constexpr std::size_t kMost = 256;  // more frames than any decoder delays
+  constexpr std::size_t kMost = 256;  // no decoder delays as many frames
   if (told_ || time == AV_NOPTS_VALUE) return;
   times_[mark] = time;
   if (times_.size() > kMost) times_.erase(times_.begin());
@@ -62,7 +62,7 @@ std::optional<std::string> FrameTimes::add_frame(std::int64_t mark, std::int64_t
   last_ = time;
   if (first) return std::nullopt;
   if (!interval_) interval_ = interval;
-  // Containers round times to their unit.
+  // Containers round times to their time unit.
   const double usual = static_cast<double>(*interval_);
   const double difference = std::abs(static_cast<double>(interval) - usual);
   if (difference <= 2 || difference <= std::abs(usual) / 4) return std::nullopt;

@@ -13,24 +13,26 @@ struct AVStream;
 
 namespace c63 {
 
-/// Returns a warning if the container asks for a rotated or mirrored display, which coded frames do not carry.
+/// Returns a warning if the container asks for a rotated or mirrored display. Coded frames cannot carry that.
 [[nodiscard]] std::optional<std::string> turned_warning(const AVStream& stream);
 
-/// Detects uneven frame times. An encoded stream has one frame rate.
+/// Detects frames with uneven times, because an encoded stream has only one frame rate.
 class FrameTimes {
  public:
-  /// `unit` is the time unit in seconds.
+  /// `unit` is the container's time unit, in seconds.
   explicit FrameTimes(double unit = 0) : unit_(unit) {}
 
-  /// Adds a packet under the mark that its frame will carry. `time` is its presentation time.
+  /// Adds a packet. `mark` is the number that its frame will carry, and `time` its presentation time.
   void add_packet(std::int64_t mark, std::int64_t time);
 
-  /// Adds the next frame in display order, by its mark. Returns a warning at the first interval that differs.
+  /// Adds the next frame in display order, by its mark. Returns a warning at the first interval that differs from the
+  /// others.
   [[nodiscard]] std::optional<std::string> add_frame(std::int64_t mark, std::int64_t index, FrameRate rate);
 
  private:
   double unit_;
-  std::map<std::int64_t, std::int64_t> times_;  ///< by mark, for packets whose frames have not come yet
+  /// Presentation times by mark, for packets whose frames were not added yet.
+  std::map<std::int64_t, std::int64_t> times_;
   std::optional<std::int64_t> last_;
   std::optional<std::int64_t> interval_;
   bool told_ = false;

@@ -63,13 +63,13 @@ class Settings {
   Settings(const Settings&) = delete;
   Settings& operator=(const Settings&) = delete;
 
-  /// Sets an entry of all lists.
+  /// Sets an option in every list.
   void set(const char* name, std::int64_t value) {
     for (AVDictionary*& list : lists_) {
       if (av_dict_set_int(&list, name, value, 0) < 0) throw std::bad_alloc();
     }
   }
-  /// The lists. FFmpeg removes the entries that it knows.
+  /// The lists, for FFmpeg, which removes the options that it knows.
   [[nodiscard]] AVDictionary** get() { return lists_.empty() ? nullptr : lists_.data(); }
 
  private:
@@ -159,7 +159,7 @@ class ContainerSource final : public MediaSource {
   }
 
  private:
-  static constexpr int kMostFaultsInARow = 100;  ///< with `tolerant`: more end the stream
+  static constexpr int kMostFaultsInARow = 100;  ///< with `tolerant`, more faulty packets in a row end the stream
 
   void warn(const std::string& message) const {
     if (options_.warn) options_.warn(message);
@@ -191,7 +191,7 @@ class ContainerSource final : public MediaSource {
     std::int64_t decoded;
   };
 
-  /// The times of frame_'s packet, or null if it is not a key frame.
+  /// Returns the times of frame_'s packet, or null if frame_ is not a key frame.
   [[nodiscard]] const KeyTimes* key() const {
     const auto found = key_times_.find(frame_->pts);
     return found == key_times_.end() ? nullptr : &found->second;
@@ -199,7 +199,8 @@ class ContainerSource final : public MediaSource {
 
   [[nodiscard]] ErrorPlace place() const { return {.file = input_.name(), .frame = next_}; }
 
-  /// Calls FFmpeg. Its decoder threads abort the process if they are ended after memory ran out.
+  /// Calls FFmpeg. After an error the decoder is never freed: ending its threads after memory ran out would abort the
+  /// process.
   template <typename Call>
   int call(const Call& what) {
     try {
@@ -210,7 +211,7 @@ class ContainerSource final : public MediaSource {
     }
   }
 
-  /// The error for damage, or for `code` if it is one of FFmpeg's.
+  /// Returns an error with `message` as its cause. If `code` is negative, it also has FFmpeg's text for that code.
   [[nodiscard]] Error fail(const char* id, const std::string& message, int code = 0) const {
     // FFmpeg uses the codes for damage also for pictures above max_pixels. Only its log tells them apart.
     const std::string logged = watch_->last_error();
@@ -371,7 +372,7 @@ class ContainerSource final : public MediaSource {
     if (sent < 0) note_damage(sent);
   }
 
-  /// Returns false for packets before the key frame that is searched for.
+  /// Returns true for packets that are decoded: all but those before the key frame that go_to() searches for.
   [[nodiscard]] bool enters(const AVPacket& packet) {
     if (entry_ && packet.pts == *entry_) entry_.reset();
     return !entry_;
@@ -399,7 +400,8 @@ class ContainerSource final : public MediaSource {
     }
   }
 
-  /// Notes a packet that does not decode. The frames before it still come out; with `tolerant`, those after it, too.
+  /// Notes a packet that cannot be decoded. The frames before it are still returned; with `tolerant`, also those after
+  /// it.
   void note_damage(int code) {
     Error fault = fail("C63-AV-DECODE", "does not decode", code);
     if (options_.tolerant) {
@@ -415,7 +417,7 @@ class ContainerSource final : public MediaSource {
     end();
   }
 
-  /// Returns true for a frame after the damaged packet: its index would be wrong.
+  /// Returns true for a frame after the damaged packet. Its index would be wrong.
   [[nodiscard]] bool is_late(const AVFrame& frame) const { return damaged_packet_ && frame.pts >= *damaged_packet_; }
 
   /// Warns at the end about what `tolerant` skipped.
@@ -438,7 +440,7 @@ class ContainerSource final : public MediaSource {
     return logged.empty() ? what : what + " (" + logged + ")";
   }
 
-  /// Makes converter_ fit frame_.
+  /// Makes a new converter_ if the present one does not fit frame_.
   void prepare_converter() {
     const bool full_range = frame_->color_range == AVCOL_RANGE_JPEG && frame_->format != AV_PIX_FMT_YUV420P;
     if (converter_ && converter_->is_for(frame_->format, coded_width_, coded_height_, full_range)) return;
@@ -453,8 +455,8 @@ class ContainerSource final : public MediaSource {
     }
   }
 
-  AvWatchPointer watch_;  // must outlive everything below
-  AvInput input_;         // must outlive its readers below
+  AvWatchPointer watch_;  // must outlive all members below
+  AvInput input_;         // must outlive the members below that read it
   SourceOptions options_;
   std::unique_ptr<AVFormatContext, FormatCloser> container_;
   std::unique_ptr<AVCodecContext, CodecCloser> codec_;
@@ -463,7 +465,7 @@ class ContainerSource final : public MediaSource {
   std::unique_ptr<FrameConverter> converter_;
   VideoFormat format_;
   FrameTimes times_;
-  std::map<std::int64_t, KeyTimes> key_times_;  ///< of the last key frames, by their marks
+  std::map<std::int64_t, KeyTimes> key_times_;  ///< the times of recent key frames, by the marks of their packets
   std::optional<std::int64_t> entry_;           ///< time of the key frame that is searched for
   int stream_ = -1;
   int coded_width_ = 0;
@@ -473,9 +475,9 @@ class ContainerSource final : public MediaSource {
   bool has_frame_ = false;
   bool ended_ = false;
   bool warned_ = false;
-  std::optional<Error> damage_;  ///< thrown after the frames before it
+  std::optional<Error> damage_;  ///< thrown after the frames before the damage were returned
   std::optional<std::int64_t> damaged_packet_;
-  std::int64_t damaged_packets_ = 0;  ///< with `tolerant`
+  std::int64_t damaged_packets_ = 0;  ///< counted only with `tolerant`
   std::int64_t damaged_frames_ = 0;
   int faults_in_a_row_ = 0;
 };

@@ -6,7 +6,7 @@
 
 namespace c63 {
 
-/// The frames of a file's best video stream, decoded by FFmpeg. Throws Error.
+/// Opens the best video stream of a file; FFmpeg decodes its frames. Throws Error.
 [[nodiscard]] std::unique_ptr<MediaSource> open_av_source(std::unique_ptr<MediaInput> input,
                                                           const SourceOptions& options);
 

@@ -22,19 +22,19 @@ namespace {
 
 thread_local AvWatch* used_here = nullptr;
 
-/// The watches that decoders refer to. A context of another user in the process is not in it.
+/// All watches that exist. FFmpeg contexts of other users in the process do not belong to any of them.
 struct Registry {
   std::mutex mutex;
   std::set<const void*> watches;
 };
 
 Registry& registry() {
-  static auto* instance = new Registry;  // decoder threads may log until the process ends
+  static auto* instance = new Registry;  // never destroyed, because decoder threads may log until the process ends
   return *instance;
 }
 
 std::atomic<AvWatch*> last_abandoned = nullptr;
-std::atomic<std::uint64_t> allocation_limit = 0;  // none
+std::atomic<std::uint64_t> allocation_limit = 0;  // 0: no limit
 
 }  // namespace
 
@@ -58,7 +58,7 @@ AvWatchPointer AvWatch::make(std::uint64_t max_memory) {
 }
 
 void AvWatch::keep_messages() {
-  registry();  // a callback cannot throw
+  registry();  // created here, because take_message() must not throw
   av_log_set_callback(take_message);
 }
 
@@ -77,7 +77,7 @@ void AvWatch::add_decoder(AVCodecContext& codec) {
   codec.opaque = this;
   codec.get_buffer2 = get_buffer;
 #if LIBAVCODEC_VERSION_MAJOR < 60
-  // Otherwise the calling thread would allocate buffers for the decoding threads, and they would wait for it.
+  // Without this, the calling thread would allocate buffers for the decoding threads, which would wait for it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   codec.thread_safe_callbacks = 1;
@@ -96,7 +96,8 @@ std::string AvWatch::last_error() const {
   return line_;
 }
 
-/// The watch of the decoder that a context belongs to. Decoder threads have copies of the decoder's context.
+/// Returns the watch of the decoder to which a context belongs; null if there is none. Decoder threads have copies of
+/// the decoder's context.
 AvWatch* AvWatch::of_decoder(void* context) {
   while (context != nullptr) {
     const AVClass* const type = *static_cast<AVClass**>(context);
@@ -109,7 +110,7 @@ AvWatch* AvWatch::of_decoder(void* context) {
 }
 
 void AvWatch::take_message(void* context, int level, const char* format, std::va_list arguments) noexcept {
-  // errno still holds the code of the allocation that last failed on this thread.
+  // If an allocation failed on this thread, errno still has its code.
   const bool no_memory = errno == ENOMEM;
   AvWatch* const here = used_here;
   if (here != nullptr && level > AV_LOG_WARNING && !no_memory) return;
@@ -134,7 +135,7 @@ void AvWatch::note(void* context, int level, const char* format, std::va_list ar
   if (no_memory) ran_out_of_memory_ = true;
   if (level > AV_LOG_WARNING) return;
   char text[512];
-  int prefix = 0;  // no prefix: it contains an address
+  int prefix = 0;  // no prefix, because it would contain an address
   av_log_format_line2(context, level, format, arguments, text, sizeof text, &prefix);
   if (std::string_view(text).find("insufficient memory") != std::string_view::npos) ran_out_of_memory_ = true;
   if (std::string_view(text).find("allocate") != std::string_view::npos) was_refused_memory_ = true;
@@ -146,11 +147,11 @@ void AvWatch::note(void* context, int level, const char* format, std::va_list ar
     const std::scoped_lock lock(mutex_);
     line_ = std::move(line);
   } catch (const std::bad_alloc&) {
-    // The line is lost: the error will say less.
+    // The line is lost, so the error will have less detail.
   }
 }
 
-/// The first buffer of a picture, wrapped so that its release is counted.
+/// A picture's first buffer, wrapped so that its release is noticed.
 struct AvWatch::Held {
   AvWatch* watch;
   AVBufferRef* buffer;

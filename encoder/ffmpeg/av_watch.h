@@ -13,11 +13,11 @@ struct AVFrame;
 
 namespace c63 {
 
-/// Observes FFmpeg's work for one source or picture: what it logs, after AvWatch::keep_messages(), and how much memory its
-/// decoder's pictures take.
+/// Observes FFmpeg's work for one source or picture: what FFmpeg logs (after AvWatch::keep_messages()), and how much
+/// memory the decoder's pictures take.
 class AvWatch {
  public:
-  /// While one exists, calls of FFmpeg on this thread belong to its watch.
+  /// While an object of this class exists, FFmpeg's messages on this thread go to its watch.
   class Use {
    public:
     explicit Use(AvWatch& watch);
@@ -37,24 +37,25 @@ class AvWatch {
   AvWatch(const AvWatch&) = delete;
   AvWatch& operator=(const AvWatch&) = delete;
 
-  /// Sends FFmpeg's log to watches from now on, for the whole process. Messages about none of them go to the default log.
+  /// From now on, sends FFmpeg's log to the watches, for the whole process. Messages that concern no watch go to
+  /// FFmpeg's default log.
   static void keep_messages();
 
-  /// Makes FFmpeg refuse single allocations above `bytes` from now on, for the whole process.
+  /// From now on, makes FFmpeg refuse every single allocation above `bytes`, for the whole process.
   static void limit_allocations(std::uint64_t bytes);
-  /// That limit; empty if only FFmpeg's own limit holds.
+  /// The limit that was set by limit_allocations(); empty if only FFmpeg's own limit holds.
   [[nodiscard]] static std::optional<std::uint64_t> most_allocated();
 
-  /// Call it before the decoder is opened. The watch must outlive the decoder and its frames.
+  /// Observes a decoder. Call it before the decoder is opened. The watch must outlive the decoder and its frames.
   void add_decoder(AVCodecContext& codec);
-  /// Keeps the decoder and this for ever, because the decoder's threads may go on.
+  /// Never frees the decoder and this watch, because the decoder's threads may still run.
   void abandon_decoder(AVCodecContext* codec);
 
-  /// The last line that was logged as an error, without newline; empty if none.
+  /// The last line that was logged as an error, without newline; empty if there was none.
   [[nodiscard]] std::string last_error() const;
-  /// Returns true if a decoder thread logged anything after memory ran out. Decoders do not report that.
+  /// Returns true if a decoder thread logged anything after memory ran out. Decoders do not report that in another way.
   [[nodiscard]] bool ran_out_of_memory() const { return ran_out_of_memory_; }
-  /// Returns true if FFmpeg logged that memory was refused. Its calls do not report this.
+  /// Returns true if FFmpeg logged that an allocation was refused. Its calls do not report that.
   [[nodiscard]] bool was_refused_memory() const { return was_refused_memory_; }
   /// Returns true if a picture was refused because of `max_memory`.
   [[nodiscard]] bool exceeded_memory() const { return exceeded_memory_; }
@@ -79,7 +80,7 @@ class AvWatch {
   std::atomic<std::uint64_t> taken_ = 0;
   std::uint64_t max_memory_;
   AVCodecContext* abandoned_ = nullptr;
-  AvWatch* next_ = nullptr;  ///< the list of abandoned ones: reachable, so that they do not count as leaks
+  AvWatch* next_ = nullptr;  ///< list of abandoned watches; they stay reachable, so leak checkers do not report them
 };
 
 using AvWatchPointer = std::unique_ptr<AvWatch, AvWatch::Deleter>;

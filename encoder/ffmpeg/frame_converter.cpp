@@ -34,7 +34,7 @@ struct FrameConverter::State {
   int width = 0;
   int height = 0;
   bool full_range = false;
-  SwsContext* scaler = nullptr;  // null if samples do not change
+  SwsContext* scaler = nullptr;  // null if no samples change
   AvFramePointer converted;
   AvFramePointer unpacked;
 
@@ -93,7 +93,7 @@ void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitch
 }
 
 void FrameConverter::convert_packed(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) {
-  // swscale uses other code for unaligned rows. These are aligned, as a decoder's are.
+  // swscale uses different code for rows that are not aligned. These rows are aligned, like those of a decoder.
   if (!state_->unpacked) state_->unpacked = make_picture(state_->format, state_->width, state_->height);
   const std::uint8_t* planes[4];
   int pitches[4];

@@ -11,18 +11,18 @@
 
 namespace c63 {
 
-/// Converts pictures to 8-bit 4:2:0 by FFmpeg's swscale, as `ffmpeg -pix_fmt yuv420p` does. Pads odd sides to even ones by
-/// repeating the last column and row. Only one thread at a time may use it.
+/// Converts pictures to 8-bit 4:2:0 with FFmpeg's swscale, as `ffmpeg -pix_fmt yuv420p` does. Odd sides are padded to
+/// even ones by repeating the last column and row. Only one thread at a time may use it.
 class FrameConverter final : public MediaConverter {
  public:
-  /// `pixel_format` is FFmpeg's AVPixelFormat. `full_range` means that samples range from 0 to 255. `watch` must outlive it.
-  /// Throws Error (input, C63-AV-PIXEL-FORMAT) if the format cannot be converted.
+  /// `pixel_format` is FFmpeg's AVPixelFormat. `full_range` is true if samples use the values 0 to 255. `watch` must
+  /// outlive this object. Throws Error (input, C63-AV-PIXEL-FORMAT) if the format cannot be converted.
   FrameConverter(AvWatch& watch, int pixel_format, int width, int height, bool full_range);
   ~FrameConverter() override;
   FrameConverter(const FrameConverter&) = delete;
   FrameConverter& operator=(const FrameConverter&) = delete;
 
-  /// Returns true if sample values change, not only their places.
+  /// Returns true if the conversion changes the values of samples, and not only their places in memory.
   [[nodiscard]] bool changes_samples() const;
   [[nodiscard]] bool is_for(int pixel_format, int width, int height, bool full_range) const;
 

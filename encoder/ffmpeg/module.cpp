@@ -1,4 +1,4 @@
-// The module's entry, which the library calls through io/media_module.h.
+// The module's entry, which the library calls as io/media_module.h describes.
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -16,7 +16,7 @@ extern "C" {
 namespace c63 {
 namespace {
 
-/// A converter together with its watch.
+/// A converter that owns the watch it needs.
 class WatchedConverter final : public MediaConverter {
  public:
   WatchedConverter(const std::string& pixel_format, int width, int height)

@@ -24,14 +24,14 @@ void require_memory(const T& allocated) {
   if (!allocated) throw std::bad_alloc();
 }
 
-/// Throws Error (limit, C63-PICTURE-SIZE) if a picture is too large for FFmpeg's count of bits.
+/// Throws Error (limit, C63-PICTURE-SIZE) if FFmpeg would count the picture's bits in an int and overflow it.
 void check_png_size(std::int64_t width, std::int64_t height) {
   if ((8 * 3 * width + 1024) * (height + 128) <= 8 * std::int64_t{std::numeric_limits<int>::max()}) return;
   throw Error(ErrorKind::limit, "C63-PICTURE-SIZE",
               "FFmpeg cannot write a PNG of " + std::to_string(width) + "x" + std::to_string(height) + " pixels; write .ppm, or a smaller picture");
 }
 
-/// Copies the planes of 4:2:0, which lie without gaps.
+/// Copies the 4:2:0 planes of `samples`, which have no gaps, to `frame`.
 void copy_planes(std::span<const std::uint8_t> samples, AVFrame& frame) {
   for (int plane = 0; plane < 3; ++plane) {
     const int shift = plane == 0 ? 0 : 1;
@@ -84,7 +84,7 @@ void encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int
   frame->format = context->pix_fmt;
   frame->quality = context->global_quality;
   if (code == PictureCode::png) {
-    // PNG is coded in place: a copy of a large picture would need as much memory again.
+    // A PNG is encoded from the caller's memory, because a copy of a large picture would need the same memory again.
     auto* const first = const_cast<std::uint8_t*>(samples.data());
     frame->buf[0] = av_buffer_create(first, samples.size(), [](void*, std::uint8_t*) {}, nullptr, AV_BUFFER_FLAG_READONLY);
     require_memory(frame->buf[0]);

@@ -8,8 +8,9 @@
 #include <emmintrin.h>
 #endif
 
-// Compiles a function once for each of these instruction sets. The loader picks the best that the machine has. The compiler
-// vectorizes plain loops. Sanitizers start before the loader's choice, so they get the baseline.
+// Compiles a function once for each of these instruction sets. The loader chooses the best that the machine has. The
+// functions are plain loops, which the compiler vectorizes. Sanitizers start before the loader chooses, so with them
+// only the default is compiled.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
     !defined(__SANITIZE_ADDRESS__)
 #define C63_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -19,7 +20,7 @@
 
 namespace c63 {
 
-// Vectors of the compiler, 64 bytes each: one register, or two or four shorter ones.
+// The compiler's vector types with 64 bytes: one register, or two or four smaller ones.
 template <typename T>
 struct VectorOf {
   using type __attribute__((vector_size(64))) = T;
@@ -27,7 +28,7 @@ struct VectorOf {
 template <typename T>
 using Vector = typename VectorOf<T>::type;
 
-/// Writes 64 bytes past the caches, to an address that is a multiple of 16.
+/// Writes 64 bytes to an address that is a multiple of 16, past the caches.
 #if defined(__SSE2__)
 #define C63_STREAM_VECTOR(address, vector)                                              \
   do {                                                                                  \
@@ -42,7 +43,8 @@ using Vector = typename VectorOf<T>::type;
 #define C63_STREAM_VECTOR(address, vector) std::memcpy(address, &(vector), 64)
 #endif
 
-/// Copies `bytes` past the caches, for large outputs. An ordinary store would read the line first.
+/// Copies `bytes` bytes past the caches, for large outputs. A normal store would first read each cache line from
+/// memory.
 inline void stream_out(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)
   auto* out = static_cast<std::uint8_t*>(to);
@@ -63,14 +65,14 @@ inline void stream_out(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
-/// Call it in a thread after its last stream_out(), so that other threads see the output.
+/// Makes the output visible to other threads. Call it in each thread after its last stream_out().
 inline void stream_end() {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif
 }
 
-/// Returns true if an output is too large for a cache and aligned for streaming.
+/// Returns true if an output is too large for a cache and aligned, so that it should be written past the caches.
 [[nodiscard]] inline bool streams(const void* out, std::size_t bytes) {
   return bytes >= std::size_t{8} << 20 && reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
 }

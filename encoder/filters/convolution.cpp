@@ -1,5 +1,5 @@
-// Convolution of signals. The fast form computes many outputs at once, each with its taps in the serial order, so both forms
-// agree to the bit.
+// Convolution of signals. The fast form computes many outputs at once, but adds the taps of each output in the serial
+// form's order. So both forms give the same bits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,15 +17,15 @@ double output_at(std::span<const double> signal, std::span<const double> taps, s
   const std::size_t radius = taps.size() / 2;
   double total = 0;
   for (std::size_t k = 0; k < taps.size(); ++k) {
-    const std::size_t at = i + radius - k;  // a negative value wraps and is too large as well
+    const std::size_t at = i + radius - k;  // a negative index wraps around to a number that is also too large
     if (at < signal.size()) total += taps[k] * signal[at];
   }
   return total;
 }
 
-constexpr std::size_t kTile = 2048;  // outputs computed together: they fit into the first cache
+constexpr std::size_t kTile = 2048;  // outputs that are computed together; they fit in the first-level cache
 
-/// out[i] = Σ taps[k] · in[i − k] for in[-(taps-1)..count-1].
+/// Computes out[i] = Σ_k taps[k] · in[i − k] for i in 0..count-1. Reads `in` from index -(tap_count-1) on.
 C63_CLONES void convolve_tile(const double* in, const double* taps, std::size_t tap_count, double* __restrict out,
                               std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) out[i] = 0;
@@ -45,7 +45,8 @@ C63_CLONES void convolve_tile(const double* in, const double* taps, std::size_t 
   }
 }
 
-/// The common mean of five, computed in registers. `out` is a multiple of 16.
+/// Computes the same for five taps, a usual length of moving means, in registers. The address `out` must be a multiple
+/// of 16.
 C63_CLONES void stream_five(const double* in, const double* taps, double* out, std::size_t count) {
   constexpr std::size_t kLanes = 8;
   const double t0 = taps[0], t1 = taps[1], t2 = taps[2], t3 = taps[3], t4 = taps[4];

@@ -1,5 +1,5 @@
-// Convolution of pictures. The fast form computes a row of outputs at once. Separable kernels apply the column factor first;
-// the row factor then filters the sums.
+// Convolution of pictures. The fast form computes a row of outputs at once. For separable kernels it applies the column
+// factor first and filters the resulting sums with the row factor.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -38,7 +38,7 @@ void convolve_serial(BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kerne
   }
 }
 
-// One overload for each of the two sample types; `count` outputs.
+// One overload for each type of sample. Each processes `count` samples.
 
 C63_CLONES void add_scaled(std::int32_t* __restrict total, const std::uint8_t* in, std::int32_t tap, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) total[i] += tap * in[i];
@@ -51,7 +51,7 @@ C63_CLONES void add_scaled(float* __restrict total, const float* in, float tap, 
 }
 C63_CLONES void finish_row(std::uint8_t* __restrict out, const std::int32_t* totals, std::int32_t divisor,
                            std::size_t count) {
-  const double d = divisor;  // truncated double quotients of 31-bit integers are exact
+  const double d = divisor;  // for 31-bit integers, truncating the quotient in double gives the exact integer quotient
   const std::int32_t half = divisor / 2;
   for (std::size_t i = 0; i < count; ++i) {
     const double quotient = std::max(totals[i] + half, 0) / d;
@@ -70,8 +70,8 @@ void convolve_fast(BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
   const auto pad = static_cast<std::size_t>(radius);
   parallel_ranges(static_cast<std::size_t>(in.height), 8, [&](std::size_t begin, std::size_t end) {
     std::vector<Tap> totals(width);
-    std::vector<Tap> sums(width + 2 * pad);       // of the column factor
-    std::vector<Sample> padded(width + 2 * pad);  // a row of the picture between zeros
+    std::vector<Tap> sums(width + 2 * pad);       // results of the column factor
+    std::vector<Sample> padded(width + 2 * pad);  // a row of the picture, with zeros on both sides
     for (std::size_t y = begin; y < end; ++y) {
       std::ranges::fill(totals, Tap{0});
       std::fill_n(sums.begin() + radius, width, Tap{0});

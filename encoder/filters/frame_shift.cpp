@@ -1,5 +1,5 @@
-// Shift of a frame relative to a reference. Derivatives are stored doubled, and means times five. For bytes they are then
-// integers, and their sums are exact in any order.
+// The shift of a frame against a reference. Derivatives are stored times two, and means times five. For bytes these are
+// integers, so their sums are exact in any order.
 #include <algorithm>
 #include <mutex>
 
@@ -29,7 +29,7 @@ C63_CLONES void derive_row(const float* above, const float* row, const float* be
   }
 }
 
-// Rows are summed in pieces, so that sums of products of bytes stay below 2³¹ (255·1275·kPiece).
+// Rows are summed in pieces, so that the sums of products of bytes stay below 2³¹ (255·1275·kPiece).
 constexpr std::size_t kPiece = 4096;
 
 C63_CLONES void sums_of_piece(const std::uint8_t* frame, const std::int16_t* g, const std::int16_t* h,
@@ -123,7 +123,8 @@ typename ShiftReference<Sample>::RowSums ShiftReference<Sample>::sums_of_row(con
     }
     return sums;
   }
-  const std::size_t piece = std::is_same_v<Sample, float> ? 1024 : kPiece;  // short sums of floats are more exact
+  // Short sums of floats have smaller rounding errors.
+  const std::size_t piece = std::is_same_v<Sample, float> ? 1024 : kPiece;
   for (std::size_t i = 0; i < count; i += piece) {
     sums_of_piece(frame + i, &g_[start + i], &h_[start + i], &m_[start + i], std::min(piece, count - i), sums.p,
                   sums.q);
@@ -138,7 +139,7 @@ ShiftSums ShiftReference<Sample>::sums_of(BasicPlaneView<const Sample> frame) co
           "the frame is " + shape_of(frame) + ", the reference " + std::to_string(width_) + "x" +
               std::to_string(height_));
   const auto rows = static_cast<std::size_t>(height_ - 2);
-  std::vector<RowSums> sums(rows);  // added in order, so the result does not depend on threads
+  std::vector<RowSums> sums(rows);  // added in order, so that the result does not depend on the number of threads
   const auto body = [&](std::size_t begin, std::size_t end) {
     for (std::size_t y = begin; y < end; ++y) sums[y] = sums_of_row(frame.row(static_cast<int>(y) + 1) + 1, y);
   };

@@ -1,5 +1,5 @@
-// Histogram of bytes. The fast form counts each of sixteen neighbours in another table, so equal ones do not wait for each
-// other. The sixteen counters of a value are in one cache line.
+// Histogram of bytes. Of sixteen neighbouring bytes, the fast form counts each in its own table, so that equal bytes
+// need not wait for each other. The sixteen counters of a value are in one cache line.
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -13,9 +13,9 @@ namespace {
 
 using Counts = std::array<std::uint64_t, 256>;
 
-/// Adds the number of times that each value occurs to `counts`.
+/// Adds to `counts` how often each value occurs.
 void count_values(const std::uint8_t* bytes, std::size_t count, Counts& counts) {
-  constexpr std::size_t kPiece = std::size_t{1} << 30;  // a 32-bit counter cannot overflow
+  constexpr std::size_t kPiece = std::size_t{1} << 30;  // so that a 32-bit counter cannot overflow
   for (std::size_t start = 0; start < count; start += kPiece) {
     const std::size_t end = std::min(start + kPiece, count);
     std::array<std::array<std::uint32_t, 16>, 256> tables{};
@@ -33,7 +33,8 @@ void count_values(const std::uint8_t* bytes, std::size_t count, Counts& counts) 
   }
 }
 
-/// Fills `counts` from `count(begin, end, table)`, which counts the values of some items.
+/// Fills `counts`. On several threads, calls count(begin, end, table), which must add the values of these items to a
+/// table.
 template <typename Count>
 void gather(std::size_t items, std::size_t grain, const BinMap& map, std::span<std::uint64_t> counts,
             const Count& count) {

@@ -1,4 +1,4 @@
-// Kernels of 2-D convolution: making and checking them.
+// Makes and checks the kernels of 2-D convolution.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -93,7 +93,8 @@ ByteKernel gauss_kernel(double sigma) {
     taps.push_back(static_cast<std::int32_t>(std::lround(weight / total * 256)));
     rest -= taps.back();
   }
-  taps[static_cast<std::size_t>(radius)] += rest;  // the rounding error, so that flat areas keep their level
+  // Adds the rounding error of all taps, so that flat areas keep their brightness.
+  taps[static_cast<std::size_t>(radius)] += rest;
   return separable_kernel<std::int32_t>(taps, taps, 65536);
 }
 

@@ -1,4 +1,5 @@
-// Matrix product. The fast form keeps a tile of b in the caches and adds whole rows of it, each scaled by one value of a.
+// Matrix product. The fast form keeps a tile of b in the caches. It adds whole rows of the tile to c, each times one
+// value of a.
 #include <algorithm>
 
 #include "c63/filter_checks.h"
@@ -9,7 +10,7 @@
 namespace c63 {
 namespace {
 
-/// c[0..3][i] += Σ_k a[row][k] · b[k][i] for `count` columns. Four rows share each read of b.
+/// Adds Σ_k a[row][k] · b[k][i] to c[row][i] for four rows and `count` columns. The four rows share each read of b.
 C63_CLONES void multiply_rows(const float* const a[4], const float* b, std::ptrdiff_t b_pitch, std::size_t depth,
                               float* const c[4], std::size_t count) {
   float* __restrict c0 = c[0];

@@ -1,5 +1,6 @@
-// Replaces history samples that are far from their temporal median. The fast form sorts the frames of a piece of a row
-// with a network of exchanges, each done for all samples of the piece at once.
+// Replaces history samples that are far from their median over time. The fast form takes a piece of a row from all
+// frames, and sorts each sample's values with a sorting network. Each exchange is done for all samples of the piece at
+// once.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +18,8 @@ namespace {
 
 constexpr std::size_t kPiece = 256;
 
-/// Batcher's merge exchange: pairs of exchanges that sort any `count` values (Knuth, 5.2.2, Algorithm M).
+/// Returns Batcher's merge exchange: the pairs to compare and exchange, in order, to sort any `count` values (Knuth,
+/// 5.2.2, Algorithm M).
 std::vector<std::pair<std::size_t, std::size_t>> sorting_network(std::size_t count) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   if (count < 2) return pairs;
@@ -61,7 +63,7 @@ C63_CLONES void distance(const float* a, const float* b, float* __restrict out) 
   for (std::size_t i = 0; i < kPiece; ++i) out[i] = std::abs(a[i] - b[i]);
 }
 
-/// The largest allowed distance of a sample from the median.
+/// Returns the largest distance from the median at which a sample is kept. `deviation` is the median distance.
 template <typename Sample>
 float limit_for(Sample deviation, float threshold) {
   return threshold * std::max(1.4826F * static_cast<float>(deviation), static_cast<float>(kMinDeviation));

@@ -1,5 +1,5 @@
-// Sum, minimum, maximum and their positions. The fast forms keep several partial results per thread in vectors, because the
-// compiler may not reorder a sum of floats.
+// Sum, minimum and maximum, and their positions. The fast forms keep several partial results per thread in vectors,
+// because a compiler may not reorder the additions of floats.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kGrain = std::size_t{1} << 16;
 
-// The sum of a piece of at most kPiece values.
+// Each returns the sum of a piece of at most kPiece values.
 constexpr std::size_t kPiece = 4096;
 
 C63_CLONES std::uint64_t sum_piece(const std::uint8_t* values, std::size_t count) {
@@ -30,7 +30,7 @@ C63_CLONES std::int64_t sum_piece(const std::int32_t* values, std::size_t count)
   return total;
 }
 
-/// The sum of squared differences of fewer than 33000 samples.
+/// Returns the sum of squared differences of fewer than 33000 samples.
 C63_CLONES std::uint32_t errors_of_piece(const std::uint8_t* a, const std::uint8_t* b, std::size_t count) {
   std::int32_t total = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -40,8 +40,8 @@ C63_CLONES std::uint32_t errors_of_piece(const std::uint8_t* a, const std::uint8
   return static_cast<std::uint32_t>(total);
 }
 
-/// Σ piece(i, count) over pieces of 0..count-1, on all threads. The sums are added in order, so the result does not depend on
-/// threads.
+/// Returns the sum of piece(i, count) over pieces that cover 0..count-1, computed on all threads. The results are added
+/// in order, so the sum does not depend on the number of threads.
 template <typename Total, typename Piece>
 Total sum_of_pieces(std::size_t count, const Piece& piece) {
   const auto sum_of_grain = [&](std::size_t first) {
@@ -105,7 +105,7 @@ C63_CLONES double sum_piece(const double* values, std::size_t count) {
   return total;
 }
 
-// The smallest or largest value of a piece, with four vectors of candidates.
+// Functions that return the smallest or largest value of a piece, with four vectors of partial results.
 #define C63_EXTREME(name, T, better)                                                 \
   C63_CLONES T name(const T* values, std::size_t count, T best) {                    \
     constexpr std::size_t kWidth = sizeof(Vector<T>) / sizeof(T);                    \
@@ -144,7 +144,7 @@ C63_EXTREMES(double)
 #undef C63_EXTREMES
 #undef C63_EXTREME
 
-/// The best value of all, by `better`. All threads run best_of(values, count, first) on pieces.
+/// Returns the best of all values, by `better`. The threads run best_of(values, count, first) on pieces.
 template <typename T, typename Better>
 T best_of_pieces(std::span<const T> values, T (*best_of)(const T*, std::size_t, T), const Better& better) {
   T best = values[0];
@@ -157,8 +157,8 @@ T best_of_pieces(std::span<const T> values, T (*best_of)(const T*, std::size_t, 
   return best;
 }
 
-/// The position of the first best value. It finds the best of each grain, then the position in the first grain that has the
-/// best of all. `best_element` is min_element or max_element.
+/// Returns the position of the first best value. First finds the best value of each grain of kGrain values. Then
+/// searches only the first grain whose best value is the best of all. `best_element` is min_element or max_element.
 template <typename T, typename BestElement>
 std::size_t place_of_best(std::span<const T> values, T (*best_of)(const T*, std::size_t, T), const BestElement& best_element) {
   std::vector<T> best((values.size() + kGrain - 1) / kGrain);

@@ -1,7 +1,7 @@
-// Prefix scan. In the fast form each thread takes the next tile and sums it while it is loaded into the cache. It takes the sum
-// of all earlier tiles from the previous tile and passes its own on at once. Then it scans the tile from the cache, and sums the
-// next one meanwhile. So memory is read once and written once, both all the time. Sums of doubles differ from the serial ones
-// in their last digits.
+// Prefix scan. In the fast form, each thread takes the next tile, loads it into the cache and sums it. It gets the sum
+// of all earlier tiles from the previous tile, and at once passes the sum including its own tile on. Then it scans the
+// tile, which is still in the cache, and at the same time sums the next one. So memory is read once and written once,
+// without pauses. Sums of doubles differ from the serial form's in the last digits.
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -14,7 +14,7 @@
 namespace c63 {
 namespace {
 
-// Integers wrap, so they are added as unsigned.
+// Integers must wrap around, so they are added as unsigned numbers.
 template <typename T>
 using Adder = std::conditional_t<std::is_floating_point_v<T>, T, std::uint32_t>;
 
@@ -40,7 +40,8 @@ C63_CLONES std::uint32_t tile_sum(const std::uint32_t* values, std::size_t count
   for (std::size_t i = 0; i < count; ++i) total += values[i];
   return total;
 }
-/// Adds in the same order as scan_vectors() does for the next tile, so results do not depend on which of them ran.
+/// Returns the sum of a tile. It adds in the same order as scan_vectors() does for the next tile, so results do not
+/// depend on which is used.
 C63_CLONES double tile_sum(const double* values, std::size_t count) {
   Vector<double> sums{};
   std::size_t i = 0;
@@ -57,11 +58,11 @@ C63_CLONES double tile_sum(const double* values, std::size_t count) {
 
 template <typename A>
 struct ScanSums {
-  A total;  ///< after the last value scanned
-  A next;   ///< of the following values
+  A total;  ///< the sum after the last scanned value
+  A next;   ///< the sum of the values at `next`
 };
 
-// The scan of a vector: add it to itself, moved up by 1, 2, 4, 8 lanes. `out` may be `in`. Returns the new total.
+// Scans a vector: adds to it itself, moved up by 1, 2, 4 and 8 lanes. `out` may be `in`. Returns the new total.
 #define C63_MOVED_UP_16(x, by)                                                                                     \
   __builtin_shufflevector(zero, x, 16 - (by), 17 - (by), 18 - (by), 19 - (by), 20 - (by), 21 - (by), 22 - (by),    \
                           23 - (by), 24 - (by), 25 - (by), 26 - (by), 27 - (by), 28 - (by), 29 - (by), 30 - (by), \
@@ -70,8 +71,8 @@ struct ScanSums {
   __builtin_shufflevector(zero, x, 8 - (by), 9 - (by), 10 - (by), 11 - (by), 12 - (by), 13 - (by), 14 - (by), \
                           15 - (by))
 
-/// Scans whole vectors. With `stream`, `out` is a multiple of 16 and is written past the caches. With `next`, it also sums as
-/// many values from there.
+/// Scans whole vectors. If `stream` is true, writes past the caches; the address `out` must then be a multiple of 16.
+/// If `next` is not null, also sums `count` values from there.
 C63_CLONES ScanSums<std::uint32_t> scan_vectors(const std::uint32_t* in, std::uint32_t* out, std::size_t count,
                                                 std::uint32_t before, bool inclusive, bool stream,
                                                 const std::uint32_t* next) {
@@ -141,13 +142,13 @@ C63_CLONES ScanSums<double> scan_vectors(const double* in, double* out, std::siz
 
 template <typename T>
 struct alignas(64) TilePrefix {
-  Adder<T> before{};  ///< sum of all tiles before
+  Adder<T> before{};  ///< sum of all earlier tiles
   std::atomic<bool> ready{false};
 };
 
 template <typename T>
 void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
-  constexpr std::size_t kTileBytes = std::size_t{256} << 10;  // stays in the second cache
+  constexpr std::size_t kTileBytes = std::size_t{256} << 10;  // fits in the second-level cache
   constexpr std::size_t kTile = kTileBytes / sizeof(T);
   constexpr std::size_t kVector = 64 / sizeof(T);
   const std::size_t tiles = (values.size() + kTile - 1) / kTile;
@@ -168,7 +169,7 @@ void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
     if (tile >= tiles) return;
     Adder<T> sum = tile_sum(raw(tile_at(tile)), tile_at(tile).size());
     while (tile < tiles) {
-      // Tiles are taken in order, so a thread already has the previous tile, and does not wait for this one.
+      // Tiles are taken in order. So some thread already works on the previous tile, and it does not wait for this one.
       prefixes[tile].ready.wait(false, std::memory_order_acquire);
       const Adder<T> before = prefixes[tile].before;
       prefixes[tile + 1].before = before + sum;

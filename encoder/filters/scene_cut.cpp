@@ -1,4 +1,4 @@
-// Finds the borders of scenes from histograms.
+// Finds scene cuts from histograms.
 #include <cmath>
 #include <numeric>
 

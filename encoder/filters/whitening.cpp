@@ -1,4 +1,4 @@
-// Whitening of one frame, and of a sequence.
+// Whitening of one frame and of a sequence.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -20,7 +20,7 @@ FrameShift require_shift(const std::optional<FrameShift>& shift) {
               "whitening by correlation works without shifts");
 }
 
-/// The history without outliers, in `storage`; unchanged if the settings reject nothing.
+/// Returns the history without outliers, in `storage`. Returns the history itself if the settings reject no outliers.
 template <typename Sample>
 Views<Sample> clean(std::span<const BasicPlaneView<const Sample>> history, const WhiteningSettings& settings,
                     std::vector<std::vector<Sample>>& storage, FilterForm form) {
@@ -39,7 +39,8 @@ Views<Sample> clean(std::span<const BasicPlaneView<const Sample>> history, const
   return views;
 }
 
-/// Whitens a frame. `shifts` gives the shifts of the frame and its history; it is called only if the method needs them.
+/// Whitens a frame. `shifts` returns the shifts of the frame and its history. It is only called if the method needs
+/// them.
 template <typename Sample, typename Shifts>
 void whiten_with(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
                  const WhiteningSettings& settings, BasicPlaneView<float> out, FilterForm form,

@@ -1,5 +1,5 @@
-// Correlations of frames, and the weighted difference. Both go through the pictures in short pieces of a row. They finish a
-// piece of all frames before the next one, so that every sample is loaded once.
+// Correlations of frames, and the weighted difference. Both process a short piece of a row in all frames before the
+// next piece, so that every sample is loaded once.
 #include <algorithm>
 #include <mutex>
 
@@ -12,15 +12,15 @@
 namespace c63 {
 namespace {
 
-constexpr std::size_t kPiece = 1024;  // 21 pieces of 16-bit samples fit into the first cache
+constexpr std::size_t kPiece = 1024;  // 21 pieces of 16-bit samples fit in the first-level cache
 
-// Converts samples for the dot products.
+// Converts samples to the type that the dot products need.
 C63_CLONES void widen(const std::uint8_t* in, std::int16_t* __restrict out, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) out[i] = in[i];
 }
 void widen(const float* in, float* out, std::size_t count) { std::copy_n(in, count, out); }
 
-/// Four dot products of `a` with pieces kPiece apart.
+/// Computes the dot products of `a` with four pieces, which begin kPiece samples apart.
 C63_CLONES void dot_products(const std::int16_t* a, const std::int16_t* b, std::size_t count, double* sums) {
   std::int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -40,7 +40,7 @@ constexpr std::size_t kLanes = 16;
 
 C63_CLONES void dot_products(const float* a, const float* b, std::size_t count, double* sums) {
   Floats s0{}, s1{}, s2{}, s3{};
-  for (std::size_t i = 0; i < count; i += kLanes) {  // pieces are padded with zeros
+  for (std::size_t i = 0; i < count; i += kLanes) {  // pieces are padded with zeros to whole vectors
     Floats x, b0, b1, b2, b3;
     std::memcpy(&x, a + i, sizeof x);
     std::memcpy(&b0, b + i, sizeof b0);
@@ -82,10 +82,10 @@ void correlate_fast(BasicPlaneView<const Sample> frame, std::span<const BasicPla
                     std::span<double> r, std::span<double> b) {
   using Wide = std::conditional_t<std::is_same_v<Sample, float>, float, std::int16_t>;
   const std::size_t n = history.size();
-  const std::size_t stride = n + 4;  // room for four products at a time past the end
+  const std::size_t stride = n + 4;  // four products are written at a time, possibly past the end
   const auto width = static_cast<std::size_t>(frame.width);
   const auto height = static_cast<std::size_t>(frame.height);
-  // Bands have a fixed height and are added in order, so the result does not depend on threads.
+  // Bands have a fixed height and are added in order, so the result does not depend on the number of threads.
   const std::size_t band_rows = 1 + 32768 / (width + 1);
   const std::size_t bands = (height + band_rows - 1) / band_rows;
   std::vector<double> sums(bands * (n + 1) * stride);

@@ -1,4 +1,5 @@
-// The weights of history frames: two small symmetric systems, solved by Cholesky's method in double.
+// Finds the weights of history frames. Both methods solve a small symmetric system by Cholesky decomposition, in
+// double.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,7 +10,8 @@
 namespace c63 {
 namespace {
 
-/// Solves (A + epsilon · mean diagonal · E) x = b for a symmetric positive definite A (rows of b.size()).
+/// Solves (A + ε·E) x = b, where ε is `epsilon` times the mean of A's diagonal. A must be symmetric and positive
+/// definite; it is stored in rows of b.size().
 std::vector<double> solve(std::vector<double> a, std::vector<double> b, double epsilon, const std::string& what) {
   const std::size_t n = b.size();
   double trace = 0;

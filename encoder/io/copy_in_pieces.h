@@ -5,9 +5,9 @@
 
 namespace c63 {
 
-/// Copies `from` to the start of `to`. Several threads copy a large one, because one thread reaches only a fraction of the
-/// memory's rate. The copy goes through the caches, where a device may fetch it. Past the caches it would use the memory bus
-/// twice more, and that bus is the limit if several devices are fed.
+/// Copies `from` to the start of `to`. Several threads copy a large span, because one thread cannot use the memory's
+/// full rate. The copy is written through the caches, from where a device can fetch it. Writing past the caches would
+/// need twice as many transfers on the memory bus, which is the bottleneck if several devices are fed.
 void copy_in_pieces(std::span<const std::uint8_t> from, std::span<std::uint8_t> to);
 
 }  // namespace c63

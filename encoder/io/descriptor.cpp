@@ -15,7 +15,7 @@ bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
 
 void wait_for(int descriptor, short event) {
   pollfd wanted{descriptor, event, 0};
-  ::poll(&wanted, 1, -1);  // the next transfer reports any fault
+  ::poll(&wanted, 1, -1);  // if poll() fails, the next transfer reports the error
 }
 
 bool is_open_for(int descriptor, int access) {
@@ -57,7 +57,7 @@ bool is_open_for_writing(int descriptor) noexcept { return is_open_for(descripto
 bool fill_standard_descriptors() noexcept {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(standard, F_GETFD) >= 0 || errno != EBADF) continue;
-    // open() returns the lowest free number, and all below are taken.
+    // open() returns the lowest free number, and all lower numbers are in use.
     const int access = standard == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
     if (::open("/dev/null", access) != standard) return false;
   }

@@ -8,7 +8,7 @@
 
 #include "c63/error.h"
 
-// What all files and standard streams share: descriptors and the system's error codes.
+// Functions for descriptors and the system's error codes, which all files and standard streams need.
 
 namespace c63 {
 
@@ -19,22 +19,24 @@ namespace c63 {
 /// The most bytes that Linux transfers in one call.
 inline constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
 
-/// Writes all of `bytes`; waits if a non-blocking descriptor is full. Returns 0 or the system's error code. Adds the number of
-/// bytes that were written to `written`, also after an error.
+/// Writes all of `bytes`, and waits if a non-blocking descriptor is full. Returns 0 or the system's error code. Adds
+/// the number of written bytes to `written`, even if there is an error.
 [[nodiscard]] int write_all(int descriptor, std::span<const std::uint8_t> bytes, std::uint64_t& written) noexcept;
 
-/// Reads as ::read() does, but waits if a non-blocking descriptor has nothing yet. Returns -1 with errno set.
+/// Reads as ::read() does, but waits if a non-blocking descriptor has no data yet. Returns -1 with errno set if there
+/// is an error.
 [[nodiscard]] std::ptrdiff_t read_some(int descriptor, std::span<std::uint8_t> bytes) noexcept;
 
 [[nodiscard]] bool is_open_for_reading(int descriptor) noexcept;
 [[nodiscard]] bool is_open_for_writing(int descriptor) noexcept;
 
-/// Opens /dev/null in place of a closed standard input, output or error, so that no later file gets its number. It opens it in the
-/// wrong direction, so that using it still fails. Call it before anything else. Returns false if it is impossible.
+/// Opens /dev/null for each of standard input, output and error that is closed, so that no later file gets its number.
+/// The descriptor is opened for the wrong direction, so that using it still fails. Call it before anything else.
+/// Returns false if this is impossible.
 [[nodiscard]] bool fill_standard_descriptors() noexcept;
 
-/// The error for a failed system call: `kind` and `id`, unless `code` means that files, threads or memory ran out (limit,
-/// C63-OPEN-FILES and C63-THREADS; memory, C63-MEMORY).
+/// Makes the error for a failed system call. It has `kind` and `id`, unless `code` means that files, threads or memory
+/// ran out: then it is a limit (C63-OPEN-FILES, C63-THREADS) or a memory error (C63-MEMORY).
 [[nodiscard]] Error system_fault(ErrorKind kind, const char* id, const std::string& what, int code,
                                  const ErrorPlace& place = {});
 

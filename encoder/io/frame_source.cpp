@@ -62,7 +62,7 @@ class ClippedSource final : public FrameSource {
 
   std::int64_t skip_towards(std::int64_t next, std::int64_t index) override {
     next_ = source_->skip_towards(next_ < first_ ? next_ : first_ + next, first_ + index);
-    // The source may stop before the first frame. Then read() drops the frames between.
+    // The source may have skipped only to a frame before first_. Then read() drops the frames up to it.
     return std::max(next_ - first_, next);
   }
 
@@ -77,14 +77,14 @@ class ClippedSource final : public FrameSource {
   std::unique_ptr<FrameSource> source_;
   std::int64_t first_;
   std::int64_t count_;
-  std::int64_t next_ = 0;  ///< if the source cannot seek: the next frame to drop, up to first_
+  std::int64_t next_ = 0;  ///< if the source cannot seek: the next frame to be dropped, up to first_
 };
 
 std::unique_ptr<FrameSource> open_container(std::unique_ptr<InputFile> file, const SourceOptions& options) {
   if (!options.seek_table || options.seek_table->sums.empty()) return open_media_source(std::move(file), options);
   SourceOptions plain = options;
   plain.seek_table = nullptr;
-  plain.warn = nullptr;  // the warnings were given when the table was made
+  plain.warn = nullptr;  // the warnings were already given when the table was filled
   return make_skipping_source(open_media_source(std::move(file), plain), options);
 }
 
@@ -149,7 +149,7 @@ std::optional<std::pair<int, int>> size_from_name(const std::string& path) {
                                  std::pair{std::string_view("720p"), std::pair{1280, 720}},
                                  std::pair{std::string_view("1080p"), std::pair{1920, 1080}},
                                  std::pair{std::string_view("2160p"), std::pair{3840, 2160}}};
-  // Whole words of the name, last word first.
+  // Tries the words of the name, the last one first.
   for (std::size_t end = name.size(); end > 0;) {
     std::size_t begin = end;
     while (begin > 0 && is_word(name[begin - 1])) --begin;

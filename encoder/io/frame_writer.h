@@ -11,20 +11,20 @@
 
 namespace c63 {
 
-/// Writes frames in linear layout, frame_bytes(width, height) each. All frames of one writer have the same size.
+/// Writes frames in linear layout, frame_bytes(width, height) bytes each. All frames must have the same size.
 class FrameWriter {
  public:
   virtual ~FrameWriter() = default;
 
-  /// Throws Error (output) if writing fails, Error (usage, C63-Y4M-ODD) if the format cannot hold the frame.
+  /// Throws Error (output) if writing fails, and Error (usage, C63-Y4M-ODD) if the format cannot hold the frame.
   void write(int width, int height, std::span<const std::uint8_t> frame) {
     write_planes(width, height, split_planes(frame, width, height));
   }
-  /// Writes a frame whose planes lie anywhere in memory.
+  /// Writes a frame whose three planes need not lie next to each other.
   virtual void write_planes(int width, int height, const std::array<std::span<const std::uint8_t>, 3>& planes) = 0;
   /// Completes the file. Without it, a regular file does not appear. See OutputFile::commit().
   virtual void commit() = 0;
-  /// Completes a file that a stop cut short. See OutputFile::commit_part().
+  /// Completes a file that was cut short by a stop. See OutputFile::commit_part().
   [[nodiscard]] virtual std::string commit_part() = 0;
 };
 
@@ -35,8 +35,9 @@ enum class OutputFormat {
   y4m,
 };
 
-/// "-" is stdout. Throws Error (usage, C63-OUTPUT-NAME) if the format is automatic and the name is that of a container.
-/// Y4M takes only even sides: for odd ones it has ceil(W/2)·ceil(H/2) chroma samples, but the course codec W·H/4.
+/// Opens a writer; "-" is stdout. Throws Error (usage, C63-OUTPUT-NAME) if the format is automatic and the name is that
+/// of a container. Y4M can only hold even sides: for odd ones it has ceil(W/2)·ceil(H/2) chroma samples, while the
+/// course codec has floor(W·H/4).
 [[nodiscard]] std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate = {},
                                                              Durability durability = Durability::process,
                                                              OutputFormat format = OutputFormat::automatic);

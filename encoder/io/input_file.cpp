@@ -48,7 +48,7 @@ bool InputFile::wait_for_bytes() const {
   constexpr int kLookEveryMs = 50;
   for (;;) {
     pollfd wanted{descriptor_, POLLIN, 0};
-    if (::poll(&wanted, 1, kLookEveryMs) != 0) return true;  // also for faults, which read() reports
+    if (::poll(&wanted, 1, kLookEveryMs) != 0) return true;  // also true after errors, which read() then reports
     if (stop_.stop_requested()) return false;
   }
 }
@@ -97,7 +97,7 @@ std::size_t InputFile::read(std::span<std::uint8_t> bytes) {
 }
 
 std::size_t InputFile::read_at(std::int64_t offset, std::span<std::uint8_t> bytes) const {
-  // From the page cache, one thread reaches only a fraction of the memory's rate.
+  // One thread can copy from the page cache only at a fraction of the memory's rate.
   constexpr std::size_t kPiece = 256 << 10;
   if (bytes.size() < 2 * kPiece) return read_piece(offset, bytes);
   std::atomic<std::size_t> filled = 0;

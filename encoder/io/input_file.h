@@ -9,32 +9,32 @@
 
 namespace c63 {
 
-/// A file, pipe or device opened for reading. Errors are Error (input) with the file's name.
+/// A file, pipe or device that is open for reading. All errors are Error (input) with the file's name.
 class InputFile {
  public:
-  /// "-" is stdin. Throws Error (input, C63-INPUT-OPEN) if the path is missing, unreadable or a directory.
-  /// After a stop request, a pipe or device counts as ended as soon as a read would wait.
+  /// Opens `path`; "-" is stdin. Throws Error (input, C63-INPUT-OPEN) if it is missing, unreadable or a directory.
+  /// After a stop request, a pipe or device counts as ended at the first read that would have to wait.
   explicit InputFile(const std::string& path, std::stop_token stop = {});
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// The path, or "stdin", for messages.
+  /// The path, or "stdin"; for messages.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// The bytes of a regular file, from where it was opened; empty for a pipe or device.
+  /// The number of bytes of a regular file, from the position at which it was opened. Empty for a pipe or device.
   [[nodiscard]] std::optional<std::int64_t> size() const { return size_; }
-  /// Returns true for a regular file: only then does read_at() work.
+  /// Returns true for a regular file. read_at() works only then.
   [[nodiscard]] bool seekable() const { return size_.has_value(); }
-  /// The position of the next read().
+  /// The position of the next read(), in bytes.
   [[nodiscard]] std::int64_t position() const { return position_; }
 
-  /// The next `bytes` bytes, without taking them; fewer at the end.
+  /// Returns the next `bytes` bytes without taking them; fewer at the end of the file. Valid until the next call.
   [[nodiscard]] std::span<const std::uint8_t> peek(std::size_t bytes);
-  /// Fills `bytes` and returns their number; fewer only at the end.
+  /// Fills `bytes` and returns the number of bytes read, which is lower only at the end of the file.
   [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes);
-  /// Reads the bytes that are available. Waits only for the first one; returns 0 at the end.
+  /// Reads bytes that are available. Waits only for the first byte. Returns 0 at the end of the file.
   [[nodiscard]] std::size_t read_some(std::span<std::uint8_t> bytes);
-  /// Reads like read() from `offset` of a seekable file. Any number of threads may call it at once.
+  /// Reads as read() does, but from `offset` of a seekable file. Any number of threads may call it at once.
   [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::uint8_t> bytes) const;
 
  private:
@@ -46,11 +46,11 @@ class InputFile {
   std::stop_token stop_;
   int descriptor_ = -1;
   bool owned_ = false;
-  std::int64_t base_ = 0;  // a redirected stdin may begin anywhere
+  std::int64_t base_ = 0;  // where the file begins: a redirected stdin may be open at any position
   std::optional<std::int64_t> size_;
   std::int64_t position_ = 0;
   std::vector<std::uint8_t> peeked_;
-  std::size_t taken_ = 0;  // of peeked_
+  std::size_t taken_ = 0;  // bytes of peeked_ that were already read
 };
 
 }  // namespace c63

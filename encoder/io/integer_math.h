@@ -3,11 +3,11 @@
 #include <array>
 #include <cstdint>
 
-// Integer arithmetic for generated video, so that every machine makes the same bytes.
+// Integer arithmetic for generated video, so that every machine generates the same bytes.
 
 namespace c63 {
 
-/// Mixes the bits of a number well.
+/// Returns a pseudo-random number that depends on all bits of `x`.
 [[nodiscard]] constexpr std::uint32_t hash(std::uint32_t x) {
   x = (x ^ (x >> 17)) * 0xed5ad4bbU;
   x = (x ^ (x >> 11)) * 0xac4c1b51U;
@@ -27,13 +27,13 @@ template <typename... More>
 }
 
 inline constexpr int kTurn = 4096;   ///< angle units in a full circle
-inline constexpr int kUnit = 16384;  ///< the value of sine() for 1
+inline constexpr int kUnit = 16384;  ///< what sine() returns for 1
 
 namespace detail {
 
-/// The first quarter of the sine, by its series in 30 binary places.
+/// Returns the first quarter of a sine wave, computed from its series with 30 fraction bits.
 constexpr std::array<std::int32_t, kTurn / 4 + 1> make_quarter_sine() {
-  constexpr std::int64_t kPi = 3373259426;  // pi with 30 binary places
+  constexpr std::int64_t kPi = 3373259426;  // pi with 30 fraction bits
   std::array<std::int32_t, kTurn / 4 + 1> table{};
   for (int i = 0; i <= kTurn / 4; ++i) {
     const std::int64_t x = kPi * 2 * i / kTurn;
@@ -53,7 +53,7 @@ inline constexpr auto kQuarterSine = make_quarter_sine();
 
 }  // namespace detail
 
-/// kUnit times the sine of `angle` units.
+/// Returns kUnit times the sine of `angle`, which is in units of 1/kTurn circle.
 [[nodiscard]] constexpr int sine(std::int64_t angle) {
   const int a = static_cast<int>(((angle % kTurn) + kTurn) % kTurn);
   const int quarter = a % (kTurn / 4);
@@ -70,7 +70,8 @@ inline constexpr auto kQuarterSine = make_quarter_sine();
 }
 [[nodiscard]] constexpr int cosine(std::int64_t angle) { return sine(angle + kTurn / 4); }
 
-/// A nearly normal noise sample from 32 random bits, with mean 0 and deviation `sixteenths` / 16 grey levels.
+/// Returns a sample of nearly normal noise made from 32 random bits. Its mean is 0, its standard deviation `sixteenths`
+/// / 16 grey levels.
 [[nodiscard]] constexpr int noise_sample(std::uint32_t bits, int sixteenths) {
   const int sum = static_cast<int>((bits & 255) + ((bits >> 8) & 255) + ((bits >> 16) & 255) + (bits >> 24)) - 510;
   return static_cast<int>(divide_rounded(static_cast<std::int64_t>(sum) * sixteenths, 148 * 16));

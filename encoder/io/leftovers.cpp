@@ -9,7 +9,7 @@
 namespace c63 {
 namespace {
 
-/// Removes a folder that threads of this process may still be writing to.
+/// Removes a folder to which threads of this process may still be writing.
 void remove_folder_in_use(const char* path) noexcept {
   constexpr int kTries = 20;
   for (int i = 0; i < kTries && !remove_folder(path); ++i) ::usleep(1000);
@@ -18,7 +18,8 @@ void remove_folder_in_use(const char* path) noexcept {
 }  // namespace
 
 Leftovers& leftovers() {
-  // Never destroyed, because a signal may come during static destruction. Not on the heap, because memory may have run out.
+  // Never destroyed, because a signal may come during static destruction. Not on the heap, because memory may have run
+  // out.
   static union Kept {
     Kept() : all() {}
     ~Kept() {}
@@ -29,7 +30,7 @@ Leftovers& leftovers() {
 
 void exit_without_leftovers(int exit_code) noexcept {
   Leftovers& all = leftovers();
-  all.mutex.lock();  // never unlocked: no further entries can be made
+  all.mutex.lock();  // never unlocked, so that nothing can be added any more
   for (const pid_t group : all.process_groups) ::kill(-group, SIGKILL);
   for (const std::string& path : all.files) ::unlink(path.c_str());
   for (const std::string& path : all.folders) remove_folder_in_use(path.c_str());

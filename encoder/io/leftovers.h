@@ -8,8 +8,8 @@
 
 namespace c63 {
 
-/// What this process must remove when it ends without destructors: incomplete files, temporary folders, and running child
-/// programs. Hold the mutex while you create one, until it has its entry.
+/// What this process must remove if it ends without destructors: incomplete files, temporary folders, and running child
+/// programs. Hold the mutex from before one of them is created until it is in its list.
 struct Leftovers {
   std::mutex mutex;
   std::list<std::string> files;
@@ -19,8 +19,8 @@ struct Leftovers {
 
 [[nodiscard]] Leftovers& leftovers();
 
-/// Ends this process at once, without destructors, for a signal that must not wait. Kills the process groups first, then removes
-/// the files and folders.
+/// Ends this process at once, without destructors, after a signal. First kills the process groups, then removes the
+/// files and folders.
 [[noreturn]] void exit_without_leftovers(int exit_code) noexcept;
 
 }  // namespace c63

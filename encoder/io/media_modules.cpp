@@ -20,21 +20,21 @@
 namespace c63 {
 namespace {
 
-/// A known module and its state. A second module needs a second object.
+/// A module that the library knows, and its state. Another module would need another object.
 struct KnownModule {
   const char* file;
   const char* error_id;
-  const char* reader;     ///< the program or library that it wraps
-  const char* libraries;  ///< what to install if libraries of it are missing
+  const char* reader;     ///< the program or library that the module uses; for messages
+  const char* libraries;  ///< what to install if libraries are missing; for messages
   const MediaModule* loaded = nullptr;
 };
 
-std::mutex modules_mutex;  // guards what follows
+std::mutex modules_mutex;  // guards the variables below
 KnownModule ffmpeg = {"libc63_ffmpeg.so", "C63-NO-FFMPEG", "FFmpeg", "FFmpeg's libraries (Debian: apt install ffmpeg)"};
 bool keeps_messages = false;
 std::optional<std::uint64_t> most_allocated;
 
-/// The folder of the program or shared library with this code; empty if the system does not tell.
+/// Returns the folder of the program or shared library that contains this code; empty if the system does not tell.
 std::filesystem::path own_folder() {
   Dl_info info{};
   link_map* map = nullptr;
@@ -45,17 +45,18 @@ std::filesystem::path own_folder() {
   }
   std::error_code fault;
   const auto path =
-      std::filesystem::canonical(name.empty() ? "/proc/self/exe" : name, fault);  // for a program the name is empty
+      std::filesystem::canonical(name.empty() ? "/proc/self/exe" : name, fault);  // for a program, the name is empty
   if (fault == std::errc::not_enough_memory) throw std::bad_alloc();
   return fault ? std::filesystem::path() : path.parent_path();
 }
 
-/// The folders where a module may be, in order of search.
+/// Returns the folders where a module may be, in the order in which they are searched.
 std::vector<std::filesystem::path> folders(const std::string& named) {
   if (!named.empty()) return {named};
   std::vector<std::filesystem::path> list;
   if (const auto own = own_folder(); !own.empty()) {
-    // The same folder, as in a Python package; from a library in LIBDIR; from a program in BINDIR or in a build folder.
+    // Relative to this code: the same folder (Python package), DIR/c63 (library in LIBDIR), and a path for programs in
+    // BINDIR or a build folder.
     list = {own, own / "c63", (own / C63_MODULE_FROM_PROGRAMS).lexically_normal()};
   }
   list.emplace_back(C63_MODULE_DIR);
@@ -67,7 +68,7 @@ Error missing(const KnownModule& module, const std::string& why) {
           std::string("this needs c63's module for ") + module.reader + ", " + module.file + ", " + why};
 }
 
-/// The file of the module. Throws if no folder has it.
+/// Returns the path of the module's file. Throws Error if no folder has it.
 std::filesystem::path find(const KnownModule& module, const std::string& folder) {
   std::string looked;
   for (const std::filesystem::path& candidate : folders(folder)) {
@@ -81,7 +82,7 @@ struct Closer {
   void operator()(void* library) const { dlclose(library); }
 };
 
-/// Throws the error for dlopen()'s last failure.
+/// Throws the error for the last failure of dlopen().
 [[noreturn]] void throw_load_fault(const KnownModule& module, const std::string& path, int code) {
   const char* said = dlerror();
   const std::string text = said != nullptr ? said : "unknown error";
@@ -108,7 +109,7 @@ const MediaModule* load(const KnownModule& module, const std::string& folder) {
   }
   if (most_allocated) loaded->limit_allocations(*most_allocated);
   if (keeps_messages) loaded->keep_messages();
-  static_cast<void>(library.release());  // its objects and errors may live as long as the process
+  static_cast<void>(library.release());  // never closed, because its objects and errors may live as long as the process
   return loaded;
 }
 

@@ -24,11 +24,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOpening = "cannot open for writing";
 
-/// The target of a path after its symbolic links.
+/// Where a path leads if its symbolic links are followed.
 struct Target {
   std::string path;
-  std::optional<int> own_descriptor = {};  ///< /dev/stdout, /dev/fd/3, …
-  bool open_elsewhere = false;             ///< an open file of another process, from /proc
+  std::optional<int> own_descriptor = {};  ///< the number, if the path is /dev/stdout, /dev/fd/3, …
+  bool open_elsewhere = false;             ///< the path is an open file of another process, in /proc
   bool link_loop = false;
 };
 
@@ -38,8 +38,9 @@ std::optional<int> number_from(const std::string& text) {
   return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Follows links one by one, because a rename onto a link would replace the link, even one to a missing file. It does not follow
-/// links in a folder of descriptors: their text is not a name that can be opened.
+/// Follows links one by one. This is needed because a rename to a link would replace the link, even if what it points
+/// to is missing. Links in a folder of descriptors are not followed, because their text is not a path that can be
+/// opened.
 Target follow_links(fs::path path) {
   constexpr int kMostLinks = 40;
   for (int links = 0;; ++links) {
@@ -90,7 +91,7 @@ void OutputFile::open_part() {
   if (!exists && errno != ENOENT) fail("C63-WRITE-OPEN", kOpening, errno);
   if (exists && S_ISDIR(status.st_mode)) fail("C63-WRITE-OPEN", kOpening, EISDIR);
   if (exists && !S_ISREG(status.st_mode)) return open_directly(target_, 0);
-  // A rename would also replace a file that may not be written.
+  // Checked, because a rename would also replace a file without write permission.
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail("C63-WRITE-OPEN", kOpening, errno);
   descriptor_ = part_.create(target_);
   if (descriptor_ < 0) fail("C63-WRITE-OPEN", kOpening, errno);
@@ -118,8 +119,8 @@ void OutputFile::write(std::span<const std::uint8_t> bytes) {
 
 void OutputFile::write(std::string_view text) { write(bytes_of(text)); }
 
-/// Lets the system copy, and returns the number of copied bytes. It stops early if the system cannot copy between the two files.
-/// Errors are left to reading and writing, which find them again.
+/// Lets the system copy, and returns the number of copied bytes. It stops early if the system cannot copy between the
+/// two files. It ignores errors, because reading and writing the rest will report them.
 std::uint64_t OutputFile::copy_in_system(const std::string& path, std::uint64_t bytes) {
   const int input = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (input < 0) return 0;
@@ -156,7 +157,7 @@ void OutputFile::append_file(const std::string& path, std::uint64_t bytes) {
 void OutputFile::commit() {
   if (descriptor_ < 0) return;
   const bool sync = durability_ == Durability::power_loss;
-  // fsync() fails with EINVAL for files that cannot be synced, such as a pipe.
+  // fsync() fails with EINVAL for descriptors that cannot be synced, such as a pipe.
   if (sync && ::fsync(descriptor_) != 0 && (part_.exists() || errno != EINVAL)) {
     fail("C63-WRITE-SYNC", "cannot write to the disk", errno);
   }

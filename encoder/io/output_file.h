@@ -9,47 +9,48 @@
 
 namespace c63 {
 
-/// How safe a finished output file is.
+/// What a finished output file survives.
 enum class Durability {
-  process,     ///< it survives the process; the system writes it to the disk later
-  power_loss,  ///< after commit(), it also survives a crash of the system or a loss of power
+  process,     ///< the end of the process; the system writes the file to the disk later
+  power_loss,  ///< after commit(), also a crash of the system or a loss of power
 };
 
 /// A file that appears under its name only when it is complete.
 ///
-/// A new or regular target is first written to a file in the same folder, which commit() renames. Symbolic links are followed
-/// and stay. An existing target keeps its permissions. Pipes, devices, stdout ("-") and named descriptors (/dev/stdout,
-/// /dev/fd/3) are written directly, without a buffer. Every failure is an Error (output): C63-WRITE-OPEN, C63-WRITE-FAILED,
-/// C63-WRITE-SYNC, C63-WRITE-CLOSE, C63-WRITE-RENAME, or C63-PIPE-CLOSED if the reader has gone (the program must ignore
-/// SIGPIPE for that); or one of system_fault().
+/// A new or a regular target is first written to another file in the same folder, which commit() renames. Symbolic
+/// links are followed and stay. An existing target keeps its permissions. Pipes, devices, stdout ("-") and named
+/// descriptors (/dev/stdout, /dev/fd/3) are written directly, without a buffer. Every failure is an Error (output):
+/// C63-WRITE-OPEN, C63-WRITE-FAILED, C63-WRITE-SYNC, C63-WRITE-CLOSE, C63-WRITE-RENAME, or C63-PIPE-CLOSED if the
+/// reader of a pipe is gone (the program must ignore SIGPIPE for that). It may also be an error of system_fault().
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path, Durability durability = Durability::process);
-  /// Removes an unfinished file that was not committed.
+  /// Removes the unfinished file if it was not committed.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// The path, or "stdout", for messages.
+  /// The path, or "stdout"; for messages.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Returns true if bytes go directly to the target.
+  /// Returns true if bytes are written directly to the target.
   [[nodiscard]] bool direct() const { return !part_.exists(); }
-  /// The file that commit() renames, so that others can write into it; empty if bytes go directly to the target.
+  /// The path of the file that commit() renames, so that others can write to it. Empty if bytes are written directly to
+  /// the target.
   [[nodiscard]] std::string part_path() const { return part_.path(); }
   [[nodiscard]] std::uint64_t bytes_written() const { return written_; }
 
   void write(std::span<const std::uint8_t> bytes);
   void write(std::string_view text);
-  /// Appends the first `bytes` bytes of another file. If it can, the system copies or shares them. Throws Error (input,
-  /// C63-INPUT-SHRUNK) if the file has fewer.
+  /// Appends the first `bytes` bytes of another file. The system copies or shares them itself, if it can. Throws Error
+  /// (input, C63-INPUT-SHRUNK) if the file has fewer bytes.
   void append_file(const std::string& path, std::uint64_t bytes);
 
-  /// Closes the file and gives it its name; nothing may be written after it. The caller decides whether an incomplete stream is
-  /// worth a commit. With Durability::power_loss, the disk always holds the older file or the whole new one: the bytes reach
-  /// the disk before the name changes, and the name does before this returns.
+  /// Closes the file and gives it its name. Write nothing after it. The caller decides whether an incomplete stream
+  /// should be committed. With Durability::power_loss, the disk has either the older file or the whole new one at any
+  /// time: the bytes are on the disk before the name changes, and the name is before commit() returns.
   void commit();
-  /// Commits a file that a stop cut short. If an older file has bytes, that one keeps its name, and this one gets partial_name(),
-  /// which is returned. Otherwise returns an empty string.
+  /// Commits a file that was cut short by a stop. If an older file that is not empty has the name, the older file keeps
+  /// it. The new file then gets the name partial_name(), which is returned. Otherwise returns an empty string.
   [[nodiscard]] std::string commit_part();
 
  private:
@@ -62,13 +63,14 @@ class OutputFile {
 
   std::string name_;
   Durability durability_;
-  std::string target_;  // where part_ goes; links resolved
+  std::string target_;  // the final path of part_, with links resolved
   PartFile part_;
   int descriptor_ = -1;
   std::uint64_t written_ = 0;
 };
 
-/// Returns true if both name the same regular file, through any links. "-" as `input` is stdin, as `output` stdout.
+/// Returns true if both names are the same regular file, also through links. "-" is stdin as `input` and stdout as
+/// `output`.
 [[nodiscard]] bool same_file(const std::string& input, const std::string& output);
 
 }  // namespace c63

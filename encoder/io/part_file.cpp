@@ -12,10 +12,11 @@
 namespace c63 {
 namespace {
 
-/// The target's path with a shortened last component, so that there is room for a suffix. Cuts between two characters of UTF-8.
+/// Returns the target's path with a shortened last component, so that there is room for a suffix. Does not cut inside a
+/// UTF-8 character.
 std::string shortened(std::string target) {
   constexpr std::size_t kKept = 80;
-  const std::size_t name = target.rfind('/') + 1;  // npos + 1 is 0
+  const std::size_t name = target.rfind('/') + 1;  // if there is no '/', npos + 1 is 0
   if (target.size() - name <= kKept) return target;
   std::size_t end = name + kKept;
   while (end > name && (static_cast<unsigned char>(target[end]) & 0xC0) == 0x80) --end;
@@ -28,7 +29,7 @@ std::string shortened(std::string target) {
 std::string partial_name(const std::string& target) {
   constexpr std::size_t kLongestName = 255;
   constexpr std::string_view kMark = ".partial";
-  const std::size_t name = target.rfind('/') + 1;  // npos + 1 is 0
+  const std::size_t name = target.rfind('/') + 1;  // if there is no '/', npos + 1 is 0
   const std::size_t dot = target.rfind('.');
   const std::size_t end = dot == std::string::npos || dot <= name ? target.size() : dot;
   const std::string extension = target.substr(end);
@@ -48,7 +49,7 @@ int PartFile::create(const std::string& target) {
   std::list<std::string> one(1);
   for (int attempt = 0;; ++attempt) {
     one.front() = start + std::to_string(attempt);
-    // With the lock, every file has its entry when a signal ends the process.
+    // With the mutex held, a signal that ends the process finds every file in the list.
     const std::lock_guard lock(leftovers().mutex);
     const int descriptor = ::open(one.front().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) {

@@ -5,11 +5,11 @@
 
 namespace c63 {
 
-/// The name of a partial file if an older file keeps the target's name: "out.partial.c63" for "out.c63".
+/// Returns the name of a partial file if an older file keeps the target's name: "out.partial.c63" for "out.c63".
 [[nodiscard]] std::string partial_name(const std::string& target);
 
-/// The temporary name of an output file until it is complete. It is in the target's folder, so that a rename is enough. It has
-/// at most 110 bytes, however long the target's name is.
+/// An output file under a temporary name, until it is complete. It is in the target's folder, so that a rename is
+/// enough. The temporary name has at most 110 bytes, even if the target's name is longer.
 class PartFile {
  public:
   PartFile() = default;
@@ -27,7 +27,7 @@ class PartFile {
   [[nodiscard]] bool exists() const { return exists_; }
 
  private:
-  std::list<std::string>::iterator path_;  ///< in the list of this process's unfinished files, while this one exists
+  std::list<std::string>::iterator path_;  ///< entry in leftovers().files; valid while exists_ is true
   bool exists_ = false;
 };
 

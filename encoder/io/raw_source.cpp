@@ -8,13 +8,14 @@
 namespace c63 {
 namespace {
 
-/// The number of frames, such as "299.8". It is rounded down, so that a partial frame never looks whole.
+/// Returns the number of frames as text, such as "299.8". It is rounded down, so that an incomplete frame does not look
+/// complete.
 std::string count_text(std::int64_t bytes, std::int64_t bytes_per_frame) {
   const std::int64_t tenths = (bytes % bytes_per_frame) * 10 / bytes_per_frame;
   return std::to_string(bytes / bytes_per_frame) + "." + std::to_string(tenths);
 }
 
-/// Frames without gaps in a regular file. read() keeps no state, so any number of threads may call it at once.
+/// Frames without gaps in a regular file. read() changes no state, so any number of threads may call it at once.
 class RawFileSource final : public FrameSource {
  public:
   RawFileSource(std::unique_ptr<InputFile> file, VideoFormat format)

@@ -10,7 +10,7 @@
 namespace c63 {
 namespace {
 
-constexpr int kDeepest = 16;  ///< levels of nested folders; scratch folders have two
+constexpr int kDeepest = 16;  ///< the deepest nesting of folders that is removed; scratch folders have two levels
 
 /// Removes the contents of an open folder and closes it. Returns false if something is left.
 bool empty_folder(int folder, int depth) noexcept {
@@ -24,7 +24,7 @@ bool empty_folder(int folder, int depth) noexcept {
       const char* const name = entry->d_name;
       if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
       if (::unlinkat(folder, name, 0) == 0) continue;
-      const bool is_folder = errno == EISDIR || errno == EPERM;  // the errors of Linux and of POSIX
+      const bool is_folder = errno == EISDIR || errno == EPERM;  // Linux and POSIX use different errors for a folder
       const int inner = is_folder && depth < kDeepest ? ::openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
       const bool is_removed = inner >= 0 && empty_folder(inner, depth + 1) && ::unlinkat(folder, name, AT_REMOVEDIR) == 0;
       is_empty = is_empty && is_removed;

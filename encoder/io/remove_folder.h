@@ -2,9 +2,9 @@
 
 namespace c63 {
 
-/// Removes a folder with its contents. Follows no links. Returns false if something is left, for example because other threads are
-/// still writing. It allocates nothing, because a program may end when memory runs out. std::filesystem::remove_all() would then
-/// leave the folder or crash (libstdc++ 12).
+/// Removes a folder with its contents. Does not follow links. Returns false if something is left, for example because
+/// other threads are still writing. It allocates no memory, because a program may end when memory runs out. In that
+/// case std::filesystem::remove_all() would leave the folder or crash (libstdc++ 12).
 bool remove_folder(const char* path) noexcept;
 
 }  // namespace c63

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kOpaque = 256;
 
-/// A position that moves back and forth between 0 and `span` while `position` grows.
+/// Returns a position that moves back and forth between 0 and `span` while `position` grows.
 std::int64_t bounce(std::int64_t position, std::int64_t span) {
   if (span <= 0) return 0;
   const std::int64_t phase = ((position % (2 * span)) + 2 * span) % (2 * span);
@@ -44,7 +44,7 @@ Placement Scene::place(const Layer& layer, std::int64_t frame) const {
   Placement placement;
   placement.origin = layer.texture_origin;
   if (layer.shape == Shape::everywhere) {
-    placement.centre = m.start;  // the content moves, but the centre of the zoom does not
+    placement.centre = m.start;  // the content moves, but the centre of the zoom stays
     placement.origin.x -= m.velocity.x * frame + swing_x;
     placement.origin.y -= m.velocity.y * frame + swing_y;
   } else {
@@ -61,7 +61,7 @@ int Scene::coverage(const Layer& layer, Point in_layer) {
   const std::int64_t x = in_layer.x - layer.texture_origin.x;
   const std::int64_t y = in_layer.y - layer.texture_origin.y;
   const Point& half = layer.half_size;
-  std::int64_t inside = 0;  // approximate distance from the edge
+  std::int64_t inside = 0;  // approximate distance from the edge, positive inside
   switch (layer.shape) {
     case Shape::everywhere:
       return kOpaque;
@@ -81,14 +81,14 @@ int Scene::coverage(const Layer& layer, Point in_layer) {
 void Scene::render_row(int plane, std::int64_t frame, Point first, std::int64_t step, int count,
                        std::uint8_t* row) const {
   const Texture& texture = plane == 0 ? luma_ : chroma_[plane - 1];
-  const int shift = plane == 0 ? 0 : 1;  // a chroma texture has half the samples
+  const int shift = plane == 0 ? 0 : 1;  // a chroma texture has half the sides
   for (const Layer& layer : layers_) {
     const Placement placement = place(layer, frame);
     const int offset = plane == 0 ? layer.brightness : layer.colour[plane - 1];
     int from = 0;
     int to = count;
     if (layer.shape != Shape::everywhere) {
-      // Objects do not zoom, so no point further away than both half sizes together is inside.
+      // Objects do not zoom. So a point that is further away than the sum of both half sides is outside.
       const std::int64_t reach = layer.half_size.x + layer.half_size.y + 512;
       if (std::abs(first.y - placement.centre.y) > reach) continue;
       from = static_cast<int>(std::clamp<std::int64_t>((placement.centre.x - reach - first.x) / step, 0, count));
@@ -118,7 +118,7 @@ std::optional<Point> Scene::true_motion(std::int64_t frame, int block_x, int blo
   std::optional<std::size_t> layer;
   Point motion;
   for (const auto& [x, y] : {std::pair{4, 4}, {0, 0}, {7, 0}, {0, 7}, {7, 7}}) {
-    // The middle of the block lies between samples 3 and 4.
+    // The block's centre lies between samples 3 and 4.
     const std::int64_t middle = x == 4 ? 128 : 0;
     const Point now{(block_x * 8 + x) * 256 - middle, (block_y * 8 + y) * 256 - middle};
     const auto front = front_layer(frame, now);

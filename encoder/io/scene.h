@@ -7,7 +7,8 @@
 
 #include "io/texture.h"
 
-// Scenes of moving layers. Positions are in 1/256 sample. A layer's state at a frame depends only on the frame's index.
+// Scenes of moving layers. Positions are in units of 1/256 sample. The state of a layer in a frame depends only on the
+// frame's index.
 
 namespace c63 {
 
@@ -16,58 +17,59 @@ struct Point {
   std::int64_t y = 0;
 };
 
-/// Maps points of the picture to a layer's texture: turned and scaled about `centre`, then moved to `origin`.
+/// Maps points of the picture to a layer's texture: rotates and scales about `centre`, then shifts so that `centre`
+/// comes to `origin`.
 struct Placement {
-  Point centre;                 ///< in the picture
-  Point origin;                 ///< in the texture
-  std::int64_t cosine = 65536;  ///< times scale, 16 binary places
-  std::int64_t sine = 0;        ///< times scale
+  Point centre;                 ///< a point of the picture
+  Point origin;                 ///< the point of the texture that is shown at `centre`
+  std::int64_t cosine = 65536;  ///< cosine of the angle times the scale, with 16 fraction bits
+  std::int64_t sine = 0;        ///< sine of the angle times the scale, with 16 fraction bits
 
   [[nodiscard]] Point to_texture(Point picture) const;
   [[nodiscard]] Point to_picture(Point texture) const;
 };
 
-/// The movement of a layer. All speeds are per frame.
+/// The movement of a layer. All speeds are changes per frame.
 struct Movement {
-  Point start;          ///< of the centre
-  Point velocity;       ///< of the content, in a straight line
+  Point start;          ///< position of the centre in frame 0
+  Point velocity;       ///< straight movement
   Point swing;          ///< amplitude of a swinging movement
-  int swing_angle = 0;  ///< its speed, in angle units per frame
+  int swing_angle = 0;  ///< speed of the swinging, in angle units
   int swing_phase = 0;
-  int turn = 0;          ///< angle units per frame
-  int zoom_percent = 0;  ///< amplitude of a slow zoom
-  int zoom_angle = 0;    ///< its speed, in angle units per frame
+  int turn = 0;          ///< rotation, in angle units
+  int zoom_percent = 0;  ///< amplitude of a slow zoom, in percent
+  int zoom_angle = 0;    ///< speed of the zoom, in angle units
 };
 
 enum class Shape { everywhere, ellipse, box };
 
 struct Layer {
   Shape shape = Shape::everywhere;
-  Point half_size;  ///< of an ellipse or box
+  Point half_size;  ///< half of the sides of an ellipse or box
   Movement movement;
   Point texture_origin;
   int brightness = 0;
   std::array<int, 2> colour{};  ///< added to U and V
 };
 
-/// Layers from back to front, all with the same textures.
+/// A picture made of layers, from back to front. All layers use the same textures.
 class Scene {
  public:
   Scene(Texture luma, std::array<Texture, 2> chroma, int width, int height);
 
   void add(const Layer& layer) { layers_.push_back(layer); }
 
-  /// Computes `count` samples of plane 0..2, at points `step` apart, starting at `first`.
+  /// Computes `count` samples of plane 0..2. The first is at point `first`; each further one is `step` to the right.
   void render_row(int plane, std::int64_t frame, Point first, std::int64_t step, int count, std::uint8_t* row) const;
 
-  /// The position in frame - 1 from which an 8x8 block came, relative to the block. Empty if a part of it was hidden, was outside
-  /// the picture or belongs to another layer.
+  /// Returns where an 8x8 block was in the previous frame, relative to where it is now. Empty if a part of it was
+  /// hidden or outside the picture, or if it shows more than one layer.
   [[nodiscard]] std::optional<Point> true_motion(std::int64_t frame, int block_x, int block_y) const;
 
  private:
   [[nodiscard]] Placement place(const Layer& layer, std::int64_t frame) const;
   [[nodiscard]] static int coverage(const Layer& layer, Point in_layer);
-  /// The front layer at a point; empty on a soft edge.
+  /// Returns the front layer at a point; empty on a soft edge.
   [[nodiscard]] std::optional<std::size_t> front_layer(std::int64_t frame, Point picture) const;
 
   Texture luma_;

@@ -28,7 +28,7 @@ fs::path folder_for_temporary_files() {
 ScratchFolder::ScratchFolder(const std::string& parent, const std::string& name) {
   const fs::path outer = parent.empty() ? folder_for_temporary_files() : fs::path(parent);
   std::list<std::string> one = {(outer / (name + "-XXXXXX")).string()};
-  // With the lock, every folder has its entry when a signal ends the process.
+  // With the mutex held, a signal that ends the process finds every folder in the list.
   const std::lock_guard lock(leftovers().mutex);
   if (::mkdtemp(one.front().data()) == nullptr) {
     throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a temporary folder here", errno, {.file = outer.string()});
@@ -38,7 +38,7 @@ ScratchFolder::ScratchFolder(const std::string& parent, const std::string& name)
 }
 
 ScratchFolder::~ScratchFolder() {
-  remove_folder(path_->c_str());  // leftovers stay among the temporary files
+  remove_folder(path_->c_str());  // if something cannot be removed, it stays
   const std::lock_guard lock(leftovers().mutex);
   leftovers().folders.erase(path_);
 }

@@ -5,10 +5,11 @@
 
 namespace c63 {
 
-/// A folder for temporary files. It is removed with its contents, with the object or when a signal ends the process.
+/// A folder for temporary files. It is removed with its contents by the destructor, or when a signal ends the process.
 class ScratchFolder {
  public:
-  /// Makes a folder NAME-XXXXXX in `parent` ("": the system's temporary folder). Throws Error (output, C63-WRITE-OPEN).
+  /// Creates a folder NAME-XXXXXX in `parent` ("": the system's temporary folder). Throws Error (output,
+  /// C63-WRITE-OPEN).
   ScratchFolder(const std::string& parent, const std::string& name);
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
@@ -18,7 +19,7 @@ class ScratchFolder {
   [[nodiscard]] std::string file(const std::string& name) const { return path() + "/" + name; }
 
  private:
-  std::list<std::string>::iterator path_;  ///< in the list of this process's folders
+  std::list<std::string>::iterator path_;  ///< entry in leftovers().folders
 };
 
 }  // namespace c63

@@ -19,11 +19,11 @@ constexpr std::array kPatterns = {
     std::pair{Pattern::checker, std::string_view("checker")}, std::pair{Pattern::stars, std::string_view("stars")},
 };
 
-constexpr int kLog2Texture = 10;  // side of a luma texture
+constexpr int kLog2Texture = 10;  // log2 of the side of a luma texture
 constexpr int kMaxNoise = 4096;
 constexpr int kMaxMotion = 1 << 20;
 
-/// The pattern's default motion, in 1/256 sample per frame.
+/// Returns the default motion of a pattern, in 1/256 sample per frame.
 std::pair<int, int> own_motion(Pattern pattern) {
   switch (pattern) {
     case Pattern::pan:
@@ -51,7 +51,7 @@ int own_noise(Pattern pattern) {
   }
 }
 
-/// Adds `count` objects of different size, shape, colour and path.
+/// Adds `count` objects of different sizes, shapes, colours and paths.
 void add_objects(Scene& scene, const SequenceOptions& options, int count, std::pair<int, int> motion, bool turning) {
   const std::int64_t side = std::max<std::int64_t>(32, std::min(options.width, options.height));
   for (int i = 0; i < count; ++i) {
@@ -172,12 +172,12 @@ bool SequenceGenerator::read(std::int64_t index, std::span<std::uint8_t> frame) 
     if (stars_ && plane == 0) stars_->render(index, samples.data());
     if (stars_ && plane != 0) std::fill(samples.begin(), samples.end(), std::uint8_t{128});
     if (scene_) {
-      // With odd sides, chroma is not a rectangle. It is filled in rows as if it were, until it ends.
+      // With odd sides, chroma is not a rectangle. It is filled row by row as if it were one, until its samples end.
       const auto width = static_cast<std::size_t>(plane == 0 ? options_.width : (options_.width + 1) / 2);
       std::int64_t y = 0;
       for (std::size_t at = 0; at < samples.size(); at += width, ++y) {
         const int count = static_cast<int>(std::min(width, samples.size() - at));
-        // A chroma sample lies in the middle of four of luma.
+        // A chroma sample lies in the middle of four luma samples.
         if (plane == 0) scene_->render_row(plane, index, {0, y * 256}, 256, count, samples.data() + at);
         if (plane != 0) scene_->render_row(plane, index, {128, y * 512 + 128}, 512, count, samples.data() + at);
       }

@@ -33,8 +33,8 @@ struct SequenceOptions {
   int height = 288;
   std::int64_t frames = 300;
   std::uint32_t seed = 1;
-  /// The movement per frame, right and down, in 1/256 sample: of the background, in `objects` of the objects, in `stars` of the
-  /// moving object. Empty: the pattern's default.
+  /// How far something moves per frame, to the right and down, in 1/256 sample. This is the background, in `objects`
+  /// the objects, and in `stars` the moving object. Empty: the pattern's default.
   std::optional<std::pair<int, int>> motion = {};
   /// The standard deviation of the sensor noise in 1/16 grey level, up to 4096. Empty: the pattern's default.
   std::optional<int> noise = {};
@@ -42,12 +42,12 @@ struct SequenceOptions {
   Limits limits = {};
 };
 
-/// The true motion of an 8x8 luma block: the block comes from (x, y) further right and down in the previous frame, in 1/256
-/// sample.
+/// The true motion of an 8x8 luma block. In the previous frame, the block was x further right and y further down, in
+/// 1/256 sample.
 struct TrueVector {
   std::int32_t x = 0;
   std::int32_t y = 0;
-  bool known = false;  ///< false if the block was hidden, outside, or has more than one motion
+  bool known = false;  ///< false: the block was hidden or outside the picture, or has more than one motion
 };
 
 /// The true motion of each whole 8x8 block of luma, in raster order.
@@ -57,8 +57,8 @@ struct TrueMotion {
   std::vector<TrueVector> vectors;
 };
 
-/// Makes video with known motion, with integers only: equal options give equal bytes on every machine. Each frame depends only
-/// on its index, so any number of threads may read at once.
+/// Generates video with known motion, with integer arithmetic only: equal options give equal bytes on every machine.
+/// Each frame depends only on its index, so any number of threads may call read() at once.
 class SequenceGenerator final : public FrameSource {
  public:
   /// Throws Error (usage, limit) for sizes that cannot be coded and for values out of range.
@@ -70,9 +70,9 @@ class SequenceGenerator final : public FrameSource {
   [[nodiscard]] bool seekable() const override { return true; }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
-  /// The motion relative to frame - 1. All unknown for frame 0 and for frames that do not exist.
+  /// Returns the motion against frame - 1. All vectors are unknown for frame 0 and for frames that do not exist.
   [[nodiscard]] TrueMotion true_motion(std::int64_t frame) const;
-  /// The truth of pattern `stars`; empty for other patterns.
+  /// Returns what pattern `stars` shows in a frame; empty for other patterns.
   [[nodiscard]] std::optional<StarTruth> star_truth(std::int64_t frame) const;
 
  private:

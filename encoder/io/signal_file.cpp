@@ -1,4 +1,4 @@
-// Signals in files: choosing the format, and the binary formats.
+// Signals in files: how the format is chosen, and the binary formats.
 #include "io/signal_file.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::vector<std::uint8_t> read_all(InputFile& file, std::size_t max_bytes) {
     bytes.resize(file.read(bytes));
     return bytes;
   }
-  // In pieces, because a growing buffer would need its memory twice.
+  // Read in pieces, because a growing buffer would need twice its memory.
   std::deque<std::vector<std::uint8_t>> pieces;
   std::size_t size = 0;
   do {
@@ -85,7 +85,7 @@ std::vector<double> convert_as(SignalFormat format, std::span<const std::uint8_t
   }
 }
 
-/// The text after `'key':` in an array's header, without leading blanks; empty if the key is missing.
+/// Returns the text after `'key':` in an array's header, without leading blanks; empty if the key is missing.
 std::string_view npy_entry(std::string_view header, std::string_view key) {
   std::string wanted = "'";
   wanted.append(key).append("':");
@@ -104,7 +104,7 @@ std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::str
   if (bytes.size() < 12 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
     fail("C63-NPY-MAGIC", "this is not a .npy file");
   }
-  const bool wide = bytes[6] >= 2;  // version 2 has four bytes for the header's length
+  const bool wide = bytes[6] >= 2;  // in version 2, the header's length has four bytes
   std::size_t length = bytes[8] | static_cast<std::size_t>(bytes[9]) << 8;
   if (wide) length |= static_cast<std::size_t>(bytes[10]) << 16 | static_cast<std::size_t>(bytes[11]) << 24;
   const std::size_t start = wide ? 12 : 10;
@@ -199,7 +199,7 @@ void write_signal(const std::string& path, std::span<const double> values, Signa
   switch (format) {
     case SignalFormat::npy: {
       std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
-      header.append(63 - (10 + header.size()) % 64, ' ');  // the values start at a multiple of 64
+      header.append(63 - (10 + header.size()) % 64, ' ');  // the values begin at a multiple of 64 bytes
       header += '\n';
       std::string start = "\x93NUMPY\x01";
       start += '\0';
@@ -215,7 +215,7 @@ void write_signal(const std::string& path, std::span<const double> values, Signa
     case SignalFormat::u32: write_raw<std::uint32_t>(file, values); break;
     case SignalFormat::u8: write_raw<std::uint8_t>(file, values); break;
     default:
-      // Text takes three times the memory of its values, so it is made in parts.
+      // The text takes three times the memory of its values, so it is made in parts.
       for (std::size_t start = 0; start < values.size(); start += kPrinted) {
         const auto part = values.subspan(start, std::min(kPrinted, values.size() - start));
         for (const std::string& piece : print_signal_text(part)) file.write(piece);

@@ -7,7 +7,8 @@
 
 namespace c63 {
 
-/// Throws Error (limit, C63-MAX-MEMORY) if `bytes` of a file and `values` read from it need more than `max_bytes`.
+/// Throws Error (limit, C63-MAX-MEMORY) if a file of `bytes` bytes and the `values` numbers in it need more than
+/// `max_bytes` together.
 inline void check_signal_memory(std::uint64_t bytes, std::uint64_t values, std::uint64_t max_bytes, const std::string& file) {
   const std::uint64_t all = bytes + values * sizeof(double);
   if (all <= max_bytes) return;

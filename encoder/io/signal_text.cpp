@@ -1,4 +1,4 @@
-// Signals as text. Reading and writing work on pieces in parallel. Pieces of text end at line ends.
+// Signals as text. Reading and writing process pieces in parallel. Pieces of text end at line ends.
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace c63 {
 namespace {
 
-/// The first fault in a text.
+/// The first error in a text.
 struct Fault {
   std::size_t offset = std::numeric_limits<std::size_t>::max();
   const char* id = nullptr;
@@ -36,7 +36,7 @@ std::string quoted(std::string_view text) {
   return "'" + safe + (text.size() > 40 ? "…'" : "'");
 }
 
-/// The number of a line. If there is none, fills `fault` and returns nothing.
+/// Returns the number of a line. If the line has none, fills `fault` and returns nothing.
 std::optional<double> number_of(std::string_view line, Fault& fault) {
   std::string_view text = trimmed(line);
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
@@ -57,7 +57,7 @@ std::optional<double> number_of(std::string_view line, Fault& fault) {
   return std::nullopt;
 }
 
-/// The bounds of pieces of about `size` bytes that begin at the start of a line.
+/// Returns the bounds of pieces of about `size` bytes, each of which begins at the start of a line.
 std::vector<std::size_t> split_at_lines(std::string_view text, std::size_t size) {
   std::vector<std::size_t> bounds = {0};
   while (bounds.back() < text.size()) {
@@ -119,7 +119,7 @@ std::vector<std::string> print_signal_text(std::span<const double> values) {
   tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t piece) {
     const auto mine = values.subspan(piece * kPiece, std::min(kPiece, values.size() - piece * kPiece));
     std::string& text = pieces[piece];
-    text.resize(mine.size() * 25);  // no double takes more than 24 characters
+    text.resize(mine.size() * 25);  // a double takes at most 24 characters, plus the line end
     char* at = text.data();
     for (const double value : mine) {
       at = std::to_chars(at, text.data() + text.size(), value).ptr;

@@ -17,7 +17,7 @@ class SkippingSource final : public FrameSource {
   SkippingSource(std::unique_ptr<MediaSource> source, const SourceOptions& options)
       : source_(std::move(source)), options_(options), warn_(options.warn), table_(*options.seek_table) {
     options_.seek_table = nullptr;
-    options_.warn = nullptr;  // the warnings were given when the table was made
+    options_.warn = nullptr;  // the warnings were already given when the table was filled
   }
 
   VideoFormat format() const override { return source_->format(); }
@@ -47,7 +47,7 @@ class SkippingSource final : public FrameSource {
  private:
   [[nodiscard]] bool knows(std::int64_t index) const { return index < static_cast<std::int64_t>(table_.sums.size()); }
 
-  /// Returns false also for faults in the input: a stream may not decode from its middle.
+  /// Returns false also after an input error, because some streams cannot be decoded from the middle.
   template <typename Call>
   [[nodiscard]] static bool succeeds(const Call& call) {
     try {
@@ -64,7 +64,7 @@ class SkippingSource final : public FrameSource {
     });
   }
 
-  /// Opens the file again and drops what lies before `index`.
+  /// Opens the file again and reads and drops the frames before `index`.
   void read_from_start(std::int64_t index, std::span<std::uint8_t> frame) {
     if (warn_) warn_("cannot seek to frame " + std::to_string(index) + ": reading from the start");
     failed_ = true;
@@ -79,8 +79,8 @@ class SkippingSource final : public FrameSource {
   SourceOptions options_;
   std::function<void(const std::string&)> warn_;
   SeekTable table_;
-  bool skipped_ = false;  ///< frames were skipped, and since then each was the known one
-  bool lost_ = false;     ///< the source cannot be used any more
+  bool skipped_ = false;  ///< frames were skipped, and every frame since then matched the table
+  bool lost_ = false;     ///< go_to() failed, so the source cannot be used any more
   bool failed_ = false;   ///< the file does not match the table
 };
 

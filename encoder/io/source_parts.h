@@ -6,7 +6,7 @@
 #include "io/input_file.h"
 #include "io/media_module.h"
 
-// The parts of open_frame_source().
+// Parts of open_frame_source().
 
 namespace c63 {
 
@@ -16,14 +16,14 @@ void check_picture_size(int width, int height, const Limits& limits, const std::
 /// Calls options.warn, if it is set.
 void warn(const SourceOptions& options, const std::string& message);
 
-/// Opens an input from which nothing has been read, as open_frame_source(options) does.
+/// Opens an input of which nothing has been read yet, as open_frame_source(options) does.
 [[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, const SourceOptions& options);
 
 [[nodiscard]] std::unique_ptr<FrameSource> open_raw_source(std::unique_ptr<InputFile> file,
                                                            const SourceOptions& options);
 [[nodiscard]] std::unique_ptr<FrameSource> open_y4m_source(std::unique_ptr<InputFile> file,
                                                            const SourceOptions& options);
-/// Opens what FFmpeg reads. Loads its module; throws Error (input, C63-NO-FFMPEG) if that fails.
+/// Opens an input with FFmpeg. Loads c63's module for it; throws Error (input, C63-NO-FFMPEG) if that fails.
 [[nodiscard]] std::unique_ptr<MediaSource> open_media_source(std::unique_ptr<InputFile> file,
                                                              const SourceOptions& options);
 

@@ -9,13 +9,13 @@ namespace {
 
 constexpr int kSky = 24;  // grey level between the stars
 constexpr int kObjectPeak = 10;
-constexpr std::int64_t kReach = 4;  // radius of a spot in samples
+constexpr std::int64_t kReach = 4;  // radius of a spot of light, in samples
 
 }  // namespace
 
 StarField::StarField(int width, int height, std::uint32_t seed, Point velocity)
     : width_(width), height_(height), seed_(seed), velocity_(velocity) {
-  // Stars outside the border can move into the picture.
+  // Stars outside the picture may move into it.
   const std::int64_t margin = 8 * 256;
   const std::int64_t field_width = std::int64_t{width} * 256 + 2 * margin;
   const std::int64_t field_height = std::int64_t{height} * 256 + 2 * margin;
@@ -24,7 +24,7 @@ StarField::StarField(int width, int height, std::uint32_t seed, Point velocity)
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t brightness = hash(seed, i, 3U) >> 24;
     stars_.push_back({{hash(seed, i, 1U) % field_width - margin, hash(seed, i, 2U) % field_height - margin},
-                      // Only a few are bright.
+                      // only a few stars are bright
                       12 + static_cast<int>(brightness * brightness * brightness / 90000)});
   }
 }
@@ -57,7 +57,7 @@ void StarField::add_spot(std::vector<int>& light, int width, int height, Point a
       const std::int64_t dy = y * 256 - at.y;
       const std::int64_t rest = kEnd * kEnd - dx * dx - dy * dy;
       if (rest <= 0) continue;
-      // (1 - r^2)^4: close to a Gaussian, but it ends.
+      // (1 - r²)⁴ is close to a Gaussian, but becomes zero.
       const std::int64_t f = rest * 1024 / (kEnd * kEnd);
       const std::int64_t profile = (f * f >> 10) * (f * f >> 10) >> 10;
       light[static_cast<std::size_t>(y * width + x)] += static_cast<int>(profile * peak >> 2);

@@ -7,20 +7,20 @@
 
 namespace c63 {
 
-/// What a frame of a star field shows, in 1/256 sample.
+/// What one frame of a star field shows. Positions are in 1/256 sample.
 struct StarTruth {
-  Point shift;          ///< of the whole sky relative to frame 0
+  Point shift;          ///< shift of the whole sky against frame 0
   Point object;         ///< position of the moving object
-  int object_peak = 0;  ///< grey levels that it adds at its middle
+  int object_peak = 0;  ///< brightness that the object adds at its centre, in grey levels
 };
 
-/// Fixed stars, a shaking camera, and one dim object that moves.
+/// Fixed stars, a camera that shakes, and one dim object that moves.
 class StarField {
  public:
   StarField(int width, int height, std::uint32_t seed, Point velocity);
 
   [[nodiscard]] StarTruth truth(std::int64_t frame) const;
-  /// Luma without noise, width * height samples.
+  /// Writes the luma of a frame without noise: width * height samples.
   void render(std::int64_t frame, std::uint8_t* luma) const;
 
  private:

@@ -9,7 +9,7 @@ namespace c63 {
   return std::to_string(width) + "x" + std::to_string(height);
 }
 
-/// The part after the last dot of the file's name, in lower case; empty if there is none.
+/// Returns the part of the file's name after its last dot, in lower case; empty if there is no dot.
 [[nodiscard]] inline std::string extension_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::size_t dot = path.rfind('.');

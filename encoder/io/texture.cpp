@@ -9,7 +9,7 @@
 namespace c63 {
 namespace {
 
-/// Random values on a lattice of cells of 2^log2_cell samples, smoothly interpolated; -4096..4096.
+/// Noise from random values at the corners of cells of 2^log2_cell samples, smoothly interpolated; -4096..4096.
 class LatticeNoise {
  public:
   LatticeNoise(std::uint32_t seed, int log2_cell, int log2_side)
@@ -21,12 +21,12 @@ class LatticeNoise {
       for (std::uint32_t x = 0; x < cells; ++x) values_.push_back(static_cast<int>(hash(seed, x, y) >> 19) - 4096);
     }
     for (int i = 0; i < 1 << log2_cell; ++i) {
-      const int f = (i << 8) >> log2_cell;  // 3f^2 - 2f^3
+      const int f = (i << 8) >> log2_cell;  // the weight 3f² - 2f³
       smooth_.push_back((f * f * (768 - 2 * f)) >> 16);
     }
   }
 
-  /// Row `y`, valid until the next call.
+  /// Returns row `y`, valid until the next call.
   [[nodiscard]] std::span<const int> row(int y) {
     const int cell = y >> log2_cell_;
     if (cell != cell_) {
@@ -44,7 +44,7 @@ class LatticeNoise {
     const int mask = (1 << log2_cells_) - 1;
     return values_[static_cast<std::size_t>(cell_y & mask) << log2_cells_ | static_cast<std::size_t>(cell_x & mask)];
   }
-  /// A row of the lattice.
+  /// Interpolates a row of corners of cells.
   void interpolate(int cell_y, std::vector<int>& samples) const {
     std::size_t x = 0;
     for (int cell_x = 0; cell_x < 1 << log2_cells_; ++cell_x) {
@@ -57,8 +57,8 @@ class LatticeNoise {
   int log2_cell_;
   int log2_cells_;
   std::vector<int> values_;
-  std::vector<int> smooth_;  ///< weights of the right value, by place in a cell
-  int cell_ = -1;            ///< the row of cells that upper_ and lower_ bound
+  std::vector<int> smooth_;  ///< weights of the right corner, by position in a cell
+  int cell_ = -1;            ///< the row of cells between upper_ and lower_
   std::vector<int> upper_;
   std::vector<int> lower_;
   std::vector<int> row_;
@@ -71,7 +71,7 @@ Texture::Texture(int log2_side) : log2_side_(log2_side), samples_(std::size_t{1}
 Texture Texture::natural(std::uint32_t seed, int log2_side, int contrast) {
   Texture texture(log2_side);
   const int side = 1 << log2_side;
-  // From large to small. Amplitude falls with the size, as in natural spectra.
+  // From large to small. The amplitude falls with the size, as in the spectra of natural pictures.
   std::vector<LatticeNoise> sizes;
   for (int log2_cell = log2_side - 2; log2_cell >= 1; --log2_cell) {
     sizes.emplace_back(seed + static_cast<std::uint32_t>(log2_cell), log2_cell, log2_side);
@@ -91,7 +91,7 @@ Texture Texture::natural(std::uint32_t seed, int log2_side, int contrast) {
     const std::span<const int> large = large_things.row(y);
     const std::span<const int> small = small_things.row(y);
     for (std::size_t x = 0; x < sums.size(); ++x) {
-      // An edge, as between objects: where another noise crosses a level.
+      // Adds an edge, as between objects, where another noise crosses a threshold.
       const int things = large[x] + small[x] / 3;
       const int edge = things > 900 ? 1500 : things < -1100 ? -1300 : 0;
       texture.samples_[i++] = clamp_sample(128 + ((sums[x] + edge) * contrast >> 13));

@@ -5,15 +5,17 @@
 
 namespace c63 {
 
-/// A square picture that repeats without a seam and can be sampled at any point. Coordinates are in 1/256 sample.
+/// A square picture that repeats without visible borders and can be sampled at any point. Coordinates are in 1/256
+/// sample.
 class Texture {
  public:
-  /// Noise of several sizes with the falling spectrum of natural pictures, and edges. `log2_side` is at least 3.
+  /// Makes noise of several sizes, with a spectrum that falls as in natural pictures, and with edges. `log2_side` is at
+  /// least 3.
   static Texture natural(std::uint32_t seed, int log2_side, int contrast);
-  /// Squares of `square` samples (a power of two) in two greys.
+  /// Makes a checkerboard of squares with sides of `square` samples (a power of two), in two greys.
   static Texture checker(int log2_side, int square, int dark, int bright);
 
-  /// The bilinear sample at a point.
+  /// Returns the bilinearly interpolated sample at a point.
   [[nodiscard]] int at(std::int64_t x, std::int64_t y) const {
     const std::int64_t mask = (std::int64_t{1} << log2_side_) - 1;
     const std::size_t x0 = static_cast<std::size_t>((x >> 8) & mask);

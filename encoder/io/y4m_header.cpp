@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kMagic = "YUV4MPEG2";
 
-/// Parses a text that is only a number, from 0 on. Returns false otherwise.
+/// Parses a text that consists only of a number >= 0. Returns false for other text.
 bool parse_number(std::string_view text, int& number) {
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
   return fault == std::errc() && end == text.data() + text.size() && number >= 0;
@@ -49,7 +49,7 @@ Y4mHeader parse_y4m_header(std::string_view line, const std::string& file) {
       case 'F': {
         FrameRate rate;
         if (!parse_ratio(value, rate)) throw refuse("bad frame rate");
-        if (rate.numerator != 0 && rate.denominator != 0) header.format.rate = rate;  // 0:0 says "unknown"
+        if (rate.numerator != 0 && rate.denominator != 0) header.format.rate = rate;  // 0:0 means "unknown"
         break;
       }
       case 'C':

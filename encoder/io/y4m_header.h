@@ -13,7 +13,8 @@ struct Y4mHeader {
   std::string chroma = "420jpeg";  ///< the C parameter: layout and depth of the samples
 };
 
-/// Reads the line, without its newline. Throws Error (input, C63-Y4M-HEADER) with the offset of the bad parameter.
+/// Parses the line, which must not include its newline. Throws Error (input, C63-Y4M-HEADER) with the offset of the bad
+/// parameter.
 [[nodiscard]] Y4mHeader parse_y4m_header(std::string_view line, const std::string& file);
 
 }  // namespace c63

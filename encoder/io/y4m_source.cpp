@@ -16,23 +16,23 @@
 namespace c63 {
 namespace {
 
-constexpr std::size_t kMaxLine = 4096;  // of a header or FRAME line; usual lines are much shorter
+constexpr std::size_t kMaxLine = 4096;  // the longest header or FRAME line; usual lines are much shorter
 
-/// The layout of a frame's samples in the file.
+/// How a frame's samples are stored in the file.
 struct Layout {
-  bool is_420 = false;            ///< 8 bit, 4:2:0
-  std::string pixel_format = {};  ///< FFmpeg's name of any other
-  std::size_t bytes = 0;          ///< of a frame
+  bool is_420 = false;            ///< 8-bit 4:2:0
+  std::string pixel_format = {};  ///< FFmpeg's name of the layout
+  std::size_t bytes = 0;          ///< bytes of a frame
 };
 
 Layout layout_of(const Y4mHeader& header, const std::string& file) {
   struct Named {
     std::string_view chroma;
     std::string_view pixel_format;
-    int horizontal;  ///< log2 of the luma samples per chroma sample
+    int horizontal;  ///< log2 of luma samples per chroma sample, horizontally
     int vertical;
     int chroma_planes;
-    int full_planes;  ///< Y, and alpha if there is one
+    int full_planes;  ///< planes in full size: Y, and alpha if there is one
     int sample_bytes;
   };
   static constexpr std::array kLayouts = {
@@ -51,7 +51,7 @@ Layout layout_of(const Y4mHeader& header, const std::string& file) {
   };
   const auto width = static_cast<std::size_t>(header.format.width);
   const auto height = static_cast<std::size_t>(header.format.height);
-  // These four differ only in the position of the chroma samples.
+  // These four layouts differ only in the position of the chroma samples.
   for (const std::string_view name : {"420", "420jpeg", "420mpeg2", "420paldv"}) {
     if (header.chroma == name) return {true, "yuv420p", width * height + 2 * ((width + 1) / 2 * ((height + 1) / 2))};
   }
@@ -70,7 +70,7 @@ Layout layout_of(const Y4mHeader& header, const std::string& file) {
               {.file = file});
 }
 
-/// Converts the samples of a frame in the file to the linear layout.
+/// Converts a frame's samples from the file's layout to the linear layout.
 class Y4mFrames {
  public:
   Y4mFrames(const Y4mHeader& header, const SourceOptions& options, const std::string& file)
@@ -106,7 +106,7 @@ class Y4mFrames {
 
   [[nodiscard]] const VideoFormat& format() const { return format_; }
   [[nodiscard]] std::size_t bytes() const { return layout_.bytes; }
-  /// Returns true if the file holds frames in the linear layout.
+  /// Returns true if the file's layout is the linear layout.
   [[nodiscard]] bool is_verbatim() const { return layout_.is_420 && coded_.width % 2 == 0 && coded_.height % 2 == 0; }
 
   void convert(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) {
@@ -140,7 +140,7 @@ Error truncated_error(const std::string& file, std::int64_t frame, std::int64_t 
   return {ErrorKind::input, "C63-Y4M-TRUNCATED", "truncated", {.file = file, .frame = frame, .offset = offset}};
 }
 
-/// The length of the FRAME line at the start of `bytes`, with newline; 0 if there is none.
+/// Returns the length of the FRAME line at the start of `bytes`, including the newline; 0 if there is no such line.
 std::size_t frame_line_length(std::span<const std::uint8_t> bytes) {
   static constexpr std::string_view kFrame = "FRAME";
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -150,8 +150,8 @@ std::size_t frame_line_length(std::span<const std::uint8_t> bytes) {
   return end == kFrame.size() || text[kFrame.size()] == ' ' ? end + 1 : 0;
 }
 
-/// Y4M in a regular file. FRAME lines may have parameters, so the starts of frames are searched up to the one that is needed. Any
-/// number of threads may call read() at once.
+/// Y4M in a regular file. FRAME lines may have parameters, so frames must be searched for; this is done only up to the
+/// frame that is needed. Any number of threads may call read() at once.
 class Y4mFileSource final : public FrameSource {
  public:
   Y4mFileSource(std::unique_ptr<InputFile> file, std::size_t header_bytes, Y4mHeader header,
@@ -163,7 +163,7 @@ class Y4mFileSource final : public FrameSource {
   VideoFormat format() const override { return frames_.format(); }
   bool seekable() const override { return true; }
 
-  /// Counts a damaged last frame too, so that reading it reports the fault.
+  /// A damaged last frame counts, too, so that reading it reports the error.
   std::optional<std::int64_t> frame_count() const override {
     const std::scoped_lock lock(mutex_);
     while (find_next()) {
@@ -196,7 +196,7 @@ class Y4mFileSource final : public FrameSource {
   }
 
  private:
-  /// Finds one more frame. Returns false at the end or after a fault.
+  /// Finds the start of one more frame. Returns false at the end and after an error.
   bool find_next() const {
     if (fault_) return false;
     const auto frame = static_cast<std::int64_t>(starts_.size());
@@ -232,7 +232,7 @@ class Y4mFileSource final : public FrameSource {
 
   std::unique_ptr<InputFile> file_;
   Y4mFrames frames_;
-  mutable std::mutex mutex_;  // guards what follows, and the converter
+  mutable std::mutex mutex_;  // guards the members below, and the converter
   mutable std::int64_t next_line_;
   mutable std::vector<std::int64_t> starts_;
   mutable std::optional<Error> fault_;

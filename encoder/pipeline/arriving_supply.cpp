@@ -1,5 +1,5 @@
-// Frames of a source that cannot seek. A thread reads them as they come and keeps them until their chain takes them. So a pipe is
-// read while frames are coded, and a frame can be coded as soon as it has arrived.
+// The frames of a source that cannot seek. A thread reads frames as they arrive and keeps them until their chain takes
+// them. So a pipe is read while frames are coded, and a frame can be coded as soon as it has arrived.
 
 #include <chrono>
 #include <condition_variable>
@@ -48,7 +48,7 @@ class ArrivingSupply final : public FrameSupply {
   }
 
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    std::shared_ptr<std::vector<std::uint8_t>> bytes;  // shared: two devices may read a frame that stays
+    std::shared_ptr<std::vector<std::uint8_t>> bytes;  // shared, because two devices may read a frame that is kept
     {
       const std::lock_guard lock(mutex_);
       const auto found = frames_.find(index);
@@ -116,7 +116,7 @@ class ArrivingSupply final : public FrameSupply {
     bool taken = false;
   };
 
-  /// The reading thread's work.
+  /// The reading thread calls this.
   void read_all() {
     bool more = true;
     while (more) {
@@ -188,8 +188,8 @@ class ArrivingSupply final : public FrameSupply {
   mutable std::mutex mutex_;  ///< guards the members below
   std::condition_variable room_;
   std::map<std::int64_t, Frame> frames_;
-  std::vector<std::vector<std::uint8_t>> spare_;  ///< buffers for reuse
-  std::int64_t next_ = 0;     ///< frames before it have been read
+  std::vector<std::vector<std::uint8_t>> spare_;  ///< unused buffers for later frames
+  std::int64_t next_ = 0;     ///< number of frames that were read
   std::int64_t waiting_ = 0;  ///< frames that nobody has taken yet
   bool stopped_ = false;
   bool ended_ = false;

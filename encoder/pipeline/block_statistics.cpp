@@ -12,7 +12,7 @@
 namespace c63 {
 namespace {
 
-/// Counts the flags and the vector of a block.
+/// Counts the bits of a block's flags and vector.
 void count_motion(const PlaneSyntax& plane, int block, int column, KindBits& bits) {
   if (plane.uses_vector[block] == 0) {
     bits.flags += kNoVectorBits;
@@ -52,7 +52,7 @@ KindBits& KindBits::operator+=(const KindBits& other) {
 struct BlockAnalyser::State {
   FrameParser parser;
   FrameSyntax syntax;
-  PredictionVectors vectors;  ///< of the last frame that was no repeat
+  PredictionVectors vectors;  ///< vectors of the last frame that was not a repeat
   std::vector<std::uint8_t> scratch;
 };
 

@@ -11,21 +11,22 @@
 
 namespace c63 {
 
-/// The 8x8 blocks of one plane of a coded frame, in raster order.
+/// Statistics of the 8x8 blocks of one plane of a coded frame, in raster order.
 struct PlaneBlocks {
   int columns = 0;
   int rows = 0;
   std::vector<MotionVector> vectors;  ///< coded or inherited; zero for blocks without one
-  std::vector<std::uint8_t> inter;    ///< 1 for blocks that are predicted by a vector, 0 for those predicted from zero
+  std::vector<std::uint8_t> inter;    ///< 1: the block is predicted by a vector; 0: it is predicted from zero
   std::vector<std::uint32_t> motion_bits;
   std::vector<std::uint32_t> coefficient_bits;
-  std::vector<std::uint8_t> nonzero_levels;  ///< of the block's 64
+  std::vector<std::uint8_t> nonzero_levels;  ///< levels of the block that are not zero, 0..64
 };
 
-/// Bits of coded frames, by kind.
+/// The bits of coded frames, by their purpose.
 struct KindBits {
   std::uint64_t header = 0;   ///< markers, tables, stuffing, padding
-  std::uint64_t flags = 0;    ///< whether blocks have a vector, and whether it is their left neighbour's
+  /// The flags of blocks: whether there is a vector, and whether it is the left neighbour's.
+  std::uint64_t flags = 0;
   std::uint64_t vectors = 0;
   std::uint64_t dc = 0;
   std::uint64_t ac = 0;       ///< levels and runs of zeros
@@ -52,7 +53,8 @@ class BlockAnalyser {
   BlockAnalyser(BlockAnalyser&&) noexcept;
   BlockAnalyser& operator=(BlockAnalyser&&) noexcept;
 
-  /// `bytes` are those of one frame, SOI to EOI. Throws Error (input, limit) with the offset from the frame's start.
+  /// Analyses one frame, whose bytes are `bytes`, from SOI to EOI. Throws Error (input, limit) with the offset from the
+  /// frame's start.
   [[nodiscard]] FrameBlocks analyse(std::span<const std::uint8_t> bytes);
 
  private:

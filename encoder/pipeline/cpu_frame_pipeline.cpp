@@ -11,16 +11,17 @@
 namespace c63 {
 namespace {
 
-/// The current picture and its reference are kept until the next frame is submitted.
+/// The current picture and its reference stay in use until the next frame is submitted.
 constexpr std::size_t kKeptPictures = 2;
 
-/// The most pictures that may wait, and their bytes. Of small pictures there are several for each thread, so a thread that wakes late
-/// finds work. More would be slower: pictures that are reused soon are still in a cache.
+/// The most decoded pictures that may wait, in bytes and in number. With several small pictures for each thread, a
+/// thread that wakes late finds work. More pictures would be slower, because pictures that are soon reused are still in
+/// a cache.
 constexpr std::uint64_t kWaitingBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kWaitingPictures = 64;
 constexpr std::uint64_t kWaitingPicturesPerThread = 6;
 
-/// The number of frames that finish before a waiting thread is woken.
+/// A caller that waits is woken after this many finished frames, if enough frames are left to decode.
 constexpr std::size_t kWakeAfter = 16;
 
 std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geometry) {
@@ -32,7 +33,7 @@ std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geo
 std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings) {
   const ExecutionSettings& execution = settings.execution;
   if (execution.arena) return execution.arena;
-  // A thread that has no CPU delays rows that other threads wait for.
+  // More threads than CPUs would be slower: a thread without a CPU delays rows that other threads need.
   const int cpus = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   return std::make_shared<ThreadArena>(std::min(execution.threads, cpus));
 }
@@ -71,8 +72,8 @@ CpuFramePipeline::~CpuFramePipeline() {
 
 void CpuFramePipeline::open(const Geometry& geometry) {
   require_memory(settings_, geometry);
-  // A quarter of the memory is for coded frames. There are one and a half times as many frames in work as threads, since some wait
-  // for their reference. As many again or more may wait for their turn.
+  // A quarter of the memory is for coded frames. There are one and a half times as many tasks as threads, because some
+  // wait for their reference. At least as many decoded frames may wait for their turn.
   const std::uint64_t memory = settings_.execution.limits.max_memory / 4 * 3;
   const std::uint64_t picture = picture_bytes(settings_, geometry);
   const std::uint64_t frame = FrameTask::memory(geometry) + 2 * picture;
@@ -92,8 +93,8 @@ void CpuFramePipeline::open(const Geometry& geometry) {
 
 bool CpuFramePipeline::has_room() const {
   if (!is_open()) return true;
-  // Each frame takes a picture, and the last two stay in use with those of the outputs. Few unwanted frames wait: using memory for
-  // the first time takes longer than waking a thread.
+  // Each submitted frame takes a picture, and the last two pictures stay in use as well. Only few unwanted frames may
+  // wait, because writing to memory for the first time takes longer than waking a thread.
   const bool are_wanted = outputs_.empty() || outputs_.back().wanted;
   const std::size_t most = are_wanted ? pool_.size() : std::min(pool_.size(), kKeptPictures + 2 * tasks_.size() + kWakeAfter);
   if (outputs_.size() + kKeptPictures >= most) return false;
@@ -109,7 +110,7 @@ void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool want
   output.wanted = wanted;
   if (frame.repeat) {
     output.picture = chain_.current();
-    output.done = true;  // when the previous frame is done
+    output.done = true;  // it is shown after the previous frame, whose picture it has
     return;
   }
   DecodedPicture& picture = *pool_.find_free();
@@ -124,7 +125,7 @@ void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool want
   begin_next(task);
 }
 
-/// Starts the first job on a task. The caller holds the mutex.
+/// Starts the first job with this task. The caller holds the mutex.
 void CpuFramePipeline::begin_next(Task& task) noexcept {
   Job& job = jobs_.front();
   task.output = job.output;
@@ -175,7 +176,7 @@ void CpuFramePipeline::post(Task& task) noexcept {
                &task, reinterpret_cast<std::size_t>(this)});
 }
 
-/// Marks the first free worker as busy and returns it; null if there are more threads than workers.
+/// Marks the first unused worker as busy and returns it; null if there are more threads than workers.
 CpuFramePipeline::Worker* CpuFramePipeline::begin_work() noexcept {
   const std::lock_guard lock(mutex_);
   const auto free = std::ranges::find(workers_, false, &Worker::busy);
@@ -190,24 +191,25 @@ void CpuFramePipeline::run(Task& task) noexcept {
   TraceRow nobody;
   const bool ended = task.run(worker != nullptr ? worker->trace : nobody);
   if (ended) finish(task);
-  // The mutex is held to the end: a waiting thread may destroy this object as soon as it is released.
+  // The mutex is held to the end, because a waiting thread may destroy this object as soon as the mutex is released.
   const std::lock_guard lock(mutex_);
   if (worker != nullptr) worker->busy = false;
   if (!ended) return;
   task.output->done = true;
   coded_bytes_ -= std::exchange(task.coded_bytes, 0);
   if (jobs_.empty()) {
-    free_tasks_.push_back(&task);  // it has room for all tasks
+    free_tasks_.push_back(&task);  // does not allocate: it has room for all tasks
   } else {
     begin_next(task);
   }
   ++finished_;
-  // Waking a thread takes as long as a small frame, so it is not done for one frame while others are in work.
+  // Waking a thread takes as long as decoding a small frame. So it is not woken for one frame while others are being
+  // decoded.
   const bool is_worth_waking = jobs_.size() < tasks_.size() || finished_ >= kWakeAfter;
   if ((awaited_ != nullptr && awaited_->done && is_worth_waking) || free_tasks_.size() == tasks_.size()) changed_.notify_all();
 }
 
-/// Moves a task's result to its output, and releases what the task used.
+/// Moves a task's results to its output, and releases the task's pictures and bytes.
 void CpuFramePipeline::finish(Task& task) noexcept {
   Decoded& output = *task.output;
   output.fault = task.fault();
@@ -215,7 +217,7 @@ void CpuFramePipeline::finish(Task& task) noexcept {
     try {
       output.view.motion = task.motion();
     } catch (...) {
-      output.fault = std::current_exception();  // no memory
+      output.fault = std::current_exception();  // not enough memory
     }
   }
   task.end();

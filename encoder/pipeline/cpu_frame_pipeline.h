@@ -21,18 +21,20 @@
 
 namespace c63 {
 
-/// Returns the arena of the settings, or a new one with no more threads than the machine has CPUs.
+/// Returns the arena of the settings. If they have none, makes one with settings.threads threads, at most one for each
+/// CPU.
 [[nodiscard]] std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings);
 
-/// Returns a view of a picture, with its prediction if `with_prediction`.
+/// Returns a view of a picture, and of its prediction if `with_prediction` is true.
 [[nodiscard]] FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction);
 
 /// Throws Error (limit) if one frame at a time does not fit into the memory limit.
 void require_memory(const DecoderSettings& settings, const Geometry& geometry);
 
-/// Decodes the frames of a stream side by side and gives them back in order. Frames are entropy decoded independently. A row is
-/// reconstructed when the rows of its reference are. So each thread has a frame to work on, of one GOP or of several. More frames
-/// wait before and after decoding, so threads seldom wait for the caller.
+/// Decodes several frames of a stream at the same time on the CPU, and returns them in order. Frames are entropy
+/// decoded independently. A row is reconstructed when the rows of the reference that it needs are. So each thread can
+/// work on a frame, of one GOP or of several. Further frames wait before and after decoding, so threads seldom wait for
+/// the caller.
 class CpuFramePipeline final : public FramePipeline {
  public:
   CpuFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
@@ -57,7 +59,7 @@ class CpuFramePipeline final : public FramePipeline {
  private:
   struct Decoded : Output {
     PictureRef picture;
-    std::exception_ptr fault;  ///< the error, if there is no picture
+    std::exception_ptr fault;  ///< the error, if the frame could not be decoded
     bool done = false;         ///< guarded by the mutex
   };
 
@@ -67,20 +69,20 @@ class CpuFramePipeline final : public FramePipeline {
     void resume() noexcept override { owner_.post(*this); }
 
     Decoded* output = nullptr;
-    std::uint64_t coded_bytes = 0;  ///< of its frame; guarded by the mutex
+    std::uint64_t coded_bytes = 0;  ///< bytes of its coded frame; guarded by the mutex
 
    private:
     CpuFramePipeline& owner_;
   };
 
-  /// A frame that no task has started.
+  /// A submitted frame that no task has started.
   struct Job {
     StreamFrame coded;
     FramePictures pictures;
     Decoded* output = nullptr;
   };
 
-  /// A thread of the pipeline, as a trace shows it.
+  /// One row of a trace, for a thread that decodes.
   struct Worker {
     TraceRow trace;
     bool busy = false;
@@ -104,10 +106,10 @@ class CpuFramePipeline final : public FramePipeline {
   std::deque<Task> tasks_;
   // Guarded by the mutex:
   std::vector<Task*> free_tasks_;
-  std::deque<Job> jobs_;            ///< started in order
-  std::uint64_t coded_bytes_ = 0;   ///< of jobs, and of tasks at work
+  std::deque<Job> jobs_;            ///< in the order in which they will be started
+  std::uint64_t coded_bytes_ = 0;   ///< coded bytes of all jobs and of the tasks that are running
   const Decoded* awaited_ = nullptr;
-  std::size_t finished_ = 0;        ///< frames that are finished, since a caller waits for that number
+  std::size_t finished_ = 0;        ///< frames that were finished since front() began to wait
 
   std::deque<Decoded> outputs_;     ///< in stream order
   std::optional<WorkThreads> work_;  ///< the last member, since its threads use all others

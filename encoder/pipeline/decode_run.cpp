@@ -14,15 +14,15 @@
 namespace c63 {
 namespace {
 
-/// A frame that was read, or a run of repeats. A repeat has 4 bytes, so a stream may have millions of them.
+/// A coded frame, or several repeat frames in a row. A repeat has 4 bytes, so a stream may have millions of them.
 struct CodedRun {
-  StreamFrame frame;  ///< the first one
+  StreamFrame frame;  ///< the first of the frames
   std::int64_t count = 1;
 
   [[nodiscard]] std::int64_t end() const { return frame.index + count; }
 };
 
-/// One decode of a stream. It feeds coded frames into a pipeline and hands out decoded ones.
+/// Decodes a stream once: submits coded frames to a pipeline, and gives decoded frames to the sink.
 class DecodeRun {
  public:
   DecodeRun(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings)
@@ -54,7 +54,7 @@ class DecodeRun {
       } else if (!pipeline_.empty()) {
         hand_out(sink, stop);
       } else {
-        break;  // all frames are read and handed out
+        break;  // all frames were read and given to the sink
       }
       while (!pipeline_.empty() && !wants_no_more() && pipeline_.is_ready()) hand_out(sink, stop);
     }
@@ -71,7 +71,8 @@ class DecodeRun {
     return summary_.stopped || (settings_.max_frames >= 0 && summary_.frames >= settings_.max_frames);
   }
 
-  /// Holds back frames before the first wanted one if there is room: a key frame may make them unnecessary.
+  /// Returns true if the first waiting frame should be submitted. Frames before the first wanted one wait while there
+  /// is room, because a key frame may make them unnecessary.
   [[nodiscard]] bool may_submit() const {
     return !waiting_.empty() &&
            (waiting_.back().end() > settings_.first_frame || waiting_.size() >= kMaxWaiting ||
@@ -83,7 +84,8 @@ class DecodeRun {
     std::optional<StreamFrame> frame = reader_.next();
     if (!frame) return false;
     CodedRun run{.frame = std::move(*frame)};
-    // All frames of a run have the same size. With a pad byte, a repeat is one byte longer than those that follow.
+    // All frames of a run must have the same size. A repeat with a pad byte is one byte longer, so it is a run by
+    // itself.
     const bool is_plain_repeat = run.frame.parsed.repeat && run.frame.parsed.size == kRepeatFrameBytes;
     if (is_plain_repeat) run.count += reader_.take_repeats(end_ - reader_.index());
     if (!pipeline_.is_open()) pipeline_.open(run.frame.parsed.geometry);
@@ -105,7 +107,7 @@ class DecodeRun {
     pipeline_.submit(std::move(run.frame), run.count, wanted);
   }
 
-  /// Waits for the next frame or run of repeats, and hands out the wanted ones.
+  /// Waits for the next frame or run of repeats, and gives the wanted frames to the sink.
   void hand_out(const Decoder::ViewSink& sink, const std::stop_token& stop) {
     const FramePipeline::Output& output = pipeline_.front();
     loop_.did("wait");
@@ -134,9 +136,9 @@ class DecodeRun {
   FramePipeline& pipeline_;
   const DecoderSettings& settings_;
   TraceRow loop_;
-  std::int64_t end_ = 0;  ///< the first frame that is no longer wanted
+  std::int64_t end_ = 0;  ///< the first frame that is not wanted any more
   DecodeSummary summary_;
-  std::deque<CodedRun> waiting_;  ///< read, but not yet submitted
+  std::deque<CodedRun> waiting_;  ///< runs that were read and not yet submitted
   std::uint64_t waiting_bytes_ = 0;
 };
 

@@ -11,8 +11,8 @@ namespace c63 {
 /// Returns a copy of the frame that a view shows.
 [[nodiscard]] DecodedFrame copy_of(const FrameView& view);
 
-/// Decodes the stream of `reader`. Hands out the frames from settings.first_frame on, no more than settings.max_frames. Throws the
-/// stream's first error after it has handed out all frames before it.
+/// Decodes the stream of `reader`. `sink` receives the frames from settings.first_frame on, at most
+/// settings.max_frames. If the stream has an error, throws it after `sink` has received all frames before it.
 DecodeSummary decode_run(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings,
                          const Decoder::ViewSink& sink, const std::stop_token& stop);
 

@@ -11,7 +11,7 @@
 namespace c63 {
 namespace {
 
-/// Throws the error of a frame that the device did not decode.
+/// Decodes on the CPU a frame that the device found invalid, and throws its error.
 [[noreturn]] void throw_fault(const StreamFrame& coded) {
   try {
     FrameSyntax syntax(coded.parsed.geometry);
@@ -24,7 +24,7 @@ namespace {
               {.frame = coded.index});
 }
 
-/// Runs a device's function for a frame. Adds the frame to its errors.
+/// Calls `work`. If it throws an Error, adds the frame's number to it.
 template <typename Work>
 decltype(auto) at_frame(std::int64_t frame, Work&& work) {
   try {

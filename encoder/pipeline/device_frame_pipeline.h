@@ -11,11 +11,11 @@
 
 namespace c63 {
 
-/// Decodes frames on a device. The device only says that a frame is damaged. The CPU's decoder then finds the error and its place,
-/// so errors are the same on every device.
+/// Decodes frames on a device. The device only reports that a frame is damaged. The CPU's decoder then decodes that
+/// frame to find the error and its place, so errors are the same on every device.
 class DeviceFramePipeline final : public FramePipeline {
  public:
-  /// `settings.device` is set. Throws Error (device) if the settings keep what only the CPU can keep.
+  /// `settings.device` must be set. Throws Error (device) if the settings ask to keep what only the CPU can keep.
   DeviceFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
   ~DeviceFramePipeline() override;
   DeviceFramePipeline(const DeviceFramePipeline&) = delete;
@@ -41,7 +41,7 @@ class DeviceFramePipeline final : public FramePipeline {
   std::shared_ptr<ThreadArena> arena_;
   std::shared_ptr<DecodeBackend> device_;
   std::deque<Frame> frames_;
-  std::uint64_t coded_bytes_ = 0;  ///< of frames_
+  std::uint64_t coded_bytes_ = 0;  ///< coded bytes of frames_
   bool open_ = false;
 };
 

@@ -20,13 +20,14 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
   for (Chain& chain : chains_) chain.position.device = index;
   const LookaheadDecisions& lookahead = parts.encode.lookahead;
   if (!lookahead.any()) return;
-  // Global motion is measured in the host's memory.
+  // The CPU measures global motion, so the frames must then be in host memory.
   const bool on_device = !parts.encode.settings.measurement.global_motion;
   for (int i = 0; i < info_.chains; ++i) {
     chains_[static_cast<std::size_t>(i)].lookahead.emplace(parts.encode.geometry, cpu::kernels(parts.encode.settings.execution.simd), lookahead,
                                                            on_device ? backend.source_frames(i) : nullptr);
   }
-  if (on_device && backend.source_frames(0) != nullptr) most_reads_ = info_.chains;  // frames on the device take no inputs
+  // Frames in the device's memory need no inputs, so all chains may read at once.
+  if (on_device && backend.source_frames(0) != nullptr) most_reads_ = info_.chains;
 }
 
 void DeviceRun::feed() {
@@ -87,13 +88,13 @@ bool DeviceRun::find_work() {
 void DeviceRun::read_frames() {
   const bool measures = parts_.encode.settings.measurement.global_motion;
   const bool takes_in_place = !measures || parts_.supply.in_host_memory();
-  std::size_t work = 0;  // frames that take time to read
+  std::size_t work = 0;  // number of frames that take time to read
   for (Read& read : reads_) {
     const std::span<const std::uint8_t> samples = parts_.supply.in_place(read.index);
     if (takes_in_place && !chains_[0].lookahead && !samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
     if (read.frame.in_place.empty() || measures) ++work;
   }
-  // Calling other threads takes some microseconds, as long as copying a small frame takes.
+  // Sharing work with other threads takes some microseconds, as long as copying a small frame takes.
   constexpr double kWorthSharingMs = 0.05;
   const bool is_much = chains_[0].lookahead || static_cast<double>(work) * read_ms_ > kWorthSharingMs;
   if (work > 1 && parts_.reads_side_by_side && is_much) {
@@ -146,7 +147,8 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
   if (chain.lookahead && planned.key) {
     chain.lookahead->set_lambda(position.planner->lookahead().lambda);
   }
-  // Looking at a whole GOP takes seconds, and submit() takes no frames after a stop.
+  // Reading a whole GOP ahead takes seconds, and after a stop submit() takes no frames. So reading ahead ends at a
+  // stop.
   const auto read_ahead = [this, &read](std::int64_t index, std::span<std::uint8_t> frame) {
     return !feeds_no_more() && read_source(read, index, frame);
   };
@@ -185,7 +187,7 @@ GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span
 
 void DeviceRun::submit() {
   batch_.clear();
-  // Asked once, after all reading: a frame that was looked at during a stop may not have seen its whole GOP.
+  // Asked only once and after all reading: during a stop, a frame may have been planned without its whole look-ahead.
   const bool stopped = feeds_no_more();
   const auto now = Clock::now();
   {
@@ -254,7 +256,7 @@ void DeviceRun::hand_over(std::vector<ChainResult>& results) {
 void DeviceRun::stop(StopLevel level) noexcept {
   bool drops = false;
   {
-    const std::lock_guard lock(mutex_);  // so that no thread is between its check and its wait
+    const std::lock_guard lock(mutex_);  // under the mutex, so that no thread can be between its check and its wait
     stop_ = std::max(stop_.load(), level);
     drops = stop_ == StopLevel::drop && (in_flight_ > 0 || !fed_all_);
   }

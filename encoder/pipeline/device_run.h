@@ -26,31 +26,33 @@
 
 namespace c63 {
 
-/// The parts that the devices of a run share.
+/// What the devices of a run share.
 struct RunParts {
   const ResolvedEncode& encode;
   FrameSupply& supply;
   GopQueue& gops;
   FrameOrder& order;
-  ChangeSignal& changes;  ///< input arrived, frames were finished or delivered, or the run is to end
+  /// Notified when input arrived, when frames were finished or delivered, and when the run must end.
+  ChangeSignal& changes;
   std::function<void()> end_run;  ///< ends the run on all devices
-  bool reads_side_by_side;        ///< the threads of the arena in which feed() is called read frames at the same time
+  bool reads_side_by_side;        ///< feed() may read several frames at the same time, on threads of its arena
 };
 
-/// One device at work in a run. Two threads drive it: one fills the inputs of its chains, and one collects finished frames.
+/// One device during a run. Two threads drive it: one fills the inputs of its chains, the other collects finished
+/// frames.
 class DeviceRun {
  public:
   DeviceRun(const RunParts& parts, Backend& backend, int index);
 
-  /// The feeding thread's work. Returns when no chain has a frame left, or when the run ends.
+  /// The feeding thread calls this. Returns when no chain will get another frame, or when the run ends.
   void feed();
-  /// The collecting thread's work. Returns when all frames are finished, or when the run ends.
+  /// The collecting thread calls this. Returns when all frames are finished, or when the run ends.
   void collect();
 
-  /// Ends both threads before the end of the video. At StopLevel::finish, collect() finishes the frames in flight. At StopLevel::drop,
-  /// it drops them, and the device cannot be used afterwards.
+  /// Makes both functions return before the end of the video. At StopLevel::finish, collect() still finishes the frames
+  /// in flight. At StopLevel::drop, it drops them, and the device cannot be used any more.
   void stop(StopLevel level) noexcept;
-  /// Returns how many frames the device has finished.
+  /// Returns the number of frames that the device has finished.
   [[nodiscard]] std::int64_t finished() const { return frames_finished_; }
   /// Returns the device's error, or null.
   [[nodiscard]] std::exception_ptr fault();
@@ -68,32 +70,33 @@ class DeviceRun {
   };
   struct Chain {
     ChainPosition position;
-    std::optional<Lookahead> lookahead;   ///< if planners look ahead
-    std::vector<std::uint8_t> last_luma;  ///< of the frame read last, if global motion is measured
-    bool has_room = true;                 ///< when the feeding thread last looked
+    std::optional<Lookahead> lookahead;   ///< only if planners look ahead
+    std::vector<std::uint8_t> last_luma;  ///< luma of the last read frame, if global motion is measured
+    bool has_room = true;                 ///< as seen by the feeding thread when it last looked
     std::deque<InFlight> in_flight;       ///< guarded by mutex_
   };
-  /// A frame on its way into a chain's input.
+  /// A frame that is being read.
   struct Read {
     ChainFrame frame;
     std::int64_t index = 0;
     GlobalMotion global_motion;
     double lookahead_ms = 0;
     double filter_ms = 0;
-    bool done = false;  ///< false if there is no such frame
-    bool has_input = false;  ///< the chain's input was taken for it
+    bool done = false;  ///< false: there is no such frame
+    bool has_input = false;  ///< the chain's input was taken for this frame
     std::exception_ptr fault;
   };
 
-  /// Fills reads_ with the next frames of chains that have room, up to the number that the device takes at once. Returns false when
-  /// no chain will have another frame.
+  /// Sets reads_ to the next frames of chains that have room, at most most_reads_. Returns false when no chain will get
+  /// another frame.
   bool find_work();
   void read_frames();
   void read_frame(Read& read);
-  /// Reads a frame of the source, and adds the time to the frame's.
+  /// Reads frame `index` of the source to `to`, and adds the time to read.frame.read_ms.
   bool read_source(Read& read, std::int64_t index, std::span<std::uint8_t> to);
-  /// Prepares a frame and plans it. Its samples are put into the chain's input, where `samples` then points, or the frame says where
-  /// they lie. Returns false if there is no such frame.
+  /// Looks ahead if planners want that, and plans the frame. Its samples are written to the chain's input, or they lie
+  /// in place and read.frame says where. Sets `samples` to them if they are in the input. Returns false if there is no
+  /// such frame.
   bool look_at(Read& read, std::span<const std::uint8_t>& samples);
   [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
   void submit();
@@ -106,14 +109,14 @@ class DeviceRun {
   Backend& backend_;
   BackendInfo info_;
   std::vector<Chain> chains_;
-  int most_reads_;       ///< frames that are read at the same time
-  int first_chain_ = 0;  ///< the chain whose turn it is
+  int most_reads_;       ///< the most frames that are read at the same time
+  int first_chain_ = 0;  ///< the chain that gets the next frame first
   std::vector<Read> reads_;
   std::vector<ChainFrame> batch_;
-  double read_ms_ = 0;  ///< time of the last frame's reading and look-ahead
-  int index_;           ///< of the device in the run
+  double read_ms_ = 0;  ///< time that reading and look-ahead took for the last frame
+  int index_;           ///< number of the device in the run
   std::atomic<std::int64_t> frames_finished_ = 0;
-  std::vector<FinishedFrame> finished_;  ///< used by the collecting thread alone
+  std::vector<FinishedFrame> finished_;  ///< only used by the collecting thread
   TraceRow trace_;
   std::atomic<StopLevel> stop_ = StopLevel::none;
 

@@ -25,10 +25,11 @@ EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_p
       changes_(changes),
       joining_(joining),
       time_left_(joining.work) {
-  // All threads of a caller's arena may be busy during the whole run. One thread then reads the frames of a device.
+  // Coding may keep all threads of a caller's arena busy during the whole run. So only one thread reads for each device
+  // then.
   const ThreadArena& arena = *encode.settings.execution.arena;
   readers_ = arena.is_callers() ? 1 : arena.concurrency();
-  // Looking ahead is enough work for several threads, however fast reading is.
+  // Looking ahead gives several threads enough work, even if reading itself is fast.
   reads_side_by_side_ = readers_ > 1 && (supply.concurrent() || encode.lookahead.any());
 }
 
@@ -73,7 +74,7 @@ EncodeRun::Ending::~Ending() {
 
 void EncodeRun::start(Backend& backend) {
   const RunParts parts{encode_, supply_, gops_, order_, changes_, [this] { end(); }, reads_side_by_side_};
-  bool collects = false;  // then the collecting thread removes the producer
+  bool collects = false;  // true: the collecting thread removes the producer at its end
   try {
     Member& member = members_.emplace_back(parts, backend, static_cast<int>(members_.size()), readers_);
     if (stop_ >= StopLevel::finish) member.device.stop(stop_);
@@ -105,7 +106,7 @@ void EncodeRun::stop(StopLevel level) noexcept {
   stops_joining_.request_stop();
   if (level == StopLevel::drop) end();
   {
-    // Devices first, since to them the end of the frames that were read is the end of the video.
+    // Devices first: for them, the end of the frames that were read is the end of the video.
     const std::lock_guard lock(mutex_);
     stop_ = std::max(stop_, level);
     if (level == StopLevel::finish) {
@@ -138,7 +139,8 @@ void EncodeRun::join() {
       }
     };
     const Hold hold{*this};
-    // Opening takes twice as long while all CPUs are busy, and most frames coded meanwhile would be coded again.
+    // Opening takes twice as long while all CPUs are busy. Also, most frames that are coded at that time would be coded
+    // again.
     if (left >= worth.starting_ms) gops_.hold(static_cast<int>(first_.size()));
     joined_ = (*factory)(encode_, joining_.max_chains);
     const BackendInfo& info = joined_->info();

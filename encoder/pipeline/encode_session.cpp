@@ -17,7 +17,7 @@
 namespace c63 {
 namespace {
 
-/// The pushed frames as a source that cannot seek. It passes one frame at a time; waiting frames are kept by the run's supply.
+/// A source that cannot seek, for pushed frames. It holds one frame at a time; the run's supply keeps frames that wait.
 class PushSource final : public FrameSource {
  public:
   explicit PushSource(VideoFormat format) : format_(format) {}
@@ -37,7 +37,7 @@ class PushSource final : public FrameSource {
 
   void stop_waiting() override { finish(); }
 
-  /// Waits until the frame is taken. Returns false if it will not be.
+  /// Waits until the frame has been taken. Returns false if it will not be taken.
   bool push(std::span<const std::uint8_t> frame) {
     std::unique_lock lock(mutex_);
     if (finished_) return false;
@@ -56,7 +56,7 @@ class PushSource final : public FrameSource {
   VideoFormat format_;
   std::mutex mutex_;  ///< guards the members below
   std::condition_variable changed_;
-  std::span<const std::uint8_t> pushed_;  ///< empty if there is none
+  std::span<const std::uint8_t> pushed_;  ///< empty if no frame waits
   bool finished_ = false;
 };
 
@@ -90,7 +90,7 @@ struct EncodeSession::State {
     } catch (...) {
       why = std::current_exception();
     }
-    source.finish();  // a pushing thread no longer waits
+    source.finish();  // wakes a thread that waits in push()
     const std::lock_guard lock(mutex);
     fault = why;
     summary = std::move(result);
@@ -111,7 +111,7 @@ struct EncodeSession::State {
 
   Encoder encoder;
   PushSource source;
-  bool finished = false;  ///< used by the pushing thread alone
+  bool finished = false;  ///< only used by the pushing thread
 
   std::mutex mutex;  ///< guards the members below
   std::condition_variable changed;

@@ -30,7 +30,7 @@ double milliseconds(Clock::duration time) { return std::chrono::duration<double,
 
 constexpr std::int64_t kMostChains = 1024;
 
-/// Returns the number of GOPs of the source, or an upper bound; 1..kMostChains.
+/// Returns the source's number of GOPs, or an upper bound of it, limited to 1..kMostChains.
 std::int64_t gop_limit(const EncoderSettings& settings, const FrameSource& source) {
   const auto frames = source.frame_count();
   if (!frames) return kMostChains;
@@ -40,8 +40,8 @@ std::int64_t gop_limit(const EncoderSettings& settings, const FrameSource& sourc
   return std::clamp<std::int64_t>(gops, 1, kMostChains);
 }
 
-/// Returns how many GOPs the memory limit allows at the same time. Half of the limit is for frames and pictures that wait. Throws Error
-/// (limit) if one GOP does not fit.
+/// Returns how many GOPs can be encoded at the same time within the memory limit. Half of the limit is kept for frames
+/// and pictures that wait. Throws Error (limit) if one GOP does not fit.
 int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) {
   const EncoderSettings& settings = encode.settings;
   const std::uint64_t max_memory = settings.execution.limits.max_memory;
@@ -51,17 +51,18 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
                     bytes_text(most_bytes) + ", the limit is " + bytes_text(max_memory) + " (--max-memory)");
   }
-  // A device knows whether the frames that it looks at lie in the host's memory, and counts them; for global motion they always do.
+  // For global motion, the look-ahead keeps its frames in host memory, so they count here. Otherwise only the device
+  // knows where they are, and counts them.
   const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : encode.chain_bytes();
   auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(encode.chains_in_half(chain_bytes), 1, kMostChains));
   if (!source.seekable()) {
-    // As many chains as GOPs fit into the memory for read frames, and one for the GOP that is being read.
+    // As many chains as GOPs fit into the memory for read frames, and one more for the GOP that is being read.
     limit = std::min(limit, 1 + encode.read_ahead_frames() / settings.coding.key_interval);
   }
   const auto kept_pictures = static_cast<std::uint64_t>(settings.measurement.keep_reconstruction) +
                              static_cast<std::uint64_t>(settings.measurement.keep_prediction);
   if (kept_pictures > 0) {
-    // Divided step by step, since the bytes of a GOP may exceed 64 bits.
+    // Divided in two steps, because the bytes of a GOP may not fit in 64 bits.
     const std::uint64_t pictures = encode.chains_in_half(encode.frame_bytes()) / kept_pictures;
     const std::uint64_t gops = pictures / static_cast<std::uint64_t>(settings.coding.key_interval);
     limit = static_cast<std::int64_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), 1 + gops));
@@ -69,7 +70,7 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
   return static_cast<int>(limit);
 }
 
-/// Returns share `index` of `all`, which is divided into `parts`.
+/// Divides `all` into `parts` nearly equal shares and returns share `index`.
 int share_of(int all, std::size_t parts, std::size_t index) {
   const auto n = static_cast<int>(parts);
   return all / n + (static_cast<int>(index) < all % n ? 1 : 0);
@@ -77,7 +78,7 @@ int share_of(int all, std::size_t parts, std::size_t index) {
 
 using Devices = std::vector<std::unique_ptr<Backend>>;
 
-/// Opens the devices at the same time, each with its share of the chains. Devices without a chain are left out.
+/// Opens the devices at the same time. Each gets its share of the chains; devices without a chain are not opened.
 Devices open_devices(std::span<const BackendFactory> factories, const ResolvedEncode& encode, int max_chains) {
   const int lanes = encode.settings.execution.lanes;
   const int chains = lanes > 0 ? std::min(lanes, max_chains) : max_chains;
@@ -107,7 +108,7 @@ Devices open_devices(std::span<const BackendFactory> factories, const ResolvedEn
   return devices;
 }
 
-/// The open devices, and the most chains that they were allowed.
+/// The open devices, and the `max_chains` with which they were opened.
 struct OpenDevices {
   Devices devices;
   int limit = 0;
@@ -132,7 +133,7 @@ struct OpenDevices {
     for (const std::string& device : descriptions()) summary.backend += (summary.backend.empty() ? "" : ", ") + device;
     summary.lanes = chains();
   }
-  /// Returns true if opening them again with `max_chains` would give the same devices.
+  /// Returns true if opening the devices again with `max_chains` would give the same.
   [[nodiscard]] bool serve(int max_chains) const {
     if (devices.empty()) return false;
     return max_chains == limit || (chains() < limit && chains() <= max_chains);
@@ -167,7 +168,7 @@ struct Encoder::State {
   std::function<void(const std::string&)> on_fallback = {};
   std::function<void(std::int64_t)> on_drain = {};
   std::optional<std::vector<std::int64_t>> scene_starts = {};
-  OpenDevices kept = {};  ///< between two encodes, if the settings keep devices
+  OpenDevices kept = {};  ///< the open devices from one encode to the next, if the settings ask to keep them
 };
 
 Encoder::Encoder(EncoderSettings settings) : Encoder(std::move(settings), open_cpu_backend) {}
@@ -207,7 +208,7 @@ void Encoder::set_planner(PlannerFactory planner) { state_->planners = std::move
 
 namespace {
 
-/// Hands out frames, and adds up their statistics.
+/// Gives frames to the sink, and adds up their statistics.
 class Delivery {
  public:
   Delivery(const Encoder::Sink& sink, EncodeSummary& summary, FrameSupply& supply, TraceRow& trace)
@@ -235,7 +236,7 @@ class Delivery {
     writing_ms_ += milliseconds(trace_.did("write", index) - handed_out);
   }
 
-  /// Adds to the summary what the devices of a run, in their order, have encoded.
+  /// Adds what the devices of a run have encoded to the summary. `devices` has their names, in order.
   void end_run(std::span<const std::string> devices) {
     end_gop();
     for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -252,7 +253,7 @@ class Delivery {
   [[nodiscard]] double writing_ms() const { return writing_ms_; }
 
  private:
-  /// Counts a GOP for the device that encoded its last frame.
+  /// Counts a GOP as encoded by the device that encoded its last frame.
   void end_gop() {
     if (device_ < shares_.size()) ++shares_[device_].gops;
     device_ = kNoDevice;
@@ -264,11 +265,11 @@ class Delivery {
   EncodeSummary& summary_;
   FrameSupply& supply_;
   TraceRow& trace_;
-  std::atomic<std::int64_t> next_ = 0;  ///< a stop reads it from another thread
+  std::atomic<std::int64_t> next_ = 0;  ///< also read by the thread that requests a stop
   std::int64_t last_key_ = 0;
   StageTimes stages_;
   double writing_ms_ = 0;
-  std::vector<DeviceShare> shares_;   ///< of the run's devices
+  std::vector<DeviceShare> shares_;   ///< shares of the devices of this run
   std::size_t device_ = kNoDevice;    ///< the device that encoded the last frame
 };
 
@@ -297,10 +298,10 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                             .threads = settings.execution.arena->concurrency()};
   const bool joins_soon =
       state_->joining && settings.execution.lanes == 0 && TimeLeft(work).estimate(0, 0) >= state_->joining->worth().starting_ms;
-  // Unfinished GOPs are lost when another device takes over. One at a time loses least.
+  // When the other device takes over, unfinished GOPs must be coded again. With one GOP at a time, least is lost.
   const int first_chains = joins_soon ? 1 : max_chains;
   const auto open_anew = [&](std::span<const BackendFactory> factories, int chains) {
-    open.devices.clear();  // closes the earlier ones, whose memory the new ones need
+    open.devices.clear();  // closes the earlier devices first, because the new ones need their memory
     open = {open_devices(factories, encode, chains), chains};
   };
   bool may_fall_back = state_->fallback != nullptr;
@@ -317,7 +318,8 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
   }
-  // Without room for a GOP, frames that cannot be read again cannot be coded again.
+  // If a GOP does not fit in memory, frames of a source that cannot seek are gone after they are read, and cannot be
+  // coded again.
   const bool can_repeat = source.seekable() || encode.holds_a_gop();
   may_fall_back = may_fall_back && can_repeat;
   const auto start = trace.did("open");
@@ -346,7 +348,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     int depth = 1;
     for (const auto& device : open.devices) depth = std::max(depth, device->info().depth);
     EncodeRun::Joining joining;
-    // Half of the memory limit is for the chains of both.
+    // Half of the memory limit is for the chains of the first devices and of the joining device together.
     const int joining_chains = std::min(gops, memory_chains - summary.lanes);
     if (!fell_back && state_->joining && joining_chains > 0) {
       const int lanes = settings.execution.lanes;
@@ -397,7 +399,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                   .writing = share(delivery.writing_ms()),
                   .looking_ahead = share((stages.lookahead + stages.filter) / open.parallelism())};
   if (settings.execution.keep_devices && !fell_back && !drop.stop_requested()) {
-    if (joined) {  // the devices that it relieved are no longer needed
+    if (joined) {  // the devices whose work the joined device took over are no longer needed
       open.devices.erase(open.devices.begin(), std::prev(open.devices.end()));
       open.limit = max_chains;
     }

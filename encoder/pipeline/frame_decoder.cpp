@@ -22,9 +22,9 @@ struct FrameDecoder::State {
     task.emplace(settings);
   }
 
-  /// Decodes one frame. Offsets of errors count from its start.
+  /// Decodes one frame. Offsets in errors count from the frame's start.
   DecodedFrame decode(std::span<const std::uint8_t> bytes) {
-    const bool chain_is_broken = std::exchange(broken, true);  // until this frame is decoded
+    const bool chain_is_broken = std::exchange(broken, true);  // broken, until this frame is decoded
     StreamFrame coded;
     coded.parsed = parser.parse(bytes);
     const ParsedFrame& parsed = coded.parsed;
@@ -44,7 +44,7 @@ struct FrameDecoder::State {
       FramePictures pictures = chain.next(parsed.key, parsed.advances_reference, *pool.find_free());
       coded.index = index;
       task->begin(std::move(coded), std::move(pictures));
-      static_cast<void>(task->run(trace));  // runs to the end, since its reference is complete
+      static_cast<void>(task->run(trace));  // cannot return false, because the reference is complete
       const std::exception_ptr fault = task->fault();
       if (settings.keep_motion && !fault) motion = task->motion();
       task->end();
@@ -70,7 +70,7 @@ struct FrameDecoder::State {
   TraceRow trace;
   std::int64_t index = 0;
   std::uint64_t offset = 0;
-  bool broken = false;  ///< the frame before could not be decoded
+  bool broken = false;  ///< the previous frame could not be decoded
 };
 
 FrameDecoder::FrameDecoder(DecoderSettings settings) : state_(std::make_unique<State>(settings)) {}

@@ -13,27 +13,27 @@
 
 namespace c63 {
 
-/// An encoded frame on its way to the sink.
+/// An encoded frame that is not yet delivered.
 struct FinishedFrame {
   EncodedFrame frame;
-  std::chrono::steady_clock::time_point read;  ///< the end of its reading
-  int device = 0;                              ///< index in the run of the device that encoded it
+  std::chrono::steady_clock::time_point read;  ///< when reading it ended
+  int device = 0;                              ///< the device that encoded it, by its number in the run
 };
 
-/// Brings finished frames into display order. Devices put frames in as they finish them; one thread takes them in order.
+/// Puts finished frames in display order. Devices put frames in, in any order; one thread takes them in display order.
 class FrameOrder {
  public:
-  /// Frames before `next` were taken earlier. No more than `most_waiting` frames wait to be taken.
+  /// `next` is the first frame to be taken. At most `most_waiting` frames should wait to be taken.
   FrameOrder(std::int64_t next, std::size_t most_waiting) : next_(next), most_waiting_(most_waiting) {}
 
-  /// Waits while too many frames wait to be taken. Returns false if no more will be taken.
+  /// Waits while too many frames wait to be taken. Returns false after close().
   bool wait_for_room() {
     std::unique_lock lock(mutex_);
     taken_.wait(lock, [this] { return arrived_.size() < most_waiting_ || closed_; });
     return !closed_;
   }
 
-  /// Puts in the frames that a device has finished, and empties `finished`.
+  /// Adds frames that a device has finished, and empties `finished`. Does not wait for room.
   void put(std::vector<FinishedFrame>& finished) {
     {
       const std::lock_guard lock(mutex_);
@@ -43,12 +43,12 @@ class FrameOrder {
     put_.notify_one();
   }
 
-  /// Adds a device that puts frames.
+  /// Adds a device that will put frames.
   void add_producer() {
     const std::lock_guard lock(mutex_);
     ++producers_;
   }
-  /// Adds a device during the run, and makes room for more waiting frames. Returns false if the run has ended.
+  /// Adds a device during the run, and allows `more_waiting` more waiting frames. Returns false if the run has ended.
   bool add_late_producer(std::size_t more_waiting) {
     const std::lock_guard lock(mutex_);
     if (producers_ == 0 || closed_) return false;
@@ -56,7 +56,7 @@ class FrameOrder {
     most_waiting_ += more_waiting;
     return true;
   }
-  /// Removes a device that add_producer() added.
+  /// Removes a device that was added.
   void remove_producer() {
     {
       const std::lock_guard lock(mutex_);
@@ -65,7 +65,8 @@ class FrameOrder {
     put_.notify_one();
   }
 
-  /// Waits for the next frame, then takes all that follow in order. Returns false at the end.
+  /// Waits for the next frame. Then takes it and all finished frames that follow it without a gap. Returns false after
+  /// the last frame.
   bool take(std::vector<FinishedFrame>& frames) {
     frames.clear();
     while (frames.empty()) {
@@ -82,7 +83,7 @@ class FrameOrder {
     return true;
   }
 
-  /// Says that no more frames will be taken.
+  /// Tells devices that no more frames will be taken.
   void close() {
     {
       const std::lock_guard lock(mutex_);
@@ -92,10 +93,11 @@ class FrameOrder {
   }
 
  private:
-  /// Appends a frame and those that waited for it to `frames`, or keeps it until its turn.
+  /// Appends a frame, and those that waited for it, to `frames`. If earlier frames are missing, keeps the frame.
   void sort(FinishedFrame&& finished, std::vector<FinishedFrame>& frames) {
     const std::int64_t index = finished.frame.index;
-    if (index < next_) return;  // another device finished it first, or it was taken before a device failed
+    // The frame was already taken: another device finished it first, or it was taken before a device failed.
+    if (index < next_) return;
     if (index > next_) {
       early_.emplace(index, std::move(finished));
       return;
@@ -107,9 +109,9 @@ class FrameOrder {
     }
   }
 
-  // Used by the taking thread alone, so that devices never wait while it sorts.
+  // Only used by the thread that takes frames, so devices do not wait while it sorts.
   std::vector<FinishedFrame> taking_;
-  std::map<std::int64_t, FinishedFrame> early_;  ///< finished before their turn
+  std::map<std::int64_t, FinishedFrame> early_;  ///< frames that are finished before earlier ones
   std::int64_t next_;                            ///< the next frame to take
 
   std::mutex mutex_;  ///< guards the members below

@@ -13,61 +13,65 @@
 
 namespace c63 {
 
-/// What is known about a frame before it is read.
+/// What is known about a frame that has not been read.
 enum class FrameState {
-  ready,    ///< can be read now; also past the end of a source of unknown length
-  pending,  ///< has not arrived yet, and may never
-  none,     ///< past the end, or after an error
+  ready,    ///< it can be read now, or it may lie past the end of a source of unknown length
+  pending,  ///< it has not arrived yet, and may never arrive
+  none,     ///< it lies past the end, or after an error
 };
 
-/// The frames of a source, which each GOP chain takes from its own position on. It knows without waiting whether a frame has
-/// arrived. Any number of threads may use it at once.
+/// Supplies the frames of a source to GOP chains, each of which reads from its own position on. It knows without
+/// waiting whether a frame has arrived. Any number of threads may use it at the same time.
 class FrameSupply {
  public:
   virtual ~FrameSupply() = default;
 
   [[nodiscard]] virtual FrameState state(std::int64_t index) = 0;
-  /// Returns true if a new scene starts at a frame that is ready. False if nobody asked for scene cuts.
+  /// Returns true if a new scene starts at frame `index`, which must be ready. Always false if scene cuts are not
+  /// wanted.
   [[nodiscard]] virtual bool starts_scene(std::int64_t index) = 0;
 
-  /// Fills `frame` with frame `index`. Returns false past the end, and after an error of the source, which ends the video.
+  /// Fills `frame` with frame `index`. Returns false past the end. An error of the source ends the video: the rest
+  /// counts as past the end.
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
-  /// Returns the frame's samples in place, as FrameSource::in_place().
+  /// Returns the frame's samples where they lie, as FrameSource::in_place() does.
   [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
-  /// Returns true if the CPU can read the samples of in_place().
+  /// Returns true if the CPU can read the samples that in_place() returns.
   [[nodiscard]] virtual bool in_host_memory() const { return true; }
   /// Returns true if reading is faster when several threads call read() at once.
   [[nodiscard]] virtual bool concurrent() const = 0;
   /// The name of read() in a trace.
   [[nodiscard]] virtual const char* read_name() const = 0;
 
-  /// Ends reading ahead. Frames that were read are still handed out.
+  /// Stops reading ahead. Frames that were read can still be taken.
   virtual void stop() {}
-  /// Says that frames before `index` will not be asked for again. Later ones may be, after rewind().
+  /// Says that frames before `index` will not be read again. Later frames may be read again after rewind().
   virtual void forget_before([[maybe_unused]] std::int64_t index) {}
-  /// Says that frames from `index` on will be asked for again.
+  /// Says that frames from `index` on will be read again.
   virtual void rewind([[maybe_unused]] std::int64_t index) {}
 
-  /// Returns how many frames of a source that cannot seek have been read.
+  /// Returns how many frames were read from a source that cannot seek.
   [[nodiscard]] virtual std::int64_t frames_read() const { return 0; }
   /// Returns the error that ended the source, or null if the video ended normally.
   [[nodiscard]] virtual std::exception_ptr fault() const = 0;
-  /// Returns the milliseconds spent reading, by one thread or by several in turn.
+  /// Returns the time spent reading, in ms, summed over all threads.
   [[nodiscard]] virtual double reading_ms() const = 0;
 };
 
 struct FrameSupplyOptions {
   bool scene_cuts = false;
-  std::optional<std::vector<std::int64_t>> scene_starts = {};  ///< where scenes start; if unknown, the supply finds them
-  bool rewindable = false;          ///< frames may be asked for again until forget_before()
-  std::int64_t read_ahead = 2;      ///< frames of a source that cannot seek that may wait in memory
-  int threads = 1;                  ///< for reading, if the supply has a reading thread
+  /// Frames at which scenes start; empty: the supply finds them.
+  std::optional<std::vector<std::int64_t>> scene_starts = {};
+  bool rewindable = false;          ///< rewind() may be called, so frames are kept until forget_before()
+  std::int64_t read_ahead = 2;      ///< the most frames of a source that cannot seek that wait in memory
+  int threads = 1;                  ///< threads for reading, if the supply has a reading thread
   TraceSink* trace = nullptr;
 };
 
-/// Makes a supply for a seekable source. Whoever wants a frame reads it.
+/// Makes a supply for a seekable source. read() reads on the caller's thread.
 [[nodiscard]] std::unique_ptr<FrameSupply> make_seeking_supply(FrameSource& source, const FrameSupplyOptions& options);
-/// Makes a supply for any other source. A thread reads frames as they come, and notifies `arrived` of each.
+/// Makes a supply for a source that cannot seek. Its thread reads frames as they arrive, and notifies `arrived` for
+/// each frame.
 [[nodiscard]] std::unique_ptr<FrameSupply> make_arriving_supply(FrameSource& source, const FrameSupplyOptions& options,
                                                                 ChangeSignal& arrived);
 

@@ -9,7 +9,8 @@
 namespace c63 {
 namespace {
 
-/// MCU rows of a step: few enough for their levels to stay in a cache, and enough to make looking at the reference cheap.
+/// Returns the number of MCU rows that are decoded at a time: few enough that their levels stay in a cache, and enough
+/// that checking the reference's progress costs little.
 int rows_per_step(const Geometry& geometry) { return std::max(1, geometry.mcu_rows() / 16); }
 
 }  // namespace

@@ -17,33 +17,34 @@
 
 namespace c63 {
 
-/// Decodes coded frames into pictures, one after another. It entropy decodes a few MCU rows at a time and reconstructs them if the
-/// rows of the reference that they need are decoded. If not, entropy decoding continues to the end of the frame.
+/// Decodes one coded frame after another. It entropy decodes a few MCU rows at a time. It reconstructs them if the rows
+/// of the reference that they need are decoded; otherwise it goes on with entropy decoding, to the end of the frame.
 class FrameTask : public RowProgress::Waiter {
  public:
   explicit FrameTask(const DecoderSettings& settings);
   virtual ~FrameTask() = default;
 
-  /// Takes the next frame to decode, which is not a repeat.
+  /// Begins the next frame, which must not be a repeat.
   void begin(StreamFrame&& coded, FramePictures&& pictures);
 
-  /// Decodes the rows whose reference is decoded. Returns true if the frame is decoded or failed (fault()). Returns false if it must
-  /// wait: resume() will be called, and the task must not be touched, since another thread may already run it.
+  /// Decodes as many rows as possible. Returns true if the frame is decoded or failed (fault()). Returns false if it
+  /// must wait for rows of the reference. resume() will then be called. Do not touch the task after that, because
+  /// another thread may already run it.
   [[nodiscard]] bool run(TraceRow& trace) noexcept;
-  /// Called when the task can go on. A derived class decides where; it does not call run() here.
+  /// Called when the task can continue. A derived class makes some thread call run(), but does not call it here.
   void resume() noexcept override {}
 
   /// Makes the next run() end the frame without decoding it.
   void cancel() noexcept { cancelled_ = true; }
 
-  /// Returns the error of the frame, with its place in the stream. Null if there is none, or if an earlier frame failed.
+  /// Returns the frame's error with its place in the stream. Null if there is none, and if an earlier frame failed.
   [[nodiscard]] const std::exception_ptr& fault() const { return fault_; }
-  /// Returns the vectors of an inter frame, with inherited ones.
+  /// Returns the vectors of an inter frame, including inherited ones.
   [[nodiscard]] std::array<MotionField, kPlanes> motion() const;
   /// Releases the pictures and the coded bytes.
   void end() noexcept;
 
-  /// Returns the bytes that a task holds, without its coded frame and pictures.
+  /// Returns the memory that a task takes, in bytes, without its coded frame and pictures.
   [[nodiscard]] static std::uint64_t memory(const Geometry& geometry) { return 5 * geometry.padded_samples() / 2; }
 
  private:
@@ -54,7 +55,7 @@ class FrameTask : public RowProgress::Waiter {
   bool keep_prediction_;
   FrameSyntax syntax_;
   std::vector<std::uint8_t> scan_bytes_;
-  QuantizationTables tables_{};  ///< those of transforms_
+  QuantizationTables tables_{};  ///< the tables for which transforms_ was made
   std::array<cpu::TransformTable, kPlanes> transforms_;
 
   StreamFrame coded_;

@@ -11,14 +11,14 @@
 
 namespace c63 {
 
-/// A planner with the outcomes of its frames. The planner observes each outcome at a moment that depends on its lag alone. One thread
-/// plans; another one may report finished frames.
+/// A planner together with the results of its frames. It gives the planner each result at a time that depends only on
+/// the planner's lag. One thread plans; another thread may report finished frames.
 class GopPlanner {
  public:
   GopPlanner(std::unique_ptr<Planner> planner, std::int64_t key)
       : planner_(std::move(planner)), key_(key), observes_(planner_->lag() < Planner::kNeverObserves) {}
 
-  /// Returns true if all frames are finished that must be observed before frame `index` is planned.
+  /// Returns true if all frames that must be observed before frame `index` is planned are finished.
   [[nodiscard]] bool can_plan(std::int64_t index) {
     if (!observes_) return true;
     const std::lock_guard lock(mutex_);
@@ -41,7 +41,7 @@ class GopPlanner {
     return planner_->plan(frame);
   }
 
-  /// Reports the next finished frame of the GOP.
+  /// Takes the result of the next finished frame of the GOP.
   void finished(const EncodedFrame& frame) {
     if (!observes_) return;
     const std::lock_guard lock(mutex_);
@@ -56,7 +56,7 @@ class GopPlanner {
   bool observes_;
   std::mutex mutex_;  ///< guards the members below
   std::deque<FrameOutcome> finished_;
-  std::int64_t observed_ = 0;  ///< frames of the GOP
+  std::int64_t observed_ = 0;  ///< frames of the GOP that the planner has observed
 };
 
 }  // namespace c63

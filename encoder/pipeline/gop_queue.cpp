@@ -20,7 +20,8 @@ GopQueue::Turn GopQueue::find_next(ChainPosition& position) {
   if (position.device < first_device_) return Turn::none;
   const auto taken_back = std::ranges::find_if(handed_out_, [](const Gop& gop) { return !gop.device; });
   if (taken_back != handed_out_.end()) {
-    if (supply_.state(taken_back->key) != FrameState::ready) return Turn::none;  // after a stop request
+    // The source was stopped before this frame.
+    if (supply_.state(taken_back->key) != FrameState::ready) return Turn::none;
     *taken_back = {.key = taken_back->key, .device = position.device};
     return begin(position, taken_back->key);
   }
@@ -68,7 +69,7 @@ std::optional<std::int64_t> GopQueue::next_key() {
 void GopQueue::finished(int device, std::int64_t index) {
   const std::lock_guard lock(mutex_);
   const auto after = std::ranges::upper_bound(handed_out_, index, {}, &Gop::key);
-  if (after == handed_out_.begin()) return;  // delivered whole
+  if (after == handed_out_.begin()) return;  // the GOP was already delivered
   Gop& gop = *std::prev(after);
   if (gop.device == device) ++gop.finished;
 }
@@ -92,7 +93,7 @@ void GopQueue::take_back(int device) {
   const std::lock_guard lock(mutex_);
   for (auto gop = handed_out_.begin(); gop != handed_out_.end(); ++gop) {
     const auto next = std::next(gop);
-    // Where the last one ends may not be known: it is encoded again.
+    // The end of the newest GOP may not be known yet. It is then encoded again.
     const bool is_finished = next != handed_out_.end() && gop->finished == next->key - gop->key;
     if (gop->device == device && !is_finished) gop->device = std::nullopt;
   }

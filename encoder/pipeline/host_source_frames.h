@@ -15,7 +15,7 @@
 
 namespace c63 {
 
-/// Source frames in the host's memory. The calling thread does the work.
+/// Source frames in host memory. The calling thread does all work.
 class HostSourceFrames final : public SourceFrames {
  public:
   HostSourceFrames(const Geometry& geometry, const cpu::Kernels& kernels, const LookaheadDecisions& decisions);
@@ -37,9 +37,9 @@ class HostSourceFrames final : public SourceFrames {
     std::shared_ptr<std::vector<std::uint8_t>> original;
     cpu::PaddedPicture picture;
     SourceMotion backward;         ///< against the previous frame
-    SourceMotion second_backward;  ///< against the frame two before
-    int back = 0;                  ///< distance to its reference, in frames; 0: it has none
-    ErrorFlow flow;                ///< from its reference
+    SourceMotion second_backward;  ///< motion against the frame two frames before
+    int back = 0;                  ///< distance to the frame's reference, in frames; 0: no reference
+    ErrorFlow flow;                ///< errors that it inherits from its reference
   };
 
   [[nodiscard]] SourceMotion find(const Frame& from, const Frame& to, std::span<const MotionVector> hints) const;
@@ -52,7 +52,7 @@ class HostSourceFrames final : public SourceFrames {
   TemporalFilter filter_;
   std::shared_ptr<std::vector<std::uint8_t>> next_;  ///< the memory that input() gave
   std::deque<Frame> frames_;
-  SourceMotion further_;  ///< of the newest frame, against the frame further_back_ before it
+  SourceMotion further_;  ///< motion of the newest frame against the frame further_back_ frames before it
   int further_back_ = 0;
   cpu::PaddedPicture averaged_;
 };

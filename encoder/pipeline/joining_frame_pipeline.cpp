@@ -16,7 +16,8 @@ JoiningFramePipeline::JoiningFramePipeline(const DecoderSettings& settings, std:
       cpu_(std::make_unique<CpuFramePipeline>(settings_, arena_of(settings_))) {}
 
 void JoiningFramePipeline::open(const Geometry& geometry) {
-  // Both work at the same time for a while, with half of the memory each. If that is little, the CPU has all of it.
+  // CPU and device work at the same time for a while, each with half of the memory. If a half is too little, the CPU
+  // gets all, and the device does not join.
   constexpr std::uint64_t kFewestPictures = 128;
   std::uint64_t& max_memory = settings_.execution.limits.max_memory;
   if (kFewestPictures * frame_bytes(geometry.width(), geometry.height()) > max_memory / 2) {
@@ -57,7 +58,7 @@ void JoiningFramePipeline::begin_if_worth() {
   try {
     settings_.joining->begin();
   } catch (const std::exception&) {
-    settings_.joining = nullptr;  // no thread: the CPU goes on
+    settings_.joining = nullptr;  // no thread could be started: the CPU decodes everything
   }
 }
 
@@ -72,13 +73,13 @@ void JoiningFramePipeline::join_if_ready() {
     device->open(*geometry_);
     device_ = std::move(device);
   } catch (const std::exception&) {
-    settings_.joining = nullptr;  // it cannot be opened: the CPU goes on
+    settings_.joining = nullptr;  // the device cannot be opened: the CPU decodes everything
   }
 }
 
 double JoiningFramePipeline::time_left() const {
   const double elapsed = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started_).count();
-  // The first frames are not measured, since they include the start of threads.
+  // The first frames are not used, because they include the start of threads.
   constexpr std::int64_t kFirstFrames = 8;
   double left = elapsed;
   if (stream_bytes_) {

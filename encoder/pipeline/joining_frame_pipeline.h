@@ -10,8 +10,8 @@
 
 namespace c63 {
 
-/// Starts on the CPU. From a key frame on, the device of DecoderSettings::joining decodes, if it is ready and enough of the stream
-/// is left.
+/// Begins to decode on the CPU. At a key frame, the device of DecoderSettings::joining continues if it is ready and
+/// enough of the stream is left.
 class JoiningFramePipeline final : public FramePipeline {
  public:
   /// `stream_bytes` is the size of the whole stream, if it is known.
@@ -27,18 +27,18 @@ class JoiningFramePipeline final : public FramePipeline {
   std::vector<std::uint8_t> pop() override;
   void clear() noexcept override;
 
-  /// Returns how many frames the device has decoded.
+  /// Returns the number of frames that the device has decoded.
   [[nodiscard]] std::int64_t joined_frames() const { return joined_frames_; }
 
  private:
-  /// The pipeline that gives the next frame, and the one that takes it.
+  /// first() is the pipeline that returns the next frame; last() is the one that takes the next submitted frame.
   [[nodiscard]] FramePipeline& first() const { return cpu_->empty() && device_ ? *device_ : *cpu_; }
   [[nodiscard]] FramePipeline& last() const { return device_ ? *device_ : *cpu_; }
   /// Starts the device if enough of the stream is left.
   void begin_if_worth();
-  /// Hands over to the device if it is ready and enough of the stream is left.
+  /// Lets the device take all further frames, if it is ready and enough of the stream is left.
   void join_if_ready();
-  /// Estimates how many milliseconds the CPU needs for the rest.
+  /// Estimates how long the CPU would need for the rest, in ms.
   [[nodiscard]] double time_left() const;
 
   DecoderSettings settings_;

@@ -55,7 +55,8 @@ bool Lookahead::read_next(const Read& read) {
 
 int Lookahead::choose_reference(const std::array<MotionTotals, 2>& motion) {
   if (seen_.empty()) return 0;
-  // The previous frame must be an inter frame that is not a repeat, and its reference must still be kept.
+  // To stay, the previous frame must be an inter frame that will not become a repeat, and its reference must still be
+  // kept.
   const Seen& before = seen_.back();
   const bool may_stay = decisions_.choose_reference && seen_.size() >= 2 && before.back > 0 && before.back < kMostFramesBack &&
                         !before.hardly_new;

@@ -15,14 +15,14 @@
 
 namespace c63 {
 
-/// Looks at the frames of a GOP before they are coded. It filters them, chooses their references, and weighs blocks by how long
-/// their errors will be seen. It holds the frames of one GOP at a time.
+/// Examines the frames of a GOP before they are coded. It filters them, chooses their references, and weights blocks by
+/// how long their errors will be visible. It holds frames of one GOP at a time.
 class Lookahead {
  public:
-  /// `frames` are the device's, or null if the frames lie in the host's memory.
+  /// `frames` keeps the frames in a device's memory; null: they are kept in host memory.
   Lookahead(const Geometry& geometry, const cpu::Kernels& kernels, const LookaheadDecisions& decisions, SourceFrames* frames);
 
-  /// Sets λ of the next GOP.
+  /// Sets λ for the next GOP.
   void set_lambda(Cost lambda) { decisions_.lambda = lambda; }
 
   /// Fills `frame` with a frame of the source. Returns false if there is none.
@@ -30,8 +30,9 @@ class Lookahead {
   /// Returns the memory for a frame's samples.
   using Input = std::function<std::span<std::uint8_t>()>;
 
-  /// Looks at the frames from `frame` up to frame `last`, or to the end of the GOP that begins at `key`. Frames of a GOP come in
-  /// order. Adds the findings to `frame`. Calls `input` if the frame does not lie in place. Returns nullopt if there is no such
+  /// Prepares `frame` for coding. Reads the frames up to `last` before, or up to the GOP's end if that comes first.
+  /// `key` is the GOP's first frame. Call it for the GOP's frames in order. Stores what it finds in `frame`. If samples
+  /// do not lie in place, they are written to the memory that `input` returns. Returns nullopt if there is no such
   /// frame.
   [[nodiscard]] std::optional<LookedAt> look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
                                              const Input& input);
@@ -43,9 +44,9 @@ class Lookahead {
     bool hardly_new = false;
   };
 
-  /// Reads the next frame. Returns false if there is none.
+  /// Reads and adds the next frame. Returns false if there is none.
   bool read_next(const Read& read);
-  /// Returns the distance from the newest frame to its reference, in frames.
+  /// Chooses the reference of the newest frame. Returns the distance to it, in frames.
   [[nodiscard]] int choose_reference(const std::array<MotionTotals, 2>& motion);
 
   LookaheadDecisions decisions_;
@@ -53,7 +54,7 @@ class Lookahead {
   SourceFrames& frames_;
   std::int64_t key_ = -1;
   std::int64_t first_ = 0;  ///< index of the first frame of seen_
-  bool ended_ = false;      ///< no frame follows those of seen_
+  bool ended_ = false;      ///< the source has no frame after seen_
   std::deque<Seen> seen_;
 };
 

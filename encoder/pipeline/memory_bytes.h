@@ -9,7 +9,7 @@
 
 namespace c63 {
 
-/// A stream in memory.
+/// A stream in memory that the caller owns.
 class MemoryBytes final : public ByteSource {
  public:
   explicit MemoryBytes(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}

@@ -15,7 +15,8 @@ namespace c63 {
 
 /// A picture that is decoded or being decoded.
 struct DecodedPicture {
-  /// Allocates its samples at the first call. The thread that uses memory should be the one that fills it first.
+  /// Allocates the samples at the first call. Memory is faster for the thread that writes to it first, so call it on
+  /// the thread that decodes.
   void allocate(const Geometry& geometry, bool with_prediction) {
     if (allocated) return;
     samples = cpu::PaddedPicture(geometry);
@@ -25,14 +26,14 @@ struct DecodedPicture {
   }
 
   cpu::PaddedPicture samples;
-  cpu::PaddedPicture prediction;  ///< empty if it is not kept
-  PredictionVectors vectors;      ///< of the rows that are entropy decoded
+  cpu::PaddedPicture prediction;  ///< empty if predictions are not kept
+  PredictionVectors vectors;      ///< vectors of the rows that are entropy decoded so far
   RowProgress progress;
   std::atomic<int> users = 0;
   bool allocated = false;
 };
 
-/// Keeps a picture from being reused.
+/// Counts as a user of a picture. A picture with users is not reused.
 class PictureRef {
  public:
   PictureRef() = default;
@@ -57,7 +58,8 @@ class PictureRef {
   DecodedPicture* picture_ = nullptr;
 };
 
-/// The pictures of a decoder, which are reused. One thread takes them; any thread may give them back.
+/// The pictures of a decoder. They are reused when nobody uses them. One thread takes pictures; any thread may release
+/// them.
 class PicturePool {
  public:
   PicturePool() = default;
@@ -67,7 +69,7 @@ class PicturePool {
 
   [[nodiscard]] std::size_t size() const { return pictures_.size(); }
 
-  /// Returns a picture that nobody uses, the first one if there are several; null if all are in use.
+  /// Returns the first picture without users; null if all have users.
   [[nodiscard]] DecodedPicture* find_free() {
     const auto free = std::ranges::find_if(pictures_, [](const DecodedPicture& picture) { return picture.users == 0; });
     return free != pictures_.end() ? &*free : nullptr;
@@ -77,19 +79,20 @@ class PicturePool {
   std::deque<DecodedPicture> pictures_;
 };
 
-/// The pictures that a frame is decoded with.
+/// The pictures that decoding one frame needs.
 struct FramePictures {
-  PictureRef picture;    ///< to decode into
+  PictureRef picture;    ///< where the frame is decoded to
   PictureRef reference;  ///< null for a key frame
-  PictureRef before;     ///< the frame whose place it takes and whose vectors it inherits; null if the reference advances
+  /// The previous frame, if this frame shares its reference and inherits its vectors; null if the reference advances.
+  PictureRef before;
 };
 
-/// Keeps track of the reference from frame to frame. A repeat changes nothing.
+/// Keeps track of the reference from frame to frame. Do not call it for repeats, which change nothing.
 class ReferenceChain {
  public:
   [[nodiscard]] const PictureRef& current() const { return current_; }
 
-  /// Returns the pictures of the next frame, which is decoded into `picture`.
+  /// Returns the pictures for decoding the next frame to `picture`.
   [[nodiscard]] FramePictures next(bool key, bool advances_reference, DecodedPicture& picture) {
     picture.progress.begin();
     FramePictures pictures{.picture = PictureRef(&picture), .reference = {}, .before = {}};
@@ -105,8 +108,8 @@ class ReferenceChain {
   }
 
  private:
-  PictureRef current_;    ///< the previous frame
-  PictureRef reference_;  ///< the reference of that frame
+  PictureRef current_;    ///< the last frame
+  PictureRef reference_;  ///< the reference of the last frame
 };
 
 }  // namespace c63

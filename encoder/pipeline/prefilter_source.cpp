@@ -18,7 +18,8 @@ bool parse(std::string_view text, T& value) {
 }
 
 constexpr std::uint64_t kSumFrames = 2;      // 16-bit sums of one frame
-constexpr std::uint64_t kSpatialFrames = 4;  // the frame as it was, and its largest plane padded, before and after
+// The source's frame, and its largest plane with borders, before and after the filter.
+constexpr std::uint64_t kSpatialFrames = 4;
 
 std::optional<ByteKernel> kernel_of(const Prefilter& prefilter) {
   switch (prefilter.kind) {
@@ -97,7 +98,7 @@ PrefilterSource::PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefi
   if (prefilter.kind == Prefilter::Kind::temporal) {
     const auto window = static_cast<std::uint64_t>(prefilter.size);
     least = kSumFrames + window;
-    // Several lanes read at their own places: enough for eight of them.
+    // Several lanes read at different places. The memory is enough for eight lanes.
     most_frames_ = std::clamp(room, least, kSumFrames + 8 * window);
     most_kept_ = static_cast<std::size_t>(most_frames_ - kSumFrames);
   } else {
@@ -119,7 +120,7 @@ const std::vector<std::uint8_t>* PrefilterSource::original(std::int64_t index, s
     return &found->second.bytes;
   }
   Kept kept{{}, ++clock_};
-  if (kept_.size() >= most_kept_) {  // the longest unused goes
+  if (kept_.size() >= most_kept_) {  // the frame that was not used for the longest time goes
     const auto oldest = std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.used; });
     kept.bytes = std::move(oldest->second.bytes);
     kept_.erase(oldest);
@@ -131,7 +132,7 @@ const std::vector<std::uint8_t>* PrefilterSource::original(std::int64_t index, s
 
 std::int64_t PrefilterSource::skip_towards(std::int64_t next, std::int64_t index) {
   if (prefilter_.kind != Prefilter::Kind::temporal) return inner_->skip_towards(next, index);
-  // The first frame after a skip needs those before it that it is the mean of.
+  // The first frame after a skip is a mean with frames before it, so these must be read, too.
   const std::int64_t before = prefilter_.size - 1;
   if (index - before <= next) return next;
   const std::int64_t entered = inner_->skip_towards(next, index - before);

@@ -7,7 +7,7 @@
 namespace c63 {
 namespace {
 
-/// The lowest and highest qp, in tenths, whose tables `make` makes equal to `tables`.
+/// Returns the lowest and the highest qp, in tenths, for which `make` gives `tables`; empty if there is none.
 template <typename Make>
 std::optional<std::pair<int, int>> qp_of_tables(const QuantizationTables& tables, const Make& make) {
   std::optional<std::pair<int, int>> range;

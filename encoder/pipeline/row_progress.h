@@ -6,8 +6,9 @@
 
 namespace c63 {
 
-/// Counts the decoded MCU rows of a picture, from the top. A task that needs more rows does not block a thread: it is resumed when
-/// they are decoded. If they are about to come, it may spin for a moment, since being resumed takes longer than a row.
+/// Counts the decoded MCU rows of a picture, from the top. A task that needs more rows does not block a thread; it is
+/// resumed when they are decoded. If the rows will be decoded within a moment, a thread may spin instead, because
+/// resuming a task takes longer than a row.
 class RowProgress {
  public:
   class Waiter {
@@ -34,13 +35,13 @@ class RowProgress {
     if (Waiter* const waiter = waiter_.exchange(nullptr)) waiter->resume();
   }
 
-  /// Says whether a thread is decoding rows now, without other work in between.
+  /// Says whether a thread is decoding rows right now and will continue without a pause.
   void set_advancing(bool advancing) noexcept { advancing_ = advancing; }
 
-  /// Returns true if `rows` rows are decoded now or within a moment.
+  /// Returns true if `rows` rows are decoded, now or within about 100 µs. Returns early if no thread is advancing.
   [[nodiscard]] bool spin_for(int rows) const noexcept {
-    constexpr std::chrono::microseconds kMoment(100);  // a few rows of 1920 samples
-    constexpr int kLooks = 64;                         // at the rows, for each look at the clock
+    constexpr std::chrono::microseconds kMoment(100);  // the time for a few rows of 1920 samples
+    constexpr int kLooks = 64;                         // checks of the row count for each check of the clock
     if (has(rows)) return true;
     const auto end = std::chrono::steady_clock::now() + kMoment;
     do {
@@ -53,24 +54,24 @@ class RowProgress {
     return has(rows);
   }
 
-  /// Says that no row will follow. Waiting tasks are resumed and find failed().
+  /// Says that no more rows will be decoded. Waiting tasks are resumed; failed() then returns true.
   void fail() noexcept {
     failed_ = true;
     reach(INT_MAX);
   }
 
-  /// Returns true if `rows` rows are decoded. Otherwise `waiter` is resumed when `wake_at` rows are, at least `rows`; once, from any
-  /// thread. It may already run when this returns. One waiter at a time.
+  /// Returns true if `rows` rows are decoded. Otherwise `waiter` is resumed once, from any thread, when `wake_at` rows
+  /// are (at least `rows`). It may already run when this returns. Only one waiter at a time is possible.
   [[nodiscard]] bool wait_for(int rows, int wake_at, Waiter& waiter) noexcept {
     if (has(rows)) return true;
     wanted_ = wake_at;
     waiter_ = &waiter;
-    // Rows that were reached before the waiter was set did not resume it.
+    // Rows may have been reached before waiter_ was set. In that case nobody else resumes the waiter.
     return has(wake_at) && waiter_.exchange(nullptr) != nullptr;
   }
 
  private:
-  /// Yields the core to its other hardware thread for an instant.
+  /// Gives the core to its other hardware thread for an instant.
   static void relax() noexcept {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

@@ -25,7 +25,7 @@ struct SeekableDecoder::State {
     return settings;
   }
 
-  /// Uses the caller's arena, if there is one.
+  /// Returns true if the reader may use several threads. It does not use those of a caller's arena.
   static bool may_use_threads(const ThreadArena& arena) { return !arena.is_callers() && arena.concurrency() > 1; }
 
   static ByteSource& require_seekable(ByteSource& source, const std::string& file) {
@@ -41,8 +41,8 @@ struct SeekableDecoder::State {
                 {.file = file});
   }
 
-  /// Moves the reader to the frame where decoding of frame `number` must begin. Frames that were decoded last are not decoded
-  /// again.
+  /// Moves the reader to the frame where decoding must begin for frame `number`: the key frame before it, or where the
+  /// last decoding ended, if that is nearer.
   void seek(std::int64_t number) {
     const std::int64_t key = index.key_frame_of(number);
     if (reader && reader->index() > key && reader->index() <= number) return;
@@ -60,10 +60,10 @@ struct SeekableDecoder::State {
     if (pipeline) pipeline->clear();
   }
 
-  /// Decodes `count` frames from `first` on, which is found.
+  /// Decodes `count` frames, beginning with frame `first`, which must be in the index.
   DecodeSummary decode(std::int64_t first, std::int64_t count, bool key_frames_only, const Decoder::ViewSink& sink,
                        const std::stop_token& stop) {
-    // If frames are skipped, the next frame does not follow the last one that comes out.
+    // If frames were skipped, the pipeline does not have the reference for the next frame.
     if (std::exchange(passed_over, key_frames_only) || key_frames_only) reset();
     seek(first);
     DecoderSettings range = settings;
@@ -89,7 +89,7 @@ struct SeekableDecoder::State {
   std::string file;
   StreamIndex index;
   std::optional<SourceFrom> from;
-  std::optional<StreamReader> reader;  ///< at the end of the pipeline's last frame
+  std::optional<StreamReader> reader;  ///< stands after the last frame that was given to the pipeline
   std::unique_ptr<FramePipeline> pipeline;
   bool passed_over = false;  ///< the last call skipped frames
 };
@@ -136,7 +136,7 @@ DecodedFrame SeekableDecoder::frame(std::int64_t index) {
   static_cast<void>(state_->entry(index));
   std::optional<DecodedFrame> frame;
   static_cast<void>(state_->decode(index, 1, /*key_frames_only=*/false, [&](const FrameView& view) { frame = copy_of(view); }, {}));
-  // The index has the frame, so the stream was shortened afterwards.
+  // The index has the frame, so the stream became shorter after it was indexed.
   if (!frame) throw Error(ErrorKind::input, "C63-INPUT-SHRUNK", "the stream has become shorter: the frame is gone", {.frame = index});
   return std::move(*frame);
 }

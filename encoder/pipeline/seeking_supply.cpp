@@ -1,4 +1,5 @@
-// Frames of a random-access source. Whoever wants a frame reads it to where it goes.
+// The frames of a source with random access. Each caller reads the frames that it needs, directly to where they are
+// needed.
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -16,7 +17,7 @@
 namespace c63 {
 namespace {
 
-/// How many frames are searched together for scene cuts, if several threads can read the source.
+/// The number of frames in which scene cuts are searched at the same time, if several threads can read the source.
 constexpr std::int64_t kFramesAtOnce = 16;
 
 class SeekingSupply final : public FrameSupply {
@@ -89,8 +90,8 @@ class SeekingSupply final : public FrameSupply {
     fault_ = fault;
   }
 
-  /// Returns the histograms of the next frames. The first frame that cannot be read ends the video: without it, the starts of later
-  /// scenes are unknown, even if it could be read later.
+  /// Adds the histograms of the next frames to cuts_. The first frame that cannot be read ends the video, even if it
+  /// could be read later, because the starts of later scenes are then unknown.
   void look_at_some() {
     struct Look {
       std::optional<SceneCuts::Histogram> histogram;
@@ -125,14 +126,14 @@ class SeekingSupply final : public FrameSupply {
   bool concurrent_;
   std::size_t frame_bytes_;
   std::size_t luma_bytes_;
-  std::mutex source_mutex_;  ///< for a source that only one thread may read at a time
+  std::mutex source_mutex_;  ///< held while reading a source that is not concurrent
 
   mutable std::mutex mutex_;  ///< guards the members below
   std::int64_t end_;          ///< the end of the video, if it is known
   std::exception_ptr fault_;  ///< the error at end_
   Clock::duration reading_{};
 
-  std::mutex cuts_mutex_;  ///< guards the members below; held during the search, which reads frames
+  std::mutex cuts_mutex_;  ///< guards the members below; held during the search for scene cuts, which reads frames
   std::optional<SceneCuts> cuts_;
   std::int64_t looked_at_ = 0;
   bool looked_at_all_ = false;

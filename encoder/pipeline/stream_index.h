@@ -11,7 +11,7 @@
 
 namespace c63 {
 
-/// Reads a random-access source from a given place on.
+/// Reads a source with random access as a sequence, from an offset on.
 class SourceFrom final : public ByteSource {
  public:
   SourceFrom(ByteSource& source, std::uint64_t offset) : source_(source), next_(offset) {}
@@ -26,11 +26,12 @@ class SourceFrom final : public ByteSource {
   std::uint64_t next_;
 };
 
-/// The places of a stream's frames. It is built only up to the requested frame. Headers are checked as a decoder checks
-/// them.
+/// The places of a stream's frames. The index is built only up to the frame that is asked for. Headers are checked as a
+/// decoder checks them.
 class StreamIndex {
  public:
-  /// `source` has random access and outlives the index.
+  /// `source` must have random access and outlive the index. If `on_threads` is true, several threads search for
+  /// markers.
   StreamIndex(ByteSource& source, const Limits& limits, bool on_threads)
       : max_entries_(limits.max_memory / (2 * sizeof(FrameEntry))), source_(source, 0), reader_(source_, limits, kChunk) {
     if (on_threads) reader_.use_threads();
@@ -42,24 +43,26 @@ class StreamIndex {
   void find_all() { static_cast<void>(find(INT64_MAX)); }
 
   [[nodiscard]] const std::vector<FrameEntry>& entries() const { return entries_; }
-  /// Returns the error at which the index ends before the stream does, or null.
+  /// Returns the error before which the index ends; empty if the index reached the end of the stream, or has not
+  /// reached an error yet.
   [[nodiscard]] const std::optional<Error>& fault() const { return fault_; }
   /// Returns the size of the pictures; nullopt if no frame was found.
   [[nodiscard]] const std::optional<Geometry>& geometry() const { return geometry_; }
   [[nodiscard]] const QuantizationTables& tables(std::uint32_t number) const { return *tables_.at(number); }
 
-  /// Returns the last key frame up to frame `index`, which was found.
+  /// Returns the last key frame that is not after frame `index`, which must have been found.
   [[nodiscard]] std::int64_t key_frame_of(std::int64_t index) const;
-  /// Returns what decoding needs to begin at key frame `index`, which is not the first.
+  /// Returns what a reader needs to begin at key frame `index`, which must not be the first frame.
   [[nodiscard]] StreamPlace place(std::int64_t index) const;
 
  private:
-  static constexpr std::size_t kChunk = std::size_t{1} << 20;  ///< bytes that several threads read at a time
+  /// Bytes that are read at a time and searched by several threads.
+  static constexpr std::size_t kChunk = std::size_t{1} << 20;
 
   [[nodiscard]] bool find_next();
   [[nodiscard]] std::uint32_t number_of(const QuantizationTables& tables);
 
-  std::uint64_t max_entries_;  ///< a vector that grows has room for twice as many
+  std::uint64_t max_entries_;  ///< a limit for the memory of entries_, which may have room for twice as many
   SourceFrom source_;
   StreamReader reader_;
   bool ended_ = false;

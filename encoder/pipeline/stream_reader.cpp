@@ -33,18 +33,19 @@ bool StreamReader::read_more() {
                 "a coded frame does not end within the limit of " + bytes_text(max_memory_) + " (--max-memory)",
                 {.frame = index_, .offset = static_cast<std::int64_t>(offset_)});
   }
-  // Doubling keeps the cost of parsing a large frame again linear.
+  // The buffer is doubled, so that parsing a large frame again and again takes linear time in all.
   if (buffer_.size() - end_ < std::max(chunk_, end_)) buffer_.resize(end_ + std::max(chunk_, end_));
   const std::size_t count = source_.read(std::span(buffer_).subspan(end_));
   end_ += count;
-  // The byte after the last one was unknown before.
+  // Search from the last old byte on: whether it begins a marker depends on the next byte, which was not there before.
   if (finds_markers_) find_markers_from(end_ - count - (end_ > count ? 1 : 0));
   return count > 0;
 }
 
 void StreamReader::find_markers_from(std::size_t first) {
   constexpr std::size_t kPiece = std::size_t{1} << 17;
-  constexpr std::size_t kMost = kPiece / 64;  // more would take more memory than the time they save
+  // With more markers, the list would take more memory than the time saved is worth.
+  constexpr std::size_t kMost = kPiece / 64;
   const std::span<const std::uint8_t> bytes(buffer_.data(), end_);
   std::vector<std::vector<std::size_t>> found((end_ - first + kPiece - 1) / kPiece);
   oneapi::tbb::parallel_for(std::size_t{0}, found.size(), [&](std::size_t i) {

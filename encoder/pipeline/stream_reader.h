@@ -18,48 +18,50 @@ struct StreamFrame {
   ParsedFrame parsed;  ///< its scan points into `bytes`
 };
 
-/// Returns the error of a frame with its place in the stream.
+/// Returns a frame's error with the frame's place in the stream added.
 [[nodiscard]] Error in_stream(const Error& error, const StreamFrame& frame);
 
-/// A key frame within a stream, at which decoding begins.
+/// Where decoding begins in the middle of a stream: at a key frame, with what was set before it.
 struct StreamPlace {
   std::int64_t index = 0;
   std::uint64_t offset = 0;
-  Geometry geometry;          ///< of the frames before it
-  QuantizationTables tables;  ///< the last tables before it
+  Geometry geometry;          ///< size of the frames before it
+  QuantizationTables tables;  ///< last quantization tables before it
 };
 
-/// Cuts a stream into its frames. Reads no further than it must.
+/// Splits a stream into frames. It reads no further than the current frame and the rest of its chunk.
 class StreamReader {
  public:
   static constexpr std::size_t kChunk = std::size_t{1} << 17;  ///< bytes that are read at a time
 
   StreamReader(ByteSource& source, Limits limits, std::size_t chunk = kChunk)
       : source_(source), max_memory_(limits.max_memory), chunk_(chunk), parser_(limits) {}
-  /// `source` begins with the frame at `place`.
+  /// `source` must begin with the frame at `place`.
   StreamReader(ByteSource& source, Limits limits, const StreamPlace& place)
       : source_(source), max_memory_(limits.max_memory), parser_(limits, place.geometry, place.tables),
         index_(place.index), offset_(place.offset) {}
 
-  /// Lets several threads search chunks, which should be large.
+  /// Lets several threads search each chunk for markers. Chunks should be large then.
   void use_threads() { finds_markers_ = true; }
 
-  /// Returns the next frame; nullopt at the end. Throws Error (input, limit) with frame and offset in the stream.
+  /// Returns the next frame; nullopt at the end. Throws Error (input, limit) with the frame's index and the offset in
+  /// the stream.
   [[nodiscard]] std::optional<StreamFrame> next();
-  /// Returns the next frame without its bytes: its scan is empty.
+  /// Works as next(), but the frame has no bytes and an empty scan.
   [[nodiscard]] std::optional<StreamFrame> pass();
 
-  /// Takes memory for the bytes of later frames. Reused memory is faster, since the system fills new memory page by page.
+  /// Takes memory that is used for the bytes of later frames. Reusing memory is faster, because the system fills new
+  /// memory page by page.
   void reuse(std::vector<std::uint8_t>&& memory) {
     if (memory.capacity() > 0) spare_.push_back(std::move(memory));
   }
 
-  /// Skips the repeat frames that come next and are in memory, no more than `most`. Returns their number.
+  /// Skips the repeat frames that come next and are already in memory, at most `most`. Returns their number.
   [[nodiscard]] std::int64_t take_repeats(std::int64_t most = INT64_MAX);
 
   /// Returns the index of the next frame.
   [[nodiscard]] std::int64_t index() const { return index_; }
-  /// Returns how many bytes of the stream are parsed.
+  /// Returns the number of bytes of the stream before the next frame.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
  private:
@@ -74,9 +76,9 @@ class StreamReader {
   std::vector<std::uint8_t> buffer_;
   std::vector<std::vector<std::uint8_t>> spare_;
   bool finds_markers_ = false;
-  std::vector<std::size_t> markers_;  ///< in buffer_, if finds_markers_
-  std::size_t begin_ = 0;  ///< of the next frame in buffer_
-  std::size_t end_ = 0;    ///< of the bytes in buffer_
+  std::vector<std::size_t> markers_;  ///< offsets in buffer_; only used if finds_markers_
+  std::size_t begin_ = 0;  ///< offset in buffer_ of the next frame
+  std::size_t end_ = 0;    ///< end of the valid bytes in buffer_
   bool ended_ = false;
   std::int64_t index_ = 0;
   std::uint64_t offset_ = 0;

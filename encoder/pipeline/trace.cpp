@@ -14,8 +14,8 @@ constexpr int kHost = 1;
 constexpr int kDevice = 2;
 constexpr int kNoLane = -1;
 
-/// The row in which a viewer shows a span, in the order of rows: process, lane, kind. If spans of one row overlap (two frames of a lane
-/// may be entropy coded at once), the later one moves to another row.
+/// The row in which a viewer shows a span. Rows are sorted by process, lane and kind. If spans of a row overlap (two
+/// frames of a lane may be entropy coded at the same time), the later one goes to another row.
 struct Row {
   int process = kHost;
   int lane = kNoLane;
@@ -52,9 +52,10 @@ std::string name_of(const Row& row) {
   return row.overflow == 0 ? name : name + " (" + std::to_string(row.overflow + 1) + ")";
 }
 
-/// Returns the row of each span. Spans are in the order of their starts.
+/// Returns the row of each span. Spans must be sorted by their starts.
 std::vector<Row> place(const std::vector<TraceSpan>& spans) {
-  std::map<Row, std::vector<TraceSpan::Clock::time_point>> open;  // the ends of the spans that are open in a row
+  // For each row, the ends of the spans that have not ended.
+  std::map<Row, std::vector<TraceSpan::Clock::time_point>> open;
   std::vector<Row> rows;
   rows.reserve(spans.size());
   for (const TraceSpan& span : spans) {
@@ -124,7 +125,7 @@ std::vector<TraceSpan> TraceRecorder::spans() const {
     const std::lock_guard lock(mutex_);
     sorted = spans_;
   }
-  // If two start together, the longer one is the outer one.
+  // Of spans that start together, the longer one comes first, because it encloses the other.
   std::stable_sort(sorted.begin(), sorted.end(), [](const TraceSpan& a, const TraceSpan& b) {
     return std::tie(a.start, b.end) < std::tie(b.start, a.end);
   });
@@ -160,7 +161,7 @@ void TraceRecorder::write_chrome_json(const std::function<void(std::string_view)
     json += metadata("thread_name", row.process, thread, "\"name\":" + quoted(name_of(row).c_str()));
     json += metadata("thread_sort_index", row.process, thread, "\"sort_index\":" + std::to_string(thread));
   }
-  json.resize(json.size() - 2);  // the comma; there is always at least one event
+  json.resize(json.size() - 2);  // removes the last comma; there is always at least one event
   write(json);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const TraceSpan& span = sorted[i];

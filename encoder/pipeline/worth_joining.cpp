@@ -5,7 +5,7 @@
 namespace c63 {
 namespace {
 
-/// Blocks that one of 16 threads encodes in a millisecond with AVX-512 (docs/results/start-h200.json).
+/// Returns the number of blocks that one of 16 threads encodes in 1 ms with AVX-512 (docs/results/start-h200.json).
 double usual_pace(Preset preset) {
   switch (preset) {
     case Preset::reference:
@@ -25,7 +25,8 @@ double usual_pace(Preset preset) {
 double TimeLeft::estimate(std::int64_t finished, double elapsed_ms) {
   if (!work_.frames) return elapsed_ms;
   const auto left = static_cast<double>(std::max<std::int64_t>(0, *work_.frames - finished));
-  // A chain's first frames are not measured: unfinished frames are not counted, and looking ahead comes before them.
+  // The first frames of each chain are not measured. Look-ahead comes before them, and other frames are begun by then
+  // but not yet counted.
   constexpr std::int64_t kFirstFrames = 2;
   constexpr std::int64_t kMeasuredFrames = 4;
   if (!begin_ && finished >= kFirstFrames * work_.chains) begin_ = {finished, elapsed_ms};

@@ -7,21 +7,22 @@
 
 namespace c63 {
 
-/// Estimates how long the CPU still needs for an encode, by its speed so far.
+/// Estimates how long the CPU still needs for an encode, from its speed so far.
 class TimeLeft {
  public:
   struct Work {
-    std::optional<std::int64_t> frames = {};  ///< of the whole video, if known
+    std::optional<std::int64_t> frames = {};  ///< frames of the whole video; empty: unknown
     std::int64_t frame_blocks = 0;            ///< 8x8 blocks of a frame, all planes
     Preset preset = Preset::reference;
     int chains = 1;   ///< GOPs that are encoded at the same time
-    int threads = 1;  ///< of the CPU
+    int threads = 1;  ///< the CPU's threads
   };
 
   explicit TimeLeft(const Work& work) : work_(work) {}
 
-  /// Returns the time left in ms after `finished` frames in `elapsed_ms`, which must not decrease from call to call. Before enough
-  /// frames are finished, a usual CPU's speed is assumed. If the length of the input is unknown, as much is left as was seen.
+  /// Returns the time left in ms, if `finished` frames took `elapsed_ms`. Both must not decrease from call to call.
+  /// Until enough frames are finished, the speed of a usual CPU is assumed. If the video's length is unknown, the rest
+  /// is assumed to take as long again.
   [[nodiscard]] double estimate(std::int64_t finished, double elapsed_ms);
 
  private:
@@ -31,7 +32,7 @@ class TimeLeft {
   };
 
   Work work_;
-  std::optional<Mark> begin_;  ///< start of the measurement: all chains have finished frames
+  std::optional<Mark> begin_;  ///< where the measurement starts: when all chains have finished frames
 };
 
 }  // namespace c63

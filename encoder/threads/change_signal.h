@@ -6,8 +6,8 @@
 
 namespace c63 {
 
-/// Lets threads wait until anything has changed. Take version(), look for work, and call wait_past() with that version if there
-/// is none. A change between the look and the wait ends the wait at once.
+/// Lets threads wait until something has changed. First take version(), then look for work. If there is none, call
+/// wait_past() with that version. It returns at once if something has changed since version() was taken.
 class ChangeSignal {
  public:
   [[nodiscard]] std::uint64_t version() const {

@@ -13,7 +13,7 @@ namespace c63 {
   return {ErrorKind::limit, "C63-THREADS", "cannot start a thread: " + error.code().message()};
 }
 
-/// Starts a thread. Throws Error (limit, C63-THREADS) if the system has none left.
+/// Starts a thread. Throws Error (limit, C63-THREADS) if the system cannot start more threads.
 template <typename Work>
 [[nodiscard]] std::jthread start_thread(Work&& work) {
   try {

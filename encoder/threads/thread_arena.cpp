@@ -17,24 +17,25 @@ namespace {
 
 int logical_cpus() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-/// The number of places that an arena keeps for the library's threads. oneTBB has one worker less than the machine has CPUs, and
-/// warns if an arena wants more. The other threads are the library's own.
+/// The number of places in an arena that are reserved for the library's own threads. oneTBB has one worker fewer than
+/// the machine has CPUs, and warns if an arena wants more workers.
 int places_kept_of(int threads) { return std::max(1, threads - (logical_cpus() - 1)); }
 
-/// Unused arenas. oneTBB keeps some memory of every arena that ends while its workers are still leaving it. So arenas are reused
-/// for the same number of threads.
+/// Unused arenas, which are reused for the same number of threads. If an arena were destroyed while oneTBB's workers
+/// are still leaving it, oneTBB would keep some of its memory.
 struct SpareArenas {
   std::mutex mutex;
   std::vector<std::unique_ptr<oneapi::tbb::task_arena>> arenas;
 };
 SpareArenas& spare_arenas() {
-  static auto* const spare = new SpareArenas;  // never destroyed: an arena may be given back when the process ends
+  // Never destroyed, because an arena may be given back while the process ends.
+  static auto* const spare = new SpareArenas;
   return *spare;
 }
 
-/// Starts oneTBB's workers once for the process. oneTBB itself starts them when there is work, also in destructors and on other
-/// workers; a missing thread or missing memory then ends the process. Here, each worker gets a task in an arena with room for one
-/// worker. All stay busy until the last one has started.
+/// Starts oneTBB's workers once for the process. oneTBB itself would start them when there is work, also in destructors
+/// and on other workers; if a thread or memory is missing then, it ends the process. Here, each worker gets a task in
+/// an arena with room for one worker. All tasks wait until the last worker has started.
 class WorkerStarter {
  public:
   /// Throws std::bad_alloc, or Error (limit, C63-THREADS).
@@ -49,7 +50,7 @@ class WorkerStarter {
       try {
         arena->enqueue([this, call = calls_.load()] { calls_.wait(call); });
       } catch (const std::runtime_error& error) {
-        static_cast<void>(arena.release());  // it would wait for its worker for ever
+        static_cast<void>(arena.release());  // its destructor would wait for ever for its worker
         throw Error(ErrorKind::limit, "C63-THREADS", std::string("cannot start a thread: ") + error.what());
       } catch (...) {
         static_cast<void>(arena.release());
@@ -69,11 +70,12 @@ class WorkerStarter {
   };
   std::mutex mutex_;
   int started_ = 0;
-  std::atomic<int> calls_ = 0;  ///< that have ended; each worker waits for its call
+  std::atomic<int> calls_ = 0;  ///< calls that have ended; each worker waits for the end of its call
 };
 
 void start_workers(int count) {
-  static auto* const starter = new WorkerStarter;  // never destroyed: a worker may still wait in it when the process ends
+  // Never destroyed, because a worker may still wait in it while the process ends.
+  static auto* const starter = new WorkerStarter;
   starter->start(count);
 }
 
@@ -99,7 +101,7 @@ ThreadArena::~ThreadArena() {
   const std::lock_guard lock(spare.mutex);
   try {
     spare.arenas.push_back(std::move(own_));
-  } catch (...) {  // no memory to keep it
+  } catch (...) {  // not enough memory to keep it
   }
 }
 
@@ -107,7 +109,7 @@ ThreadArena::ThreadArena(int threads)
     : own_(take_arena(threads > 0 ? threads : logical_cpus())),
       arena_(own_.get()),
       places_kept_(places_kept_of(own_->max_concurrency())) {
-  own_->initialize();  // here, because it may throw if memory is short
+  own_->initialize();  // called here, because it may throw if memory is short
   start_workers(std::min(own_->max_concurrency(), logical_cpus()) - 1);
 }
 

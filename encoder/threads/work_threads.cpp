@@ -28,7 +28,8 @@ struct WorkThreads::SpareQueues {
   std::vector<std::unique_ptr<Queue>> queues;
 
   static SpareQueues& of_process() {
-    static auto* const spare = new SpareQueues;  // never destroyed: a worker may come when the process ends
+    // Never destroyed, because a worker may still arrive while the process ends.
+    static auto* const spare = new SpareQueues;
     return *spare;
   }
   std::unique_ptr<Queue> take() {
@@ -50,7 +51,7 @@ struct WorkThreads::SpareQueues {
     try {
       queues.push_back(std::move(queue));
     } catch (...) {
-      static_cast<void>(queue.release());  // no memory to keep it, but a worker may still come
+      static_cast<void>(queue.release());  // not enough memory to keep it, but a worker may still arrive
     }
   }
 };
@@ -72,7 +73,7 @@ void WorkThreads::start(std::size_t capacity) {
       threads_.push_back(start_thread([this] { work(); }));
     } catch (...) {
       if (threads_.empty()) throw;
-      break;  // fewer threads can do the same work
+      break;  // the threads that were started can do the work
     }
   }
 }
@@ -100,7 +101,7 @@ void WorkThreads::post(const Task& task) noexcept {
       return;
     }
   }
-  // oneTBB would give a worker even to an arena without places for workers.
+  // Without this, oneTBB would send a worker even to an arena that has no places for workers.
   if (arena_.places_kept() >= arena_.concurrency()) return;
   try {
     arena_.enqueue([queue = queue_.get(), generation] {
@@ -108,7 +109,7 @@ void WorkThreads::post(const Task& task) noexcept {
       if (queue->generation != generation) return;
       queue->take(lock, [](const Task& taken) { taken.run(taken.object, taken.argument); });
     });
-  } catch (...) {  // no memory to call a worker
+  } catch (...) {  // not enough memory to call a worker
   }
 }
 
@@ -127,7 +128,8 @@ void WorkThreads::work() noexcept {
         task.run(task.object, task.argument);
       });
     } catch (...) {
-      if (!begun) task.run(task.object, task.argument);  // no memory to enter the arena: run it outside
+      // Not enough memory to enter the arena, so the task runs outside it.
+      if (!begun) task.run(task.object, task.argument);
     }
   };
   Queue& queue = *queue_;

@@ -12,9 +12,10 @@
 
 namespace c63 {
 
-/// Runs tasks as threads of an arena, in the order in which they were posted. Own threads in the places that the arena keeps
-/// run them first; if those are busy, oneTBB's workers do. If oneTBB has no worker or no memory to call one, the own threads do
-/// all the work. So posting cannot fail, and no task stays unstarted.
+/// Runs tasks on threads of an arena, in the order in which they were posted. It has its own threads, in the places
+/// that the arena reserves for them; they take tasks first. If they are busy, oneTBB's workers take tasks. If oneTBB
+/// has no worker, or no memory to call one, the own threads do all the work. So post() cannot fail, and every task is
+/// run.
 class WorkThreads {
  public:
   struct Task {
@@ -32,27 +33,29 @@ class WorkThreads {
 
   void post(const Task& task) noexcept;
 
-  /// Returns true if a task should continue in a new task: the caller is a worker of oneTBB, and an own thread waits. Only workers
-  /// can join what a task shares out inside the arena, so on a machine with few CPUs the own thread would stay idle.
+  /// Returns true if a task should end and post a new task for the rest of its work. This is so if the caller is a
+  /// worker of oneTBB while an own thread waits. Only workers can take part in parallel loops of tasks, so on a machine
+  /// with few CPUs the own thread would stay idle.
   [[nodiscard]] bool should_yield() const;
 
  private:
-  /// The state shared with the arena's workers. They may arrive after this object is gone, so queues are kept and reused. The
-  /// generation tells for which object a worker was called.
+  /// The state that is shared with the arena's workers. A worker may arrive after this object is destroyed, so queues
+  /// are kept and reused. From the generation, a worker sees whether it was called for this object.
   struct Queue {
     std::mutex mutex;
     std::condition_variable posted;
     std::condition_variable ended;
-    std::vector<Task> ring;  ///< task number n is at n modulo its size
+    std::vector<Task> ring;  ///< task number n is in ring[n modulo the size]
     std::uint64_t generation = 0;
-    std::size_t count = 0;   ///< tasks posted
+    std::size_t count = 0;   ///< tasks that were posted
     std::size_t begun = 0;
     std::size_t done = 0;
-    int waiting = 0;   ///< own threads
-    int woken = 0;     ///< of the waiting ones, woken but not yet running
+    int waiting = 0;   ///< own threads that wait for a task
+    int woken = 0;     ///< waiting threads that were woken but do not run yet
     bool closed = false;
 
-    /// Begins the next task, if there is one, and calls `run` for it. The mutex is held before and after.
+    /// Begins the next task, if there is one, and calls `run` for it. The mutex must be held; it is released during the
+    /// call.
     template <typename Run>
     bool take(std::unique_lock<std::mutex>& lock, Run&& run) noexcept;
   };

@@ -38,8 +38,8 @@ class EncodeSession {
   [[nodiscard]] std::optional<EncodedFrame> wait();
   /// Ends the input. All pushed frames are encoded and can be polled.
   void finish();
-  /// Ends the encode at once. Pushed frames that are not coded are dropped. Calls of push(), wait() and summary() that
-  /// wait return. Coded frames can still be polled.
+  /// Ends the encode at once. Pushed frames that are not coded are dropped. Calls of push(), wait() and summary() stop
+  /// waiting and return. Coded frames can still be polled.
   void close();
   /// Waits for the end of the encode and returns its summary. Call finish() or close() before. Frames can still be
   /// polled.

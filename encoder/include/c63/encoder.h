@@ -55,7 +55,8 @@ struct FrameStatistics {
   std::array<std::uint64_t, 3> sse{};   ///< squared error of each plane over its coded samples
   std::array<double, 3> ssim{};
   std::uint64_t luma_sad = 0;           ///< sum of the SADs of the chosen luma vectors; 0 in key frames
-  GlobalMotion global_motion;           ///< of luma, by estimate_shift(): accurate for shifts up to about half a sample
+  /// Found in luma by estimate_shift(); accurate for shifts up to about half a sample.
+  GlobalMotion global_motion;
   BitCounts bits;
   StageTimes times;
   double latency_ms = 0;                ///< from reading the frame's last byte to giving its coded bytes to the sink
@@ -86,7 +87,7 @@ struct EncodeLoad {
 /// The part of an encode that one device did.
 struct DeviceShare {
   std::string description = {};  ///< the device's name in plain text
-  std::int64_t gops = 0;         ///< GOPs whose last frame it encoded
+  std::int64_t gops = 0;         ///< GOPs whose last frame this device encoded
   std::int64_t frames = 0;
 };
 

@@ -217,7 +217,7 @@ enum class WhiteningMethod {
 struct WhiteningSettings {
   int memory = 20;  ///< N, the number of history frames, 1..kMaxMemory
   WhiteningMethod method = WhiteningMethod::shift;
-  int degree = 2;   ///< of the monomials, 0..kMaxDegree
+  int degree = 2;   ///< the highest degree of the monomials, 0..kMaxDegree
   /// ε as a multiple of the mean of the matrix's diagonal, so that brightness does not change its effect. 0: no ε.
   double epsilon = 1e-6;
   /// Threshold for outliers in the history, in robust deviations from the median over time (see reject_outliers()).
@@ -259,8 +259,8 @@ void subtract_weighted(BasicPlaneView<const Sample> frame, std::span<const Basic
                        std::span<const double> weights, BasicPlaneView<float> out, FilterForm form = FilterForm::fast);
 
 /// Whitens one frame with its history. Shifts are against `reference`. Throws Error (input): C63-SHIFT-TEXTURELESS if
-/// the method is `shift` and the reference has no texture; C63-WHITEN-SINGULAR; C63-WHITEN-MEMORY if the history does
-/// not have settings.memory frames.
+/// the method is `shift` and the reference has no texture; C63-WHITEN-SINGULAR if the weights have no unique solution;
+/// C63-WHITEN-MEMORY if the history does not have settings.memory frames.
 template <typename Sample>
 void whiten(const ShiftReference<Sample>& reference, BasicPlaneView<const Sample> frame,
             std::span<const BasicPlaneView<const Sample>> history, const WhiteningSettings& settings,

@@ -20,7 +20,7 @@ namespace c63 {
 struct FoundMotion {
   ConstPlaneView current;
   ConstPlaneView reference;
-  /// Of this plane, in samples, 0..127; with 0 every block has the zero vector.
+  /// The search range in this plane, in samples, 0..127; with 0 every block has the zero vector.
   int range = 16;
   std::span<const MotionVector> vectors;         ///< never empty
   std::span<const std::uint16_t> sads = {};      ///< the SADs that the search reports; empty: it reports none
@@ -84,7 +84,7 @@ struct MotionDifference {
 struct MotionSuspicion {
   std::string id;    ///< stable: "window-right-short", "last-of-equals", …
   std::string text;  ///< advice: where a person should look
-  double share = 0;  ///< how many of the differing blocks it explains, of those that were tried; 0..1
+  double share = 0;  ///< the share of the tried differing blocks that it explains; 0..1
 };
 
 /// Compares the results of a motion search with exact search: all candidates by the codec's rules, and the first with

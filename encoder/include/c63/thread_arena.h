@@ -7,7 +7,7 @@
 
 namespace c63 {
 
-/// The threads that encoders and decoders compute with: a oneTBB arena. It limits the threads of those who use it and
+/// The threads that encoders and decoders compute with: a oneTBB arena. It limits only the work that runs in it, and
 /// changes nothing else in the process. Several encoders and decoders may share one.
 class ThreadArena {
  public:
@@ -28,7 +28,7 @@ class ThreadArena {
   /// The number of threads that may work in the arena at the same time.
   [[nodiscard]] int concurrency() const { return arena_->max_concurrency(); }
 
-  /// The number of those places that are reserved for threads that are not oneTBB's workers.
+  /// The number of places in the arena that are reserved for threads other than oneTBB's workers.
   [[nodiscard]] int places_kept() const { return places_kept_; }
 
   /// Returns at once; one of oneTBB's workers calls `work` soon. If oneTBB has no worker, nobody calls it.

@@ -12,10 +12,10 @@
 
 namespace c63 {
 
-/// The kind of thing that a row of a trace shows. Kind and index name the row.
+/// What a row of a trace shows. This and an index name the row.
 enum class TraceTrack {
   loop,     ///< the caller's thread, which waits for frames and writes them
-  feeder,   ///< a thread that reads frames and hands out work
+  feeder,   ///< a thread that reads frames and gives them to a device
   input,    ///< reading for one lane; several lanes may read at the same time
   lane,     ///< the frames of one lane, one after another
   thread,   ///< one of the threads that decode
