@@ -45,8 +45,8 @@ struct FrameState {
 struct FrameReport {
   FrameTotals totals;
   FrameMoments moments;
-  unsigned long long writing_ends = 0;  ///< when one segment was written, by the same clock; others may end slightly
-                                        ///< later
+  /// When one segment was written, by the same clock; others may end slightly later.
+  unsigned long long writing_ends = 0;
   unsigned long long scan_bits = 0;     ///< bits of the scan before byte stuffing and padding
   unsigned long long scan_bytes = 0;    ///< bytes of the finished scan
   unsigned int repeats = 0;             ///< 1: the previous picture is repeated; ignore the scan
@@ -81,10 +81,10 @@ struct CodingJob {
   /// vector by the vector with which the block was predicted.
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;              ///< one per block; not read in key frames
-  const std::uint8_t* unpredicted = nullptr;  ///< one flag per block, 1: coded without a vector; null: no flag is set;
-                                              ///< null in key frames
-  const MotionVector* inherited = nullptr;    ///< the vectors with which blocks without a coded vector are predicted;
-                                              ///< null: they are predicted from zero
+  /// One flag per block, 1: coded without a vector; null: no flag is set; null in key frames.
+  const std::uint8_t* unpredicted = nullptr;
+  /// The vectors with which blocks without a coded vector are predicted; null: they are predicted from zero.
+  const MotionVector* inherited = nullptr;
   ScanParts scan;
   FrameState* state = nullptr;
   std::uint8_t* coded = nullptr;          ///< receives the scan; aligned to 16 bytes

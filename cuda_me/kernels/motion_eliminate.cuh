@@ -190,8 +190,8 @@ __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, 
 class MostPromising {
  public:
   __device__ __forceinline__ MostPromising() {
-    asm("" : "+r"(room_));  // hides the constant: the compiler must multiply, as a shift would use the differences'
-                            // pipe
+    // Hides the constant: the compiler must multiply, as a shift would use the differences' pipe.
+    asm("" : "+r"(room_));
   }
   /// Adds word p of the bounds. Called with p = 0, 1, 2 and so on, an even number of times.
   __device__ __forceinline__ void add(int p, std::uint32_t bounds) {
