@@ -1,4 +1,4 @@
-// Every kernel that searches by SAD and the cost of vectors finds what the definition says, in the same order.
+// Every kernel of the search by SAD and vector cost finds the vectors of the definition, in the same order.
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 
 using test::Bytes;
 
-/// A picture as a device stores it, with unpredictable samples between its planes.
+/// A picture as a device stores it, with random bytes between its planes.
 Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, test::Random& random, int kind) {
   Bytes picture(layout.picture_bytes);
   for (std::uint8_t& sample : picture) sample = static_cast<std::uint8_t>(random.next());
@@ -36,7 +36,7 @@ Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, test::Random
 }
 
 struct Found {
-  std::vector<MotionVector> vectors;  ///< kMaxFoundVectors for each block
+  std::vector<MotionVector> vectors;  ///< kMaxFoundVectors per block
   std::vector<std::uint16_t> costs;
 };
 

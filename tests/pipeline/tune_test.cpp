@@ -1,4 +1,4 @@
-// Weights: errors that count less in some places than in others.
+// Tests weights, which make errors count less in some places than in others.
 
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST(Tune, IsUselessIfNothingIsDecidedByRate) {
   EXPECT_NO_THROW(validate({.coding = {.width = 16, .height = 16, .rate = {.choose_levels = true, .tune = Tune::ssim}}}));
 }
 
-/// A preset's plans with weights.
+/// Adds weights to a preset's plans.
 class WeighingPlanner final : public Planner {
  public:
   enum class Kind { plain, random, too_few, too_large };
