@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(kThreads)
   const int mcu_rows = layout.mcus / layout.mcu_columns;
   const int mcu_row = (warp - plane * warps) * kRows + static_cast<int>(threadIdx.x) % kWarp / kLanes;
   const bool active = mcu_row < mcu_rows;
-  const BeamRow row(layout, plane, min(mcu_row, mcu_rows - 1));  // whole warps take part
+  const BeamRow row(layout, plane, min(mcu_row, mcu_rows - 1));  // lanes without a row repeat the last one
   const int width = frame.rate.beam_width;
   Cost lambda = frame.rate.lambda;
   const int lane = LaneGroup<kLanes>::lane();
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(kThreads)
     return weight_of(frame, plane, min(mcu_row, mcu_rows - 1) * layout.mcu_columns + column);
   };
   Weight weight = kPlainWeight;  // the weight that the costs refer to
-  long long cost = 0;            // of earlier MCUs with other weights, as for the plain weight
+  long long cost = 0;            // of earlier MCUs with other weights, converted to the plain weight
   LaneCandidate next[kAhead];
   [[maybe_unused]] Weight next_weights[kAhead];
 #pragma unroll

@@ -23,10 +23,10 @@ struct RowMemory {
   static constexpr int kLambdas = kWeighted ? kWeights : 1;
   NarrowBlock blocks[kBefore + kChunk];
   Cost least[kChunk];
-  Cost costs[kMostWays];            ///< of each unit from each joint, above the blocks' `least`
+  Cost costs[kMostWays];            ///< of each unit after each joint, minus the blocks' `least`
   std::uint16_t lanes[kMostWays];
   std::uint32_t next[kMostWays / 8];  ///< the joint after a unit for each joint before it; four bits each
-  std::uint8_t joints[kChunk];        ///< the joint from which each unit is coded
+  std::uint8_t joints[kChunk];        ///< the joint before each unit on the chosen path
   DcCosts dc_costs[kLambdas];
   Cost lambdas[kLambdas];
   Weight weights[kWeighted ? kChunk : 1];  ///< per unit

@@ -1,5 +1,4 @@
-// Computes the cost of each candidate with each of its DC levels. One thread per candidate chooses the AC levels by D +
-// λR.
+// Computes the cost of each candidate with each of its DC levels. One thread per candidate chooses AC levels by D + λR.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/rate_common.cuh"

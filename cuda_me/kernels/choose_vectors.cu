@@ -48,7 +48,7 @@ __device__ __forceinline__ std::uint32_t sad_of_rows(uint2 a, uint2 b) {
 __global__ void __launch_bounds__(kThreads)
     choose_vectors_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, bool keeps_found) {
   extern __shared__ __align__(16) std::uint8_t shared_bytes[];
-  __shared__ int next;  // the next block whose walk no threads have taken
+  __shared__ int next;  // the next walk that no threads have taken
   auto* const walks = reinterpret_cast<Walk*>(shared_bytes);
   const RateFrame& frame = frames[blockIdx.y];
   if (frame.job.reference == nullptr) return;

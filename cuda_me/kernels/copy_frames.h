@@ -16,8 +16,8 @@ struct DeviceCopy {
 };
 
 /// Enqueues copies for the frames of a batch, many in one launch. Separate calls of the driver would take the host
-/// longer than the device needs for a small frame. For a large frame, the copy engines are no faster
-/// than the bus.
+/// longer than the device needs for a small frame. For a large frame, the copy engines are
+/// no faster than the bus.
 void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream);
 
 }  // namespace c63::cuda

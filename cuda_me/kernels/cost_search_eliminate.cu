@@ -1,7 +1,8 @@
 // Successive elimination by SAD and vector cost. It works like motion_eliminate_tile.cuh, but adds the vector's cost to
 // each compared candidate, and keeps a list of the best. Let V, k and slack be as in motion_eliminate.cuh, and c the
-// cost of a vector. Then 2^k V + c <= SAD + c + slack, so the bound V + floor(c / 2^k) is at most (SAD + c + slack) /
-// 2^k. If it exceeds this value for the worst cost in the list, the candidate cannot be among the best.
+// cost of a vector. From 2^k V + c <= SAD + c + slack follows that the bound V + floor(c / 2^k) is at most
+// (SAD + c + slack) / 2^k. If it exceeds this value for the worst cost in the list, the candidate cannot be among the
+// best.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"
@@ -39,7 +40,8 @@ struct CostPass {
 /// The largest bound that is stored. Larger ones are stored as this value.
 constexpr std::uint32_t kMostBound = 1023;
 
-/// A lane's pairs of candidates are numbered as bits. The row of a bit is bit % 16, and `kBelow` more from bit 16 on.
+/// Each bit of a mask is one of a lane's pairs of candidates. Bit b is the pair in row b % 16; if b is 16 or more, the
+/// pair `kBelow` rows further down.
 struct WidePairs {  // for windows of 32x32 candidates, as in motion_eliminate.cuh
   static constexpr int kHalf = kPairs / 2;
   static constexpr int kBelow = 16;

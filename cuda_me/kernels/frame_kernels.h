@@ -45,7 +45,7 @@ struct FrameState {
 struct FrameReport {
   FrameTotals totals;
   FrameMoments moments;
-  /// When one segment was written, by the same clock; others may end slightly later.
+  /// When one segment was written, by the device's clock; others may end slightly later.
   unsigned long long writing_ends = 0;
   unsigned long long scan_bits = 0;     ///< bits of the scan before byte stuffing and padding
   unsigned long long scan_bytes = 0;    ///< bytes of the finished scan

@@ -62,9 +62,9 @@ class MotionSearch {
  public:
   virtual ~MotionSearch() = default;
 
-  /// Enqueues the search of all jobs on `stream`. The call may be captured in a graph. Planes of several frames in one
-  /// call use the device best. An empty window gives the vector (0, 0) and its SAD, as the codec requires. Throws Error
-  /// (usage) for jobs outside the limits of MotionJob.
+  /// Enqueues the search of all jobs on `stream`. The call may be captured in a graph. A call with planes of several
+  /// frames uses the device best. An empty window gives the vector (0, 0) and its SAD, as the codec requires. Throws
+  /// Error (usage) for jobs outside the limits of MotionJob.
   void enqueue(std::span<const MotionJob> jobs, cudaStream_t stream);
 
   /// The number of kernels among which a call may choose, for callers that keep calls in graphs. It is above 1 if

@@ -7,10 +7,10 @@
 // and k for all squares that are compared. Let f be the value of the bits that the shift drops from the current block's
 // square. Then
 //
-//   2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f).
+//   2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f),
 //
-// because clamping never increases a difference, and the bits dropped from the reference's square are between 0 and 2^k
-// - 1. An 8x8 block is four such squares, and the differences of their sums add up to at most its SAD. So
+// because clamping never increases a difference, and the value of the bits dropped from the reference's square lies in
+// 0..2^k-1. An 8x8 block is four such squares, and the differences of their sums add up to at most its SAD. So
 //
 //   SAD >= 2^k V - slack,  V = the sum of the four |A1 - A2|, slack = the sum of the four max(f, 2^k - 1 - f).
 //
@@ -21,9 +21,9 @@
 //
 // A tile is 8x4 blocks. For each sample of its window two words are stored: the four samples from this one on, and the
 // four bytes A of the 8x8 block that starts here. A warp searches a block. A lane owns 16 pairs of candidates. A pair
-// is two candidates in the rows dy and dy + 1, dy even, in the column (lane + 4 dy) % 32. Two rows of the window are 2
-// * 92 words apart, which is -8 modulo 32 banks. So lanes never conflict in a bank, whichever pairs they read. A lane's
-// consecutive pairs are in different columns, so an area of good candidates is spread over the lanes.
+// is two candidates in the rows dy and dy + 1, dy even, in the column (lane + 4 dy) % 32. Two rows of the window are
+// 2 * 92 words apart, which is -8 modulo 32 banks. So lanes never conflict in a bank, whichever pairs they read. A
+// lane's consecutive pairs are in different columns, so an area of good candidates is spread over the lanes.
 
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/motion_common.cuh"

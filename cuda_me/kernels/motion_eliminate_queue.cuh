@@ -99,7 +99,7 @@ struct QueueShared {
   return {which, static_cast<int>(index - row * job.tile_columns), static_cast<int>(row)};
 }
 
-/// Starts the copies of a tile. For one thread.
+/// Starts the copies of a tile. Called by one thread.
 __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const QueueBatch& batch, std::uint32_t turn) {
   if (queue_tile(turn) >= batch.tiles) return;
   const TilePlace place = place_queue_tile(batch, queue_tile(turn));
@@ -265,8 +265,8 @@ static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst 
   return {turn, kMakeItems + i - (i < kSearchFirst ? 0 : kBoxItems)};
 }
 
-/// Takes the next item for a warp. It uses an increment with a limit, because the compiler adds code that combines
-/// lanes to a plain addition.
+/// Takes the next item for a warp. It uses an increment with a limit: for a plain addition, the compiler would add code
+/// that combines lanes.
 [[nodiscard]] __device__ __forceinline__ std::uint32_t take_item(QueueShared& shared) {
   std::uint32_t next = 0;
   if (threadIdx.x % kWarp == 0) {

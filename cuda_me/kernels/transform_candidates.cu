@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kThreads)
   const int t = static_cast<int>(threadIdx.x) % 8;
   const int number = static_cast<int>(blockIdx.x) * kBlocks + own;
   const bool active = number < layout.blocks;
-  const int block = active ? number : layout.blocks - 1;  // whole warps take part
+  const int block = active ? number : layout.blocks - 1;  // threads past the last block repeat it
   const RateBlock place = rate_block(layout, block);
   const int width = layout.width[place.plane];
   const std::size_t at = first_sample(layout, place) + static_cast<std::size_t>(t) * width;

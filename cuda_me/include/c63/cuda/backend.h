@@ -23,7 +23,7 @@ struct CudaBackendOptions {
   std::vector<int> numbers = {};
   std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
   UploadMode upload = UploadMode::frame;
-  /// With one GOP at a time per GPU, frames are recorded as CUDA graphs, and each is launched as a whole.
+  /// Record frames as CUDA graphs and launch each as a whole, if the GPU codes only one GOP at a time.
   bool graphs = true;
   /// The largest scan, in bytes, that the device writes directly to the host; larger ones are fetched in a slower way;
   /// 0: automatic.
