@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const st
   __syncthreads();
   for (int bin = static_cast<int>(threadIdx.x); bin < 256; bin += kThreads) {
     unsigned total = 0;
-    // Each thread reads another bank.
+    // Each thread reads from a different bank.
     for (int k = 0; k < kLanes; ++k) total += lanes[bin * kLanes + (bin + k) % kLanes];
     if (total != 0) atomic_add(counts + bin, total);
   }
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const st
 }  // namespace
 
 void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts) {
-  // A block counts in 32 bits. A piece is small enough that one block could count it.
+  // A block's counters have 32 bits, so a piece has fewer than 2^32 bytes.
   constexpr std::size_t kPiece = std::size_t{1} << 31;
   for (std::size_t start = 0; start < bytes.size(); start += kPiece) {
     const auto piece = bytes.subspan(start, std::min(kPiece, bytes.size() - start));

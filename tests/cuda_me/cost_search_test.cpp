@@ -120,7 +120,7 @@ TEST_F(CostSearchTest, EveryKernelFindsTheSame) {
                                             << ", range " << range << ", " << count << " vectors");
             Found found{std::vector<MotionVector>(right.vectors.size(), {99, 99}), std::vector<std::uint16_t>(blocks, 0xAAAA)};
             copy_async(vectors.data(), found.vectors.data(), found.vectors.size(),
-                       stream);  // so that no vector remains
+                       stream);  // overwrites the vectors of earlier searches
             copy_async(costs.data(), found.costs.data(), blocks, stream);
             kernel.enqueue(layout, group, stream);
             copy_async(found.vectors.data(), vectors.data(), found.vectors.size(), stream);

@@ -75,8 +75,8 @@ TEST(ReferenceAlternation, ALaterTrialMustSaveATwelfth) {
 }
 
 TEST(ReferenceAlternation, OnlyFramesOfOneParityAreCompared) {
-  // Every second frame is the previous one moved by whole samples, so it has few bits. Frames that stay have fewer bits
-  // than the mean of two frames, but more than these.
+  // Every second frame has few bits, because it is the previous one moved by whole samples. A frame that stays has
+  // fewer bits than the average frame, but more than these small ones. So staying does not pay.
   const auto alternating = [](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
     return choice.stays ? 8000 : frame % 2 == 0 ? 12000 : 6000;
   };

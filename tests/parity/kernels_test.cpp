@@ -96,7 +96,7 @@ void expect_same(const BestCandidate& actual, const BestCandidate& expected, con
 
 TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
   constexpr int kSizes[][2] = {{16, 16}, {48, 40}, {88, 24}, {16, 96}};
-  static std::vector<BestCandidate> known;  // the scalar kernel's result, computed once for all levels
+  static std::vector<BestCandidate> known;  // the scalar kernel's result, computed once for all instruction sets
   std::size_t at = 0;
   for (const auto [width, height] : kSizes) {
     for (const Content content : kContents) {

@@ -361,7 +361,7 @@ TEST_F(StoppedLooks, KeepAnOlderFile) {
     if (std::filesystem::exists(path(part))) {
       EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
     }
-    EXPECT_LE(files_in_folder(), 5);  // the stream, two older files, two parts
+    EXPECT_LE(files_in_folder(), 5);  // the stream, two older files, two unfinished files
   }
 }
 
