@@ -4,7 +4,7 @@
 
 namespace c63::cuda::kernels {
 
-/// The taps of a 2-D kernel, or its two factors, as a kernel argument.
+/// The taps of a 2-D filter kernel, or its two factors, as a parameter of GPU kernels.
 template <typename Tap>
 struct KernelTaps {
   int size = 0;

@@ -11,7 +11,7 @@ namespace c63::cuda {
 struct BeamRow {
   int plane = 0;
   int first = 0;    ///< index of its first block in per-block arrays
-  int columns = 0;  ///< of the plane
+  int columns = 0;  ///< blocks per row of the plane
   int count = 0;
 
   __device__ BeamRow(const FrameLayout& layout, int plane_index, int mcu_row)

@@ -28,9 +28,9 @@ alignas(8) __device__ constexpr std::array<std::uint8_t, 64> kOrderByColumn = ma
 /// The place of a block in the picture.
 struct BlockPlace {
   int plane = 0;
-  int index = 0;  ///< in the plane
+  int index = 0;  ///< index of the block in the plane
   int column = 0;
-  std::size_t start = 0;  ///< of the block's first sample in its plane
+  std::size_t start = 0;  ///< offset of the block's first sample in its plane
 };
 
 __device__ __forceinline__ BlockPlace place_of(const FrameLayout& layout, int mcu, int sub) {

@@ -35,7 +35,7 @@ struct RowFound {
   [[nodiscard]] __device__ __forceinline__ MotionVector vector(int column) const { return vectors[column * vectors_apart]; }
 };
 
-/// The bytes of shared memory for a row, without and with the search's vectors.
+/// The bytes of shared memory for a row: first without, then with the vectors that the search found.
 [[nodiscard]] constexpr std::size_t walk_bytes(int columns) { return static_cast<std::size_t>(columns) * sizeof(Walk); }
 [[nodiscard]] constexpr std::size_t row_bytes(int columns) {
   return walk_bytes(columns) + static_cast<std::size_t>(columns) * (sizeof(MotionVector) + sizeof(std::uint16_t));

@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
 }
 
 constexpr int kErrorThreads = 256;
-constexpr int kErrorBlocks = 64;  // per frame
+constexpr int kErrorBlocks = 64;  // thread blocks per frame
 
 /// Computes the squared error of a repeat over the padded planes.
 __global__ void __launch_bounds__(kErrorThreads)

@@ -135,7 +135,7 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.reference) : "memory");
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.current) : "memory");
   }
-  asm volatile("griddepcontrol.wait;" ::: "memory");  // for earlier work in the stream
+  asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for earlier work in the stream
   std::uint32_t end = 0xFFFFFFFFU;                    // the number of tiles, as soon as it is known
 #pragma unroll 1
   for (std::uint32_t tile = 0; end == 0xFFFFFFFFU || tile < end + kBulkStages; ++tile) {

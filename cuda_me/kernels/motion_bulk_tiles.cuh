@@ -25,12 +25,12 @@ inline constexpr int kBulkPitch = 112;  ///< bytes of a window row
 template <int kColumns>
 struct BulkShape {
   static constexpr int kSpan = kTileShifts * kColumns;              ///< candidates in x, and in y
-  static constexpr int kRange = kSpan / 2;                          ///< the search range of the boxes
+  static constexpr int kRange = kSpan / 2;                          ///< the search range, in samples
   static constexpr int kGroups = kSpan / kTileDy;                   ///< groups of lanes, one below the other
   static constexpr int kTurnRows = kWarp / (kBulkPairs * kGroups);  ///< rows of blocks per turn
   static constexpr int kRows = kBulkTurns * kTurnRows;              ///< rows of blocks per tile
   static constexpr int kWindowRows = kRows * kBlockSize + kSpan - 1;
-  static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box before the window
+  static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box's row before the window
   /// How many times each lane of a maker copies 16 bytes. In all, that is slightly more than the window.
   static constexpr int kMakerTurns = (kWindowRows * kBulkPitch / 16 + kWarp - 1) / kWarp;
   static constexpr int kCopyBytes = kMakerTurns * kWarp * 16 + 128;
@@ -62,7 +62,7 @@ struct alignas(128) BulkJob {
 struct BulkBatch {
   std::array<BulkJob, kBatchJobs> jobs;
   int count = 0;
-  std::uint32_t cost = 0;   ///< of all turns
+  std::uint32_t cost = 0;   ///< cost of all turns
   std::uint64_t share = 0;  ///< the cost for each thread block, times 2^16
 };
 

@@ -179,9 +179,9 @@ struct EliminateBlock {
   AllowedCandidates allowed;
 };
 
-/// Goes through a tile in passes of kSquare x kSquare candidates, the first of them at the vector (dx, dy). Calls
-/// `begin_pass(is_first, dx, dy)` in all threads and synchronizes them. Then calls `search(block, dx, dy)` for each block of
-/// the warp's column, with the candidates of `window_of(column, row)`.
+/// Searches a tile in passes of kSquare x kSquare candidates. A pass's first candidate is the vector (dx, dy). In each
+/// pass, all threads call `begin_pass(is_first, dx, dy)` and are synchronized. Then each warp calls `search(block, dx,
+/// dy)` for the blocks of its column. Allowed candidates are those in the window that `window_of(column, row)` returns.
 template <typename Window, typename BeginPass, typename Search>
 __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const EliminateJob& job, const EliminateTile& tile,
                                                 Window&& window_of, BeginPass&& begin_pass, Search&& search) {

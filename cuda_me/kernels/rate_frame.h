@@ -38,7 +38,7 @@ namespace c63::cuda {
 /// The quantizers of Y, U and V for decisions. On the device they lie next to a frame's QuantizerTable.
 using DecisionQuantizers = std::array<c63::Quantizer, kPlanes>;
 
-/// A candidate of a block as one word: its vector, and the bits of flags and vector.
+/// A candidate of a block as one word: its vector, and the number of bits of its flags and vector.
 using PackedCandidate = std::uint32_t;
 [[nodiscard]] C63_HD constexpr PackedCandidate pack_candidate(VectorNumber vector, int bits) {
   return static_cast<std::uint32_t>(bits) << 24 | (static_cast<std::uint32_t>(vector) & 0xFFFFFFU);

@@ -117,7 +117,7 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
     put_run(words, at, run);
     position += __shfl_sync(kFullWarp, end, 7, 8);
   }
-  if (high >> 31 == 0) {  // the last level is zero
+  if (high >> 31 == 0) {  // the last level is zero, so the block needs an end code
     const std::uint32_t code = codes[kEndOfBlock];
     const BitRun end{code & 0xFFFFU, static_cast<int>(code >> 16)};
     if (t == 0) put_run(words, position, end);

@@ -108,7 +108,7 @@ TEST(EntropyCoding, WritesEveryNumberOfCoefficientsAfterEveryRun) {
 }
 
 TEST(EntropyCoding, WritesTheLongestCodes) {
-  for (const int step : {1, 2, 8, 16, 17, 32, 62}) {  // runs of step - 1
+  for (const int step : {1, 2, 8, 16, 17, 32, 62}) {  // runs of step - 1 zeros
     FrameSyntax syntax(Geometry(64, 48));
     for (int p = 0; p < kPlanes; ++p) {
       PlaneSyntax& plane = syntax.planes[p];

@@ -17,7 +17,7 @@ enum class Ending { nothing_written, extra_byte, filled_byte };
 Ending ending_of(const EncodedFrame& frame) {
   const BitCounts& bits = frame.statistics.bits;
   const std::uint64_t coded = bits.motion + bits.luma + bits.chroma;
-  std::size_t scan = 0;  // bytes without the stuffed ones
+  std::size_t scan = 0;  // bytes of the scan without stuffing
   for (std::size_t i = 655; i + 2 < frame.bytes.size(); ++i) {
     ++scan;
     if (frame.bytes[i] == 0xFF) ++i;

@@ -149,7 +149,7 @@ TEST_F(SkippingSource, EntersWhatEncodersWrite) {
     std::int64_t entered = 0;
     for (std::int64_t first = 0; first < 40; first += 3) entered += expect_frames_from(file, table, first) > 0 ? 1 : 0;
     if (!c.enters) continue;
-    EXPECT_EQ(entered, 11);  // from frame 9 on
+    EXPECT_EQ(entered, 11);  // all positions from frame 9 on
     EXPECT_TRUE(warnings_.empty()) << warnings_[0];
   }
 }

@@ -212,7 +212,7 @@ TEST_F(BadScan, MarkerInsideTheScan) {
 }
 
 TEST_F(BadScan, EndOfFrameInsideTheScan) {
-  const std::size_t early = layout::kScan + 10;  // fewer bytes than that number of blocks needs
+  const std::size_t early = layout::kScan + 10;  // fewer bytes than the blocks need
   stream_.insert(1, early, {0xFF, 0xD9});
   expect_fault_in(stream_, "C63-SCAN-MARKER", 1, early);
 

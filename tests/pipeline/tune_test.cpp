@@ -118,7 +118,7 @@ TEST(Weights, ThatAreAllPlainChangeNothing) {
     Bytes video = moving_video(112, 64, 3);
     const std::size_t frame = frame_bytes(112, 64);
     video.insert(video.end(), video.end() - static_cast<std::ptrdiff_t>(frame),
-                 video.end());  // one frame that is repeated
+                 video.end());  // repeats the last frame
     const Encoded plain = encode_weighed(video, coding, WeighingPlanner::Kind::plain, SimdLevel::scalar);
     EXPECT_TRUE(plain.frames.back().repeat);
     EXPECT_EQ(plain.stream(), encode_video(video, 112, 64, coding).stream());

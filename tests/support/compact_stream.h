@@ -78,7 +78,7 @@ class CompactStreamWriter {
   }
 
  private:
-  /// Returns true once in `of` times, at random.
+  /// Returns true at random, on average once in `of` calls.
   [[nodiscard]] bool chance(std::uint32_t of) { return random_.below(of) == 0; }
 
   void add(bool key, FrameHeaders headers) {

@@ -10,8 +10,8 @@ enum class Stream {
   closed,
   null,          ///< /dev/null
   full,          ///< /dev/full
-  pipe,          ///< with a reader that begins late; as input: empty
-  non_blocking,  ///< the same, but too small for the output
+  pipe,          ///< a pipe whose reader begins late; as input, an empty pipe
+  non_blocking,  ///< a non-blocking pipe that is too small for the output
   terminal,      ///< in raw mode
 };
 

@@ -102,7 +102,7 @@ TEST_P(Stopping, TheThirdSignalEndsAtOnce) {
   for (; process.running(); ::usleep(10000)) process.kill(GetParam());
   EXPECT_EQ(process.wait().exit_code, 128 + GetParam());
   ::close(reader);
-  EXPECT_EQ(files_in_folder(), 2);  // fifo and input: nothing of the reconstruction
+  EXPECT_EQ(files_in_folder(), 2);  // FIFO and input; the unfinished reconstruction is gone
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, Stopping, ::testing::Values(SIGINT, SIGTERM, SIGHUP),

@@ -69,7 +69,7 @@ TEST_F(Targets, PassesAreKeptAndUsedAgain) {
   // Passes of another encode are not used.
   const ProcessResult other = encode({"--keyint", "5", "--target-psnr", "36", "--stats", path("s.json"), "-o", path("o.c63"), input_});
   EXPECT_NE(other.err.find("another encode"), std::string::npos) << other.err;
-  // Nor are those of another video with the same name.
+  // Passes of another video with the same name are not used, either.
   std::string video = read_file(input_);
   std::ranges::reverse(video);
   write_file(std::filesystem::path(input_).filename().string(), video);

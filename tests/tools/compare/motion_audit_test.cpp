@@ -75,7 +75,7 @@ TEST_F(MotionAuditProgram, ASearchThatFindsOnlyZeroIsNamedWithItsCost) {
   EXPECT_GT(all.at("sad").get<std::int64_t>(), all.at("exact_sad").get<std::int64_t>());
   std::ifstream rows(csv);
   std::int64_t cost = 0;
-  std::int64_t count = -1;  // the header
+  std::int64_t count = -1;  // the header is not counted
   for (std::string row; std::getline(rows, row); ++count) {
     if (count >= 0) cost += std::stoll(row.substr(row.rfind(',') + 1));
   }
