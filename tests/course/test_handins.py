@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Grades hand-ins that are right, wrong, slow, unfair or dangerous. Each must get the right verdict, and none may harm the
-machine."""
+"""Grades hand-ins that are right, wrong, slow, unfair or dangerous. Each must get the right verdict, and none may harm
+the machine."""
 
 import json
 import os

@@ -12,8 +12,8 @@ static void check(cudaError_t error, int line) {
 }
 #define CHECK(call) check((call), __LINE__)
 
-/* Each thread block searches one block of 8x8 samples; each thread takes one position. SAD and raster number form one key,
- * so the smallest key has the smallest SAD, and of equal SADs the first. */
+/* Each thread block searches one block of 8x8 samples; each thread takes one position. SAD and raster number form one
+ * key, so the smallest key has the smallest SAD, and of equal SADs the first. */
 __global__ void search_kernel(const uint8_t *source, const uint8_t *reference, int width, int height, int range,
                               struct block_motion *motion) {
   __shared__ unsigned keys[4 * LUMA_RANGE * LUMA_RANGE];

@@ -50,8 +50,8 @@ __device__ void store(unsigned key, int range, struct block_motion *motion) {
   *motion = best;
 }
 
-/* Each warp searches one block of 8x8 samples, and each lane moves down one column of positions. The current block stays in
- * 16 registers. Eight sums are computed at the same time: each loaded row of the reference is added to all of them. */
+/* Each warp searches one block of 8x8 samples, and each lane moves down one column of positions. The current block stays
+ * in 16 registers. Eight sums are computed at the same time: each loaded row of the reference is added to all of them. */
 __global__ void search_kernel(const uint8_t *source, const uint8_t *reference, int width, int height, int range,
                               struct block_motion *motion) {
   __shared__ unsigned window[WINDOW_ROWS][WINDOW_WORDS];
