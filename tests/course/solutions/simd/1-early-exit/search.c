@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* The sum of absolute differences of two blocks of 8x8 samples. If it is at least `enough`, returns `enough` or more. */
+/* The sum of absolute differences of two blocks of 8x8 samples. From `enough` on, any sum not below `enough`. */
 static int sad_8x8(const uint8_t *a, const uint8_t *b, int stride, int enough) {
   int sum = 0;
   for (int y = 0; y < BLOCK && sum < enough; ++y) {

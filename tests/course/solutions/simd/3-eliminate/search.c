@@ -29,8 +29,8 @@ static int sad_8x8(const struct rows *a, const uint8_t *b, int stride) {
 }
 
 /* Tries every position within the range. The smallest sum wins; of equal sums, the first in raster order.
- * The difference of two blocks' sums is at most the sum of their absolute differences. So a position whose sum differs by
- * the best SAD so far, or by more, cannot win, and its SAD is not computed (Li and Salari, 1995). */
+ * The difference of two blocks' sums is at most the sum of their absolute differences. So a position whose sum differs
+ * by the best SAD so far, or by more, cannot win, and its SAD is not computed (Li and Salari, 1995). */
 static void search_block(const uint8_t *source, const uint8_t *reference, const uint16_t *sums, const struct plane_size *size,
                          int range, int block_x, int block_y, struct block_motion *motion) {
   const int x0 = block_x * BLOCK;
