@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* The sum of absolute differences of two blocks of 8x8 samples. From `enough` on, any sum not below `enough`. */
+/* The sum of absolute differences of two 8x8 blocks. If it reaches `enough`, returns some value of `enough` or more. */
 static int sad_8x8(const uint8_t *a, const uint8_t *b, int stride, int enough) {
   int sum = 0;
   for (int y = 0; y < BLOCK && sum < enough; ++y) {
