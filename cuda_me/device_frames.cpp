@@ -18,14 +18,14 @@ int device_of(const void* memory) {
 }
 
 struct DeviceFrames::State {
-  /// The current device is the frames'.
+  /// Needs the frames' device to be the current one.
   explicit State(int number) : device(number) {}
 
   int device;
   DeviceBuffer<std::uint8_t> packed;
   Event ready;
   std::once_flag waited;
-  std::mutex copying;  ///< guards the next one
+  std::mutex copying;  ///< guards `stream`
   Stream stream;
 };
 
@@ -86,7 +86,7 @@ DeviceFrames::DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_
 
 DeviceFrames::~DeviceFrames() {
   if (state_ == nullptr || state_->packed.size() == 0) return;
-  // An encode that never began has not waited for the copies.
+  // If no encode began, nothing has waited for the copies yet.
   check_release(cudaEventSynchronize(state_->ready.get()), "cudaEventSynchronize");
 }
 

@@ -17,7 +17,7 @@
 namespace c63::cuda {
 namespace {
 
-/// Rows of our own copies start where wide loads are allowed.
+/// The pitch of the estimator's own planes is a multiple of this, so that wide loads are possible.
 constexpr int kRowAlignment = 16;
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-PLANE", why); }
@@ -71,7 +71,7 @@ struct MotionEstimator::State {
     }
   }
 
-  /// The plane on the device: itself, or a copy of it.
+  /// Returns the plane's address and pitch on the device: the plane itself if it is there, or a copy of it.
   std::pair<const std::uint8_t*, std::ptrdiff_t> on_device(const MotionPlane& plane, DeviceBuffer<std::uint8_t>& copy,
                                                            cudaStream_t stream) const {
     const ConstPlaneView& view = plane.view;
@@ -125,7 +125,7 @@ struct MotionEstimator::State {
     refine_motion(refined, {options.zero_bias, options.second_distance}, on);
   }
 
-  /// Makes `buffer` hold `count` values at least.
+  /// Returns `buffer` with room for at least `count` values. Its content may be lost.
   template <typename T>
   static T* room(DeviceBuffer<T>& buffer, std::size_t count) {
     if (buffer.size() < count) buffer = DeviceBuffer<T>(count);
@@ -135,7 +135,7 @@ struct MotionEstimator::State {
   void estimate_on_host(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
                         cudaStream_t on) {
     if (results.vectors == nullptr && !pairs.empty()) refuse("there must be room for vectors");
-    std::map<const std::uint8_t*, std::size_t> places;  // of planes on the device, by their memory on the host
+    std::map<const std::uint8_t*, std::size_t> places;  // offsets of planes on the device, by their address on the host
     for (const MotionPair& pair : pairs) {
       for (const ConstPlaneView& plane : {pair.current, pair.reference}) {
         require_plane(plane);
@@ -173,14 +173,14 @@ struct MotionEstimator::State {
   }
 
   MotionEstimatorOptions options;
-  std::optional<DeviceGuard> guard;  ///< while being made
+  std::optional<DeviceGuard> guard;  ///< only during construction
   int pitch;
   std::unique_ptr<MotionSearch> search;
   DeviceBuffer<std::uint8_t> current;
   DeviceBuffer<std::uint8_t> reference;
   DeviceBuffer<MotionVector> vectors;
   DeviceBuffer<std::uint16_t> sads;
-  // Of batches in host memory; they grow with the largest.
+  // Buffers for batches in host memory. They grow to the largest batch.
   DeviceBuffer<std::uint8_t> batch_planes;
   DeviceBuffer<MotionVector> batch_vectors;
   DeviceBuffer<MotionVector> batch_around;

@@ -36,10 +36,10 @@ void BatchQueue::launch() {
     next.turn = static_cast<int>(launched_ % kBatchesInFlight);
     const std::int64_t last_upload = gather(next);
     if (next.entries.empty()) return;
-    // While an earlier batch still runs, there is time to wait for more chains.
+    // While an earlier batch runs, it is better to wait for frames of more chains.
     if (in_flight > 0 && next.entries.size() * 2 < chains_.size()) return;
     try {
-      stages_.enqueue(next, uploads_.upload(last_upload).done);  // and with it all earlier uploads have arrived
+      stages_.enqueue(next, uploads_.upload(last_upload).done);  // uploads arrive in order, so the last one is enough
     } catch (const Error& error) {
       throw at_first_frame(error, next);
     }

@@ -13,32 +13,33 @@
 
 namespace c63::cuda {
 
-/// The work of the device, batch by batch. When the device is about to run dry, all waiting frames become one batch. So
-/// batches are small while the device is idle, and grow while it is busy.
+/// Gives the device its work in batches. When the device is about to run out of work, all waiting frames become one
+/// batch. So batches are small while the device is idle, and grow while it is busy.
 ///
-/// Used by two threads. One submits frames. The other takes finished batches and, while the device works, launches
-/// more. Launching takes the host as long as reading a small frame, so each job has a thread.
+/// Two threads use it. One submits frames. The other takes finished batches, and launches more while the device works.
+/// Launching takes the host as long as reading a small frame, so each of the two jobs has its own thread.
 class BatchQueue {
  public:
   BatchQueue(std::span<Chain> chains, const UploadQueue& uploads, FrameStages& stages)
       : chains_(chains), uploads_(uploads), stages_(stages) {}
 
-  /// Hands over the frames that were added to the chains, whose uploads have started. The device gets them as soon as
-  /// it needs more work.
+  /// Hands over all frames that were added to the chains. Their uploads must have started. They are launched as soon as
+  /// the device needs more work.
   void submit();
 
-  /// Returns the oldest batch if the device has finished it, else null. Also launches waiting frames. Returns at once.
+  /// Returns the oldest batch if the device has finished it, else null. Also launches waiting frames. Does not wait.
   [[nodiscard]] const Batch* finished();
-  /// Says that a batch's outputs have been taken and may be overwritten.
+  /// Releases the oldest batch: its outputs may then be overwritten.
   void release();
 
-  /// The error, with the first frame of the batch that caused it.
+  /// Returns the error, naming the first frame of the batch that caused it.
   [[nodiscard]] Error at_first_frame(const Error& error, const Batch& batch) const;
 
  private:
-  /// Launches submitted frames if the device needs more work. The mutex is held.
+  /// Launches submitted frames if the device needs more work. The caller holds the mutex.
   void launch();
-  /// Fills a batch with the next frame of every chain that has one. Returns the upload that brings the last of them.
+  /// Fills a batch with the next frame of every chain that has one. Returns the number of the last upload that the
+  /// batch needs.
   std::int64_t gather(Batch& batch) const;
   [[nodiscard]] Batch& batch(std::int64_t number) { return batches_[static_cast<std::size_t>(number % kBatchesInFlight)]; }
 
@@ -47,7 +48,8 @@ class BatchQueue {
   FrameStages& stages_;
   std::mutex mutex_;  ///< guards launching: the stages, and which frames of the chains are submitted and launched
   std::array<Batch, kBatchesInFlight> batches_;
-  std::atomic<bool> waiting_ = false;  ///< frames were submitted while the device was busy
+  /// There are submitted frames that are not launched, because the device was busy.
+  std::atomic<bool> waiting_ = false;
   std::atomic<std::int64_t> launched_ = 0;
   std::atomic<std::int64_t> released_ = 0;
 };

@@ -23,7 +23,7 @@ FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layo
                 "a frame without SOF is planned that comes after one that may be repeated: which reference is meant is not yet known",
                 {.frame = plan.index});
   }
-  // A key frame may become either picture. It becomes the one that the recorded graphs expect.
+  // A key frame may use either picture. It uses the one that the recorded graphs expect.
   if (plan.key) chain.newest = static_cast<int>((chain.added + 1) % 2);
   if (!role.inherits) chain.newest = 1 - chain.newest;
   role.reconstruction = chain.newest;

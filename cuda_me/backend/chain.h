@@ -8,26 +8,28 @@
 
 namespace c63::cuda {
 
-/// The effect of a frame's plan on the buffers of its chain.
+/// How a frame uses the buffers of its chain, as its plan requires.
 struct FrameRole {
   bool key = false;
-  bool by_rate = false;          ///< vectors, blocks without one and levels are decided by rate and distortion
+  /// Vectors, levels, and which blocks have no vector are decided by rate and distortion.
+  bool by_rate = false;
   bool is_weighted = false;      ///< the plan has weights
-  bool has_original = false;     ///< the frame is filtered, and its original comes with it
-  bool inherits = false;         ///< predicts from the reference of the previous frame, and takes that frame's place
-  int reconstruction = 0;        ///< which of the chain's pictures it becomes
+  bool has_original = false;     ///< the frame is filtered, and its original is uploaded, too
+  /// The reference does not advance: predicts from the previous frame's reference, and overwrites that frame.
+  bool inherits = false;
+  int reconstruction = 0;        ///< the picture of the chain that the frame is reconstructed to
 
   friend bool operator==(const FrameRole&, const FrameRole&) = default;
 };
 
-/// A frame on its way through a chain.
+/// A frame that a chain holds, from its input to its result.
 struct FrameSlot {
   ChainFrame frame;
   FrameRole role;
   std::uint8_t* staging = nullptr;  ///< page-locked memory for its samples, until it is submitted
-  std::int64_t upload = 0;          ///< the upload that brings it
-  QuantizationTables tables{};      ///< the device's quantizers for this slot
-  QuantizationTables decision_tables{};  ///< the same, in the form that decisions use
+  std::int64_t upload = 0;          ///< number of the upload that contains the frame
+  QuantizationTables tables{};      ///< the tables whose quantizers are in the device's memory for this slot
+  QuantizationTables decision_tables{};  ///< the tables whose decision quantizers are there
 };
 
 /// A GOP chain: its memory, and the frames that it holds.
@@ -35,19 +37,19 @@ struct Chain {
   DeviceChain device;
   HostChain host;
   std::array<FrameSlot, kChainDepth> slots;
-  // Counters of frames; a frame's slot is its count modulo kChainDepth.
+  // Counters of frames. A frame's slot is its number modulo kChainDepth.
   std::int64_t added = 0;
-  std::int64_t submitted = 0;  ///< handed over to the batch queue, which guards this and the next counter
+  std::int64_t submitted = 0;  ///< handed over to the batch queue, which guards this counter and the next one
   std::int64_t launched = 0;
-  int newest = 0;           ///< the picture that the newest frame becomes
-  bool inter = false;       ///< the newest frame is a key frame
+  int newest = 0;           ///< index of the picture to which the newest frame is reconstructed
+  bool inter = false;       ///< the newest frame is an inter frame
   bool may_repeat = false;  ///< the newest frame may become a repeat of the previous one
 
   [[nodiscard]] FrameSlot& next_slot() { return slots[static_cast<std::size_t>(added % kChainDepth)]; }
 };
 
-/// Moves the chain on by one frame. Returns what the frame does with the chain's buffers. Throws Error (internal) for
-/// plans that no decoder accepts: a frame whose reference does not advance must follow an inter frame.
+/// Adds a frame to the chain and returns its role. Throws Error (internal) for plans that no decoder accepts: a frame
+/// whose reference does not advance must follow an inter frame that cannot become a repeat.
 [[nodiscard]] FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layout);
 
 /// One frame of a batch.
@@ -56,8 +58,8 @@ struct BatchEntry {
   int slot = 0;
 };
 
-/// Returns the work on one frame: its place, and the places of its outputs. `turn` is its batch's number modulo
-/// kBatchesInFlight.
+/// Returns the work on one frame: its inputs and the places of its outputs. `turn` is the number of the frame's batch
+/// modulo kBatchesInFlight.
 [[nodiscard]] CodingJob job_of(const CodingContext& context, const Chain& chain, int slot, int turn, const FrameRole& role);
 
 }  // namespace c63::cuda

@@ -14,63 +14,65 @@
 
 namespace c63::cuda {
 
-/// Frames that a chain can hold: three in the device's queue, one uploaded and waiting, one being uploaded, one being
-/// read.
+/// The frames that a chain can hold: three in the device's queue, one uploaded and waiting, one being uploaded, and one
+/// being read.
 inline constexpr int kChainDepth = 6;
-/// The most batches in the device's queue. One is coded. The scan of another is written and downloaded at the same
-/// time. One waits, so that the device never waits for the host.
+/// The most batches in the device's queue. One is coded. The scans of another are written and downloaded at the same
+/// time. A third waits, so that the device never waits for the host.
 inline constexpr int kBatchesInFlight = 3;
-// A frame's slot (its count modulo the depth) selects its place in every rotation of buffers.
+// A frame's slot also selects its buffers where there are two, or kBatchesInFlight, of a kind. So these must divide the
+// depth.
 static_assert(kChainDepth % 2 == 0 && kChainDepth % kBatchesInFlight == 0);
 
-/// Outputs to keep besides the bytes of frames.
+/// The outputs that are downloaded in addition to the bytes of frames.
 struct Keep {
   bool reconstruction = false;
   bool prediction = false;
   bool original = false;
   bool motion = false;
-  bool host_reference = false;  ///< the reference picture goes to the host and back
+  bool host_reference = false;  ///< the reference picture is copied to the host and back, to compare speeds
 
   [[nodiscard]] bool any() const { return reconstruction || prediction || original || motion || host_reference; }
 };
 
-/// Properties that the parts of a backend share. Constant while the backend lives.
+/// Properties that the parts of a backend share. They do not change.
 struct CodingContext {
   EncoderSettings settings;
   Geometry geometry;
   FrameLayout layout;
   Keep keep;
   LookaheadDecisions lookahead = {};
-  RateDecisions rate = {};         ///< capacity in frames
-  std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes to the host itself
+  RateDecisions rate = {};         ///< the largest decisions that memory is reserved for
+  std::size_t coded_capacity = 0;  ///< the largest scan in bytes that the device writes directly to the host
 };
 
-/// A chain's arrays on the device. Zeroed once, because what lies past the coded samples of a picture must stay zero.
+/// A chain's arrays on the device. All are set to zero at first, because samples past a picture's coded ones must stay
+/// zero.
 struct DeviceChain {
   /// The buffers of an uploaded frame.
   struct Input {
     std::uint8_t* picture = nullptr;
-    std::uint8_t* original = nullptr;         ///< the original picture, if frames are filtered
+    std::uint8_t* original = nullptr;         ///< the unfiltered picture, if frames are filtered
     StepQuantizer* quantizers = nullptr;      ///< a QuantizerTable
     c63::Quantizer* decision_quantizers = nullptr;  ///< DecisionQuantizers
     Weight* weights = nullptr;                      ///< one for each MCU
   };
   std::array<Input, kChainDepth> inputs{};
-  std::uint8_t* decided = nullptr;          ///< one for each block: 1 if decisions code it without a vector
-  std::array<std::uint8_t*, 2> pictures{};  ///< the newest reconstruction and its reference; which is which changes
+  std::uint8_t* decided = nullptr;          ///< one per block; 1: decided to code it without a vector
+  std::array<std::uint8_t*, 2> pictures{};  ///< the newest reconstruction and its reference; they change places
   std::uint8_t* prediction = nullptr;
-  std::array<MotionVector*, 2> vectors{};  ///< of the newest frame and the previous one; which is which changes
+  std::array<MotionVector*, 2> vectors{};  ///< vectors of the newest frame and of the previous one; they change places
   std::uint16_t* sads = nullptr;
   std::array<ScanParts, kBatchesInFlight> scans{};
   std::array<FrameState*, kBatchesInFlight> states{};
-  SourceMemory source;  ///< used if frames are looked at before they are coded
+  SourceMemory source;  ///< only with look-ahead
 
   static DeviceChain carve(Carver& carver, const CodingContext& context);
 };
 
 /// A chain's arrays in page-locked host memory.
 struct HostChain {
-  /// The data of a plan, for the upload.
+  /// A plan's data, from where it is uploaded.
   struct Input {
     QuantizerTable* quantizers = nullptr;
     DecisionQuantizers* decision_quantizers = nullptr;
@@ -80,30 +82,30 @@ struct HostChain {
   struct Output {
     FrameReport* report = nullptr;
     std::uint8_t* coded = nullptr;
-    std::uint8_t* reconstruction = nullptr;  ///< linear
-    std::uint8_t* prediction = nullptr;      ///< linear
-    std::uint8_t* original = nullptr;        ///< linear; the original, downloaded again
+    std::uint8_t* reconstruction = nullptr;  ///< without padding
+    std::uint8_t* prediction = nullptr;      ///< without padding
+    std::uint8_t* original = nullptr;        ///< the unfiltered picture, downloaded; without padding
     MotionVector* vectors = nullptr;
-    std::uint8_t* decided = nullptr;  ///< blocks without a vector
+    std::uint8_t* decided = nullptr;  ///< one per block; 1: has no vector
     std::uint16_t* sads = nullptr;
   };
   std::array<Input, kChainDepth> inputs{};
   std::array<Output, kBatchesInFlight> outputs{};
-  std::uint8_t* reference = nullptr;  ///< of each picture
+  std::uint8_t* reference = nullptr;  ///< the reference picture, if Keep::host_reference
   SourceStaging source;
 
   static HostChain carve(Carver& carver, const CodingContext& context);
 };
 
-/// Frames of page-locked memory for all input: 48 MiB of them, at least two, at most as many as chains hold. More gain
-/// nothing, and a driver takes 0.3 ms to allocate a MiB.
+/// The number of page-locked frames for input: as many as fit in 48 MiB, at least two, at most as many as the chains
+/// hold. More do not make it faster, and a driver takes 0.3 ms to allocate a MiB.
 [[nodiscard]] int staging_frames(const Geometry& geometry, int chains);
 
-/// Device memory that the driver uses for the graphs of a chain.
+/// The device memory that the driver uses for a chain's graphs, in bytes.
 inline constexpr std::size_t kGraphBytes = 4U << 20;
 
-/// Capacity for a coded scan that the device writes directly to the host. Noise needs more. The host then fetches the
-/// bits of such a scan and stuffs them itself.
+/// The bytes reserved for a scan that the device writes directly to the host. Scans of noise are larger. The host then
+/// downloads the bits of such a scan and stuffs the bytes itself.
 [[nodiscard]] std::size_t usual_coded_capacity(const Geometry& geometry);
 
 }  // namespace c63::cuda

@@ -45,7 +45,7 @@ std::size_t host_bytes(const CodingContext& context, int chains) {
   return carver.used();
 }
 
-/// Zeroed before anything else uses it.
+/// Allocates device memory and sets it to zero before other streams can use it.
 DeviceBuffer<std::byte> make_zeroed(std::size_t bytes) {
   DeviceBuffer<std::byte> memory(bytes);
   const Stream stream;
@@ -111,7 +111,7 @@ void CudaBackend::discard_input(int number) {
 }
 
 bool CudaBackend::accepts(std::span<const std::uint8_t> in_place) const {
-  const DeviceGuard guard(device_);  // this call opens the thread's device
+  const DeviceGuard guard(device_);  // this call may be the first one of its thread
   return can_copy(device_, in_place);
 }
 
@@ -144,7 +144,7 @@ void CudaBackend::add(const ChainFrame& frame) {
 }
 
 void CudaBackend::add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture) {
-  // Planes that follow each other without a gap on both sides are copied together.
+  // Planes that follow each other without a gap, in both places, are copied together.
   const FrameLayout& layout = context_.layout;
   const std::uint8_t* from = samples.data();
   for (int p = 0; p < kPlanes;) {
@@ -166,7 +166,7 @@ void CudaBackend::add_original(const ChainFrame& frame, std::uint8_t* picture) {
   if (frame.original == nullptr) return add_samples(frame.original_in_place, true, picture);
   if (!context_.settings.measurement.psnr) return;
   const std::vector<std::uint8_t>& samples = *frame.original;
-  std::uint8_t* const staging = uploads_.take_staging();  // half of it is enough for inputs
+  std::uint8_t* const staging = uploads_.take_staging();  // inputs need only half of the staging frames
   uploads_.free_with_upload(staging);
   std::ranges::copy(samples, staging);
   add_samples({staging, samples.size()}, false, picture);

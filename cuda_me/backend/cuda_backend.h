@@ -20,18 +20,18 @@
 
 namespace c63::cuda {
 
-/// The parameters of one GPU.
+/// The GPU that a backend uses.
 struct DeviceChoice {
-  int index = 0;      ///< CUDA's number
+  int index = 0;      ///< CUDA's index
   int number = 0;     ///< the number in messages
-  int trace_row = 0;  ///< the first of three
+  int trace_row = 0;  ///< the first of its three rows in the trace
 };
 
-/// One GPU as a device of a run. Frames are put into page-locked memory and uploaded (UploadQueue), taken batch by batch
-/// (BatchQueue), searched, coded and downloaded (FrameStages, FrameGraphs), and handed out (FrameResults).
+/// One GPU as a device of a run. Frames are put into page-locked memory and uploaded (UploadQueue), collected in
+/// batches (BatchQueue), searched, coded and downloaded (FrameStages, FrameGraphs), and returned (FrameResults).
 class CudaBackend final : public Backend {
  public:
-  /// The device is the thread's current one. Throws Error (memory) if that many chains do not fit.
+  /// Uses the thread's current device. Throws Error (memory) if that many chains do not fit.
   CudaBackend(const ResolvedEncode& encode, const CudaBackendOptions& options, const DeviceChoice& device, int chains);
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
@@ -43,12 +43,13 @@ class CudaBackend final : public Backend {
   [[nodiscard]] SourceFrames* source_frames(int chain) override;
 
  private:
-  /// Gives the chains their parts of the two blocks of memory. Returns the remaining memory, which is the staging.
+  /// Gives the chains their parts of the device's and the host's memory. Returns the rest of the host's memory: the
+  /// staging frames.
   std::vector<std::uint8_t*> carve_memory();
-  /// Adds a frame to its chain, and its data to the pending upload.
+  /// Adds a frame to its chain, and the frame's data to the pending upload.
   void add(const ChainFrame& frame);
   void add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture);
-  /// The same for the original of a filtered frame.
+  /// Adds the unfiltered picture of a filtered frame to the pending upload.
   void add_original(const ChainFrame& frame, std::uint8_t* picture);
   void add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from);
   [[nodiscard]] Chain& chain(int number) { return chains_[static_cast<std::size_t>(number)]; }
@@ -63,7 +64,7 @@ class CudaBackend final : public Backend {
   FrameStages stages_;
   BatchQueue batches_;
   FrameResults results_;
-  std::deque<CudaSourceFrames> source_frames_;  ///< by chain, if frames are looked at before they are coded
+  std::deque<CudaSourceFrames> source_frames_;  ///< by chain; empty without look-ahead
   BackendInfo info_;
 };
 

@@ -1,4 +1,4 @@
-// Opens GPUs as devices of a run: chooses the device and the number of chains.
+// Opens GPUs as devices of a run: chooses the GPU and the number of chains.
 
 #include <algorithm>
 #include <memory>
@@ -13,11 +13,11 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kTraceRows = 3;  ///< of a device
+constexpr int kTraceRows = 3;  ///< rows of a device in the trace
 
-/// The number of chains that makes a batch worth its launches: enough MCUs to fill a device several times over
-/// (docs/notes/gpu-host.md). Decisions by rate need many more launches, and two groups of chains take turns. Looking
-/// ahead leaves most of a device idle.
+/// The number of chains for which a batch is large enough to be worth its launches: the MCUs fill a device several
+/// times over (docs/notes/gpu-host.md). Decisions by rate need many more launches, and two groups of chains run side by
+/// side. Looking ahead leaves most of a device idle.
 int preferred_chains(const ResolvedEncode& encode) {
   constexpr std::int64_t kFewest = 4;
   if (encode.lookahead.any()) return 32;
@@ -27,7 +27,7 @@ int preferred_chains(const ResolvedEncode& encode) {
   return static_cast<int>(std::clamp((mcus_a_batch + encode.geometry.mcus() - 1) / encode.geometry.mcus(), kFewest, most));
 }
 
-/// One after another, so that no more are opened than needed.
+/// Opens one device after another until one is usable, so that no more are opened than needed.
 int first_usable_device() {
   const auto count = static_cast<int>(listed_devices().devices.size());
   for (int device = 0; device + 1 < count; ++device) {
@@ -36,10 +36,10 @@ int first_usable_device() {
     } catch (const Error&) {
     }
   }
-  return require_device(std::max(0, count - 1)).index;  // or throws, with the reason
+  return require_device(std::max(0, count - 1)).index;  // throws with the reason if this one is not usable
 }
 
-/// Tries half the chains while they do not fit.
+/// Opens a device. As long as the chains do not fit in memory, halves their number.
 std::unique_ptr<Backend> open_device(const ResolvedEncode& encode, const CudaBackendOptions& options,
                                      const DeviceChoice& device, int max_chains) {
   const EncoderSettings& settings = encode.settings;

@@ -10,25 +10,26 @@
 
 namespace c63::cuda {
 
-/// The work of a frame, recorded as graphs. Only for a backend with one chain. There is a graph for each place that its
-/// frames take in turn, so that no graph ever changes. Recorded are frames whose picture is the usual one of their slot
-/// and whose blocks all have a vector (or none, in a key frame). Other frames are launched kernel by kernel.
+/// The work on a frame, recorded as CUDA graphs. Only for a backend with one chain. The buffers of a chain's frames
+/// repeat after kChainDepth frames, and there is a graph for each set of buffers, so no graph is ever changed. A frame
+/// uses a graph if its picture is the usual one of its slot, and either all its blocks have a vector or it is a key
+/// frame. Other frames are launched kernel by kernel.
 class FrameGraphs {
  public:
-  /// Makes no graphs.
+  /// Has no graphs.
   FrameGraphs() = default;
   FrameGraphs(const CodingContext& context, const Chain& chain, MotionSearch& search, const Stream& coding,
               const Stream& download);
 
-  /// Returns the search and coding of a frame, or null if it must be launched on the stream. `search` may ask for that,
-  /// to measure times.
+  /// Returns the graph of a frame's search and coding, or null if the frame must be launched on the stream. `search`
+  /// may require that to measure times.
   [[nodiscard]] const GraphExec* coding(int slot, const FrameRole& role, MotionSearch& search) const;
-  /// Returns writing and download of a scan, or null if there is no graph.
+  /// Returns the graph that writes and downloads a scan, or null if there is none.
   [[nodiscard]] const GraphExec* scan(int turn) const;
 
  private:
-  std::array<GraphExec, kChainDepth> key_;                 ///< by slot: coding
-  std::vector<std::array<GraphExec, kChainDepth>> inter_;  ///< by choice of the search, and slot: search and coding
+  std::array<GraphExec, kChainDepth> key_;                 ///< coding, by slot
+  std::vector<std::array<GraphExec, kChainDepth>> inter_;  ///< search and coding, by choice of the search and by slot
   std::array<GraphExec, kBatchesInFlight> scan_;           ///< by turn
 };
 

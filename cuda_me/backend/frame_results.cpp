@@ -21,7 +21,7 @@ double milliseconds_since(TraceSpan::Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(TraceSpan::Clock::now() - start).count();
 }
 
-/// Returns the blocks of a plane that are coded without a vector; empty if there are none.
+/// Returns which blocks of a plane are coded without a vector, one flag per block; empty if all have one.
 std::span<const std::uint8_t> mask_of(const FramePlan& plan, const HostChain::Output& output, const FrameLayout& layout,
                                       int plane, int blocks) {
   if (plan.key || !plan.rate.any()) return {};
@@ -62,8 +62,8 @@ void FrameResults::append(const Batch& batch, std::vector<ChainResult>& finished
     const DeviceGuard guard(device_);
     for (std::size_t i = some.begin(); i < some.end(); ++i) results[i] = finish(batch, batch.entries[i], times);
   };
-  // For a batch of large frames, copying the bytes takes one thread as long as the device takes to code them. For small
-  // frames, waking other threads takes longer than copying.
+  // For a batch of large frames, copying the bytes takes one thread as long as the device takes to code them, so
+  // several threads copy. For small frames, waking other threads takes longer than copying.
   constexpr std::size_t kBytesOfFrames = 1 << 20;
   const std::size_t grain = std::max<std::size_t>(1, kBytesOfFrames / context_.geometry.frame_bytes());
   const oneapi::tbb::blocked_range<std::size_t> all(0, results.size(), grain);
@@ -135,7 +135,8 @@ void FrameResults::write_bytes(const Batch& batch, const BatchEntry& entry, Enco
   bits.luma = report.totals.luma_bits;
   bits.chroma = report.totals.chroma_bits;
   const std::uint64_t written = 8 * report.scan_bytes;
-  bits.header = written > report.scan_bits ? written - report.scan_bits : 0;  // the flush may lose up to seven bits
+  // The end of the scan may lose up to seven bits.
+  bits.header = written > report.scan_bits ? written - report.scan_bits : 0;
   write_frame_trailer(bytes);
   bits.header += 8 * (header.size() + kFrameTrailerBytes);
 }
@@ -168,7 +169,7 @@ void FrameResults::copy_motion(const FramePlan& plan, const HostChain::Output& o
     if (!mask.empty()) field.inter.assign(mask.size(), 1);
     for (std::size_t i = 0; i < mask.size(); ++i) {
       if (mask[i] == 0) continue;
-      if (field.vectors[i] != no_vector()) continue;  // inherited
+      if (field.vectors[i] != no_vector()) continue;  // predicted with an inherited vector
       field.vectors[i] = {};
       field.inter[i] = 0;
     }
@@ -176,8 +177,8 @@ void FrameResults::copy_motion(const FramePlan& plan, const HostChain::Output& o
 }
 
 StageTimes FrameResults::times_of(const Batch& batch) const {
-  // Events say when a batch's coding and downloads ended. The kernels themselves report when coding began and when
-  // writing took place: events between kernels would cost a chain of small frames a fifth of its speed.
+  // Events give the times when a batch's coding and downloads ended. The kernels report when coding began and when the
+  // scans were written: with events between kernels, a chain of small frames would be a fifth slower.
   constexpr auto kNever = std::numeric_limits<unsigned long long>::max();
   FrameMoments moments{.coding_starts = kNever, .writing_starts = kNever};
   unsigned long long writing_ends = 0;

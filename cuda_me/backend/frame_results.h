@@ -12,7 +12,7 @@
 
 namespace c63::cuda {
 
-/// Writes the headers of a chain's frames. They are mostly those of the previous frame.
+/// Writes the headers of a chain's frames. It writes them anew only if they differ from the previous frame's.
 class HeaderWriter {
  public:
   [[nodiscard]] const std::vector<std::uint8_t>& header_of(const FramePlan& plan, const Geometry& geometry);
@@ -27,7 +27,7 @@ class HeaderWriter {
 /// Turns the results of a batch into encoded frames with their statistics, and adds its times to the trace.
 class FrameResults {
  public:
-  /// `stream`: an idle stream of the device. `trace_row`: the first of three rows for the device's spans.
+  /// `stream` is an idle stream of the device. `trace_row` is the first of the device's three rows in the trace.
   FrameResults(const CodingContext& context, std::span<const Chain> chains, const UploadQueue& uploads, int device,
                int trace_row, const Stream& stream);
 
@@ -44,11 +44,11 @@ class FrameResults {
   [[nodiscard]] const HostChain::Output& output_of(const Batch& batch, const BatchEntry& entry) const {
     return chain_of(entry).host.outputs[static_cast<std::size_t>(batch.turn)];
   }
-  /// The times of a batch's stages, for all its frames together.
+  /// The times of a batch's stages. They are for all frames of the batch together.
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
   void trace(const Batch& batch, const StageTimes& times) const;
   [[nodiscard]] ChainResult finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
-  /// Header, scan and trailer of a frame, and its bits by kind.
+  /// Writes the header, scan and trailer of a frame, and counts its bits by kind.
   void write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame);
   void append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const;
   void copy_motion(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;
@@ -59,7 +59,7 @@ class FrameResults {
   int device_;
   int trace_row_;
   std::vector<HeaderWriter> headers_;  ///< by chain
-  Event origin_{Event::Timing::on};    ///< a moment known on both the device's and the host's clock, for traces
+  Event origin_{Event::Timing::on};    ///< a moment that is known on both the device's and the host's clock, for traces
   Clock::time_point origin_time_;
 };
 

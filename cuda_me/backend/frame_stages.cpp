@@ -30,7 +30,7 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
   jobs_.reserve(chains.size());
   searches_.reserve(chains.size() * kPlanes);
   rate_items_.reserve(chains.size());
-  // Allocated now, so that opening a backend fails at once if it does not fit.
+  // Memory is allocated now, so that opening a backend fails at once if there is too little.
   if (context.rate.any()) rate_.reserve(context.rate, {coding_, second_});
   if (graphs && chains.size() == 1 && !context.keep.any()) {
     graphs_ = FrameGraphs(context, chains.front(), *search_, coding_, download_);
@@ -92,7 +92,7 @@ void FrameStages::end_coding(Batch& batch, bool apart) {
 
 void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   const Range range("batch");
-  // Plain frames come first, then frames that are decided by rate.
+  // Frames with plain quantization come first, then frames that are decided by rate.
   std::ranges::sort(batch.entries, {},
                     [this](const BatchEntry& entry) { return std::pair(slot_of(entry).role.by_rate, entry.chain); });
   jobs_.clear();
@@ -109,8 +109,8 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   } else {
     enqueue_coding_of(batch, apart);
   }
-  // The scan is written and goes out during the next batch's work. All other output goes before that work
-  // overwrites it.
+  // The scan is written and downloaded during the next batch's work. All other outputs are downloaded before that work
+  // overwrites them.
   end_coding(batch, apart);
   if (const GraphExec* const graph = graphs_.scan(batch.turn)) {
     graph->launch(download_);
@@ -135,7 +135,7 @@ void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
     if (by_rate) rate_items_.push_back(rate_item(batch.entries[i], job));
     if (job.reference == nullptr) continue;
     if (!by_rate) add_searches(context_, job, searches_);
-    if (context_.keep.host_reference && job.inherited == nullptr) {  // the host has only the newest picture
+    if (context_.keep.host_reference && job.inherited == nullptr) {  // the host has a copy of the newest picture only
       const Chain& chain = chains_[static_cast<std::size_t>(batch.entries[i].chain)];
       copy_async(const_cast<std::uint8_t*>(job.reference), chain.host.reference,
                  context_.layout.picture_bytes, coding_);

@@ -12,9 +12,9 @@
 
 namespace c63::cuda {
 
-/// A batch: at most one frame of each chain.
+/// Frames that the device codes together: at most one of each chain.
 struct Batch {
-  int turn = 0;  ///< its number modulo kBatchesInFlight, which selects the places of its outputs
+  int turn = 0;  ///< the batch's number modulo kBatchesInFlight, which selects the places of its outputs
   std::vector<BatchEntry> entries;
   Event start{Event::Timing::on};
   Event coded{Event::Timing::on};
@@ -22,20 +22,21 @@ struct Batch {
   Event done{Event::Timing::on};
 };
 
-/// Launches the search of all planes of an inter frame.
+/// Adds the searches of all planes of an inter frame to `searches`.
 void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches);
 
-/// Launches the work of a batch on the device's streams. One thread at a time.
+/// Launches the work of a batch on the device's streams. Only one thread at a time may use it.
 class FrameStages {
  public:
-  /// With `graphs`, the frames of a single chain that keeps only bytes are recorded once and launched as graphs.
+  /// With `graphs`, frames are recorded once and then launched as graphs. This needs a single chain that keeps only
+  /// bytes.
   FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs);
   ~FrameStages();
   FrameStages(const FrameStages&) = delete;
   FrameStages& operator=(const FrameStages&) = delete;
 
-  /// Launches search, coding, scans and downloads of a batch. Its frames have been uploaded when `uploaded` has passed.
-  /// May reorder the batch's entries.
+  /// Launches search, coding, scans and downloads of a batch. The work waits for the event `uploaded`. May reorder the
+  /// batch's entries.
   void enqueue(Batch& batch, const Event& uploaded);
 
   /// The stream on which frames are searched and coded, one batch after another.
@@ -44,9 +45,10 @@ class FrameStages {
  private:
   [[nodiscard]] const FrameSlot& slot_of(const BatchEntry& entry) const;
   [[nodiscard]] RateItem rate_item(const BatchEntry& entry, const CodingJob& job) const;
-  /// Returns true if the chains of both sides of the batch need not wait for each other.
+  /// Returns true if the batch's chains may be divided into two sides (RateStages) that run on separate streams.
   [[nodiscard]] bool may_part(const Batch& batch) const;
-  /// Makes streams wait for each other, if earlier batches used them differently.
+  /// Makes the streams of the two sides wait for earlier batches, if these used the streams differently. `apart`: this
+  /// batch runs on separate streams.
   void part_or_join(bool apart, const Event& uploaded);
   void enqueue_coding_of(const Batch& batch, bool apart);
   /// Makes the download stream wait for all coding.
@@ -57,13 +59,13 @@ class FrameStages {
   const CodingContext& context_;
   std::span<const Chain> chains_;
   Stream coding_;
-  Stream second_;  ///< for the second side's chains, which are decided by rate apart from the others
-  Stream download_{Stream::Priority::high};  ///< its few thread blocks come before those of the next batch
+  Stream second_;  ///< for the chains of side 1 if the sides run separately
+  Stream download_{Stream::Priority::high};  ///< its few thread blocks are placed before those of the next batch
   std::unique_ptr<MotionSearch> search_;
   Event forked_;
   Event coded_first_;
   Event coded_second_;
-  bool apart_ = false;  ///< the last batch used the sides separately
+  bool apart_ = false;  ///< the sides of the last batch ran separately
   FrameGraphs graphs_;
   RateStages rate_;
   std::vector<CodingJob> jobs_;

@@ -18,35 +18,38 @@ struct RateItem {
   CodingJob job;
   const FramePlan* plan = nullptr;
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers, on the device
-  std::uint8_t* decided = nullptr;             ///< one for each block without a vector, on the device
-  const Weight* weights = nullptr;             ///< of the plan, on the device; null: none
-  const std::uint8_t* original = nullptr;      ///< the original of a filtered picture; null: not filtered
+  std::uint8_t* decided = nullptr;             ///< one per block, on the device; 1: the block has no vector
+  const Weight* weights = nullptr;             ///< weights of the plan, on the device; null: none
+  const std::uint8_t* original = nullptr;      ///< the unfiltered picture; null: not filtered
   int side = 0;                                ///< 0 or 1; the same for all frames of a chain
 };
 
-/// All stages of such frames up to the bits of their segments (kernels/rate_frame.h).
+/// Runs the stages of frames that are decided by rate and distortion, up to the bits of their segments
+/// (kernels/rate_frame.h).
 ///
-/// A frame belongs to one of two sides. Each side has its own memory for data between stages, so it may have its own
-/// stream. A beam leaves most of the device to the other side's stages.
+/// The chains are divided into two sides. Each side has its own memory for data between stages, so it may use its own
+/// stream. A beam leaves most of the device idle; the other side's stages use it meanwhile.
 class RateStages {
  public:
   static constexpr int kSides = 2;
   using Streams = std::array<cudaStream_t, kSides>;
 
-  /// For batches of up to `frames`. Allocates memory when it is first needed, or by reserve().
+  /// Makes the stages for batches of at most `frames` frames. Memory is allocated by reserve(), or when it is first
+  /// needed.
   RateStages(const CodingContext& context, std::size_t frames);
 
-  /// Allocates the memory for such frames. Waits for `streams` if there was less memory before.
+  /// Allocates the memory for frames with these decisions. If more is needed than before, waits for `streams` first.
   void reserve(const RateDecisions& rate, const Streams& streams);
   /// Launches all work of a batch on the streams of its sides.
   void enqueue(std::span<const RateItem> items, int turn, const Streams& streams);
 
-  /// The frames of a side that go through a stage together, limited by memory.
+  /// Frames of one side that go through the stages together. Memory limits their number.
   struct Group {
     RateGroup frames;
     int side = 0;
   };
-  /// Prepares the inputs of the stages. Returns the groups. Each group goes through all stages one after another.
+  /// Prepares the inputs of the stages and returns the groups. Each group must go through all stages before the next
+  /// one begins, because groups of a side share memory.
   [[nodiscard]] std::vector<Group> prepare(std::span<const RateItem> items, int turn, const Streams& streams);
 
  private:
@@ -57,13 +60,13 @@ class RateStages {
 
   const CodingContext& context_;
   std::size_t frames_;
-  int slots_ = 0;                 ///< capacity in candidates per block
-  std::size_t group_frames_ = 0;  ///< capacity in frames of a side
+  int slots_ = 0;                 ///< candidates per block that memory is allocated for
+  std::size_t group_frames_ = 0;  ///< frames of a side that memory is allocated for
   DeviceBuffer<std::byte> scratch_;
-  DeviceBuffer<RateFrame> on_device_;  ///< by turn and place in the batch
+  DeviceBuffer<RateFrame> on_device_;  ///< by turn, then by place in the batch
   PinnedBuffer<RateFrame> on_host_;
   Cost lambda_ = 0;
-  WeightedLambdas weighted_;  ///< of lambda_
+  WeightedLambdas weighted_;  ///< for lambda_
 };
 
 }  // namespace c63::cuda

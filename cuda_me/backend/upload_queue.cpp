@@ -55,7 +55,7 @@ void UploadQueue::start() {
   upload(started_).done.record(stream_);
   const std::lock_guard lock(mutex_);
   ++started_;
-  // Frames that lie elsewhere use no staging, so nothing else would reclaim it.
+  // An upload without staging frames is never reclaimed by take_staging(), so it is done here.
   if (started_ - reclaimed_ == static_cast<std::int64_t>(uploads_.size())) reclaim_staging();
 }
 

@@ -11,45 +11,45 @@
 
 namespace c63::cuda {
 
-/// Copies that go to the device together.
+/// Copies that are started together.
 struct Upload {
   Event start{Event::Timing::on};
   Event done{Event::Timing::on};
   std::int64_t first_frame = 0;
   int frames = 0;
-  std::vector<std::uint8_t*> staging;  ///< staging that is free when they have arrived
+  std::vector<std::uint8_t*> staging;  ///< staging frames that become free when the copies are done
 
   [[nodiscard]] double milliseconds_a_frame() const { return done.milliseconds_since(start) / static_cast<double>(frames); }
 };
 
-/// Brings frames to the device: page-locked memory that they are put into (staging), and copies from there. One call
-/// copies all frames that were added together. Frames that are on the device already are copied within it.
+/// Brings frames to the device. Frames are put into page-locked memory (staging) and copied from there. One call copies
+/// all frames that were added together. Frames that are on the device already are copied within it.
 ///
 /// Any thread may call take_staging() and give_back(). One thread adds and starts uploads.
 class UploadQueue {
  public:
-  /// `staging`: frames of page-locked memory. `most_uploads`: an upload is forgotten when this many later ones have
-  /// started. It must be done by then.
+  /// `staging` is the page-locked memory, one pointer per frame. `most_uploads` is the number of uploads whose data is
+  /// kept: an upload must be done before that many later ones have started.
   UploadQueue(std::vector<std::uint8_t*> staging, std::size_t most_uploads);
   ~UploadQueue();
   UploadQueue(const UploadQueue&) = delete;
   UploadQueue& operator=(const UploadQueue&) = delete;
 
-  /// Number of frames of staging.
+  /// The number of staging frames.
   [[nodiscard]] int staging() const { return static_cast<int>(staging_count_); }
-  /// Returns a free frame of staging. Waits for uploads if all are in use.
+  /// Returns a free staging frame. Waits for uploads if none is free.
   [[nodiscard]] std::uint8_t* take_staging();
-  /// Takes back a frame that was not filled.
+  /// Takes back a staging frame that was not filled.
   void give_back(std::uint8_t* staging);
 
-  /// Adds a frame to the pending upload, and returns that upload's number. `staging` is free again when the upload has
-  /// arrived. It is null if the frame's samples lie elsewhere.
+  /// Adds a frame to the pending upload and returns the upload's number. `staging` becomes free when the upload is
+  /// done. It is null if the samples are not in staging.
   std::int64_t add_frame(std::int64_t index, std::uint8_t* staging);
-  /// Frees this staging when the pending upload has arrived. The upload must have a frame already.
+  /// Frees this staging frame when the pending upload is done. A frame must have been added to the upload before.
   void free_with_upload(std::uint8_t* staging) { upload(started_).staging.push_back(staging); }
-  /// Adds a copy for that frame. `from` must not change until the upload has arrived.
+  /// Adds a copy to the pending upload. `from` must not change until the upload is done.
   void add_copy(void* to, const void* from, std::size_t bytes) { copies_.add(to, from, bytes); }
-  /// The same for a copy within the device.
+  /// Adds a copy within the device to the pending upload.
   void add_device_copy(const DeviceCopy& copy) { device_copies_.push_back(copy); }
   /// Starts the pending upload.
   void start();
@@ -62,20 +62,21 @@ class UploadQueue {
   [[nodiscard]] Upload& upload(std::int64_t number) {
     return uploads_[static_cast<std::size_t>(number) % uploads_.size()];
   }
-  /// Frees the staging of uploads that have arrived. Waits for one if there is none. The mutex is held.
+  /// Frees the staging frames of uploads that are done. If none is free, waits for the oldest upload. The caller holds
+  /// the mutex.
   void reclaim_staging();
 
-  /// Copies within the device are short, and come before work that waits for a free place on it.
+  /// High priority: copies within the device are short, and must not wait behind kernels that wait for room.
   Stream stream_{Stream::Priority::high};
   // Copies of the pending upload.
   CopyBatch copies_;
   std::vector<DeviceCopy> device_copies_;
-  std::vector<Upload> uploads_;  ///< by number, modulo their count
+  std::vector<Upload> uploads_;  ///< by number modulo the vector's size
   std::size_t staging_count_;
   std::mutex mutex_;                  ///< guards the members below, and Upload::staging
-  std::vector<std::uint8_t*> free_;   ///< the last one used is taken first, because it may still be in a cache
-  std::int64_t started_ = 0;          ///< uploads
-  std::int64_t reclaimed_ = 0;        ///< whose staging is free again
+  std::vector<std::uint8_t*> free_;   ///< the one used last is taken first, because it may still be in a cache
+  std::int64_t started_ = 0;          ///< number of started uploads
+  std::int64_t reclaimed_ = 0;        ///< number of uploads whose staging is free again
 };
 
 }  // namespace c63::cuda

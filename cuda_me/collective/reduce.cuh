@@ -1,7 +1,7 @@
 #pragma once
 
-// The reductions of the filters and of the encoder, over the lanes of a warp and over a thread block. An operation has a
-// Partial, an empty Partial, and a function that combines two Partials in any order.
+// The reductions of the filters and of the encoder, over the lanes of a warp and over a thread block. An operation `Op`
+// has a type Partial, an empty Partial, and a function that combines two Partials in any order.
 
 #include <cuda_runtime.h>
 
@@ -19,7 +19,8 @@ struct Adding {
   __device__ static Partial combine(Partial a, Partial b) { return a + b; }
 };
 
-/// The value of the lane whose number differs in the bits of `by`. The type is whole 32-bit words, or smaller than one.
+/// Returns the value of the lane whose number differs in the bits of `by`. The size of P is a multiple of 4 bytes, or
+/// below 4.
 template <typename P>
 [[nodiscard]] __device__ __forceinline__ P shuffle_xor(P value, int by) {
   if constexpr (sizeof(P) < 4) {
@@ -38,7 +39,7 @@ template <typename P>
   }
 }
 
-/// True if sums over a warp have instructions: for integers, from sm_80 on.
+/// True if the device has an instruction for sums over a warp: for integers, from sm_80 on.
 template <typename Op>
 inline constexpr bool kAddsByInstruction = [] {
 #if __CUDA_ARCH__ >= 800
@@ -48,15 +49,15 @@ inline constexpr bool kAddsByInstruction = [] {
 #endif
 }();
 
-/// Reduces over groups of `width` neighbouring lanes, a power of two. Every lane gets its group's result. The whole warp takes
-/// part.
+/// Reduces over groups of `width` neighbouring lanes, a power of two. Every lane gets its group's result. The whole
+/// warp takes part.
 template <typename Op, int width = 32>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_lanes(typename Op::Partial mine) {
 #if __CUDA_ARCH__ >= 800
   if constexpr (width == 32 && kAddsByInstruction<Op> && sizeof(mine) <= 4) {
     return static_cast<typename Op::Partial>(__reduce_add_sync(kFullWarp, mine));
   } else if constexpr (width == 32 && kAddsByInstruction<Op>) {
-    // The sum of 32 times 27 bits has 32.
+    // A sum of 32 numbers of 27 bits has at most 32 bits.
     constexpr unsigned kMask = (1U << 27) - 1;
     const auto bits = static_cast<unsigned long long>(mine);
     const unsigned long long low = __reduce_add_sync(kFullWarp, static_cast<unsigned>(bits) & kMask);
@@ -77,8 +78,9 @@ template <int width = 32, typename T>
   return reduce_lanes<Adding<T>, width>(value);
 }
 
-/// Reduces over a block of `threads`, 32 times a power of two. All threads take part and get the result. Between two calls the
-/// block must synchronize once more. The order is fixed, so sums of floats are the same in every run.
+/// Reduces over a block of `threads` threads, which is 32 times a power of two. All threads take part and get the
+/// result. The block must synchronize before the next call. The order is fixed, so sums of floats are the same in every
+/// run.
 template <typename Op, int threads>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_block(typename Op::Partial mine) {
   constexpr int kWarps = threads / 32;

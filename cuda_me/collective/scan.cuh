@@ -1,7 +1,7 @@
 #pragma once
 
-// The prefix scans of the filters and of the encoder: over the lanes of a warp, over many values of a warp, and the sums before
-// a thread block.
+// The prefix scans of the filters and of the encoder: over the lanes of a warp, over many values of a warp, and over
+// the values before a thread block.
 
 #include <cstdint>
 
@@ -21,8 +21,9 @@ template <int width = 32, typename T>
   return value;
 }
 
-/// Scans a warp's values, which lie in rounds of 128, four neighbours per lane. Each four become their own prefixes, and
-/// `before` becomes the sum of the warp's values before them. Returns the warp's sum. All lanes take part.
+/// Scans a warp's values. In each round the warp has 128 values, four neighbouring ones per lane. Each four become
+/// their own inclusive prefixes. `before` becomes the sum of the warp's values before them. Returns the warp's sum. All
+/// lanes take part.
 template <int rounds>
 __device__ __forceinline__ unsigned scan_warp(uint4 (&v)[rounds], unsigned (&before)[rounds], int lane) {
   unsigned carry = 0;
@@ -38,8 +39,8 @@ __device__ __forceinline__ unsigned scan_warp(uint4 (&v)[rounds], unsigned (&bef
   return carry;
 }
 
-/// The exclusive scan of `values` at `index`, in every thread of a block; all take part. For scans of some thousands of values:
-/// it is cheaper if every block sums the values before it than if a kernel runs in between.
+/// The sum of the values before `index`. All threads of the block take part and get it. For arrays of some thousands of
+/// values: it is faster if every block adds the values before its own than if another kernel scans them first.
 template <int threads>
 [[nodiscard]] __device__ unsigned long long scan_before(const std::uint32_t* values, int index) {
   unsigned long long own = 0;
@@ -47,8 +48,8 @@ template <int threads>
   return reduce_block<Adding<unsigned long long>, threads>(own);
 }
 
-/// Stores four neighbours of a scan from index i on, up to `count`: `base` plus their own prefixes `v`. With `whole`, all four
-/// exist and are aligned; they are then written past the caches.
+/// Stores four neighbouring results of a scan at index i, but none from `count` on: `base` plus the values' own
+/// prefixes `v`. If `whole` is true, all four exist and are aligned; they are then written past the caches.
 __device__ __forceinline__ void store_scanned(std::uint32_t* out, std::size_t i, std::size_t count, bool whole,
                                               unsigned base, uint4 v, bool inclusive) {
   const uint4 result = inclusive ? make_uint4(base + v.x, base + v.y, base + v.z, base + v.w)

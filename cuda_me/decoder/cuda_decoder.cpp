@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostGroups = 4;  // with two more streams, still fewer than a device's hardware queues
 constexpr int kMostFramesOfGroup = 192;
 constexpr int kMostSlots = 32;
-/// The last restored frame, its reference, and the next frame.
+/// The last restored frame, its reference, and the frame that is restored next.
 constexpr int kKeptPictures = 3;
 
 }  // namespace
@@ -28,7 +28,7 @@ std::optional<DecoderRoom> DecoderRoom::within(std::uint64_t max_memory, const G
   const std::uint64_t picture = layout.picture_bytes + blocks * sizeof(PackedVector);
   const std::uint64_t slot = picture + geometry.frame_bytes();
   DecoderRoom room;
-  // A quarter is for scans: on the device for each group, and twice in page-locked memory.
+  // A quarter of the memory is for scans: one part per group on the device, and two parts in page-locked memory.
   room.scan_bytes = max_memory / 4 / (kMostGroups + 2);
   std::uint64_t left = max_memory / 4 * 3;
   if (left < kKeptPictures * picture + slot + syntax) return std::nullopt;
@@ -52,13 +52,13 @@ CudaDecoder::Memory::Memory(const Geometry& of_pictures, const DecoderRoom& with
     Picture& picture = pictures.emplace_back();
     picture.samples = DeviceBuffer<std::uint8_t>(layout.picture_bytes);
     picture.vectors = DeviceBuffer<PackedVector>(blocks);
-    // Kernels read whole words of samples, also past a plane's end.
+    // Kernels read whole words of samples, which may extend past a plane's end.
     check(cudaMemsetAsync(picture.samples.data(), 0, picture.samples.bytes(), restoring), "cudaMemsetAsync");
   }
   while (slots.size() < static_cast<std::size_t>(room.slots)) {
     slots.emplace_back().frame = PinnedBuffer<std::uint8_t>(geometry.frame_bytes());
   }
-  restoring.synchronize();  // `host_tables` ends here, and groups use other streams
+  restoring.synchronize();  // `host_tables` is destroyed after this, and groups use other streams
 }
 
 CudaDecoder::CudaDecoder(int device, std::string description) : device_(device), description_(std::move(description)) {}
@@ -100,7 +100,7 @@ void CudaDecoder::open(const Geometry& geometry, std::uint64_t max_memory, Paral
 }
 
 bool CudaDecoder::has_room() const {
-  // Repeats belong to no group.
+  // Repeats are in no group.
   const auto most = static_cast<std::size_t>(2 * memory_->room.groups * memory_->room.frames);
   return frames_.size() < most && !memory_->groups[filling_].is_parsing();
 }
@@ -126,12 +126,12 @@ void CudaDecoder::parse_filling() {
   filling_ = (filling_ + 1) % memory_->groups.size();
 }
 
-/// Restores the frames that are parsed and have a place.
+/// Restores frames as long as the next one is parsed and has a slot.
 void CudaDecoder::restore_parsed() {
   while (!stopped_ && restored_ < frames_.size() && restore(frames_[restored_])) ++restored_;
 }
 
-/// Restores a frame. Returns false if it must wait.
+/// Restores a frame. Returns false if the frame is not parsed yet or no slot is free.
 bool CudaDecoder::restore(Frame& frame) {
   if (frame.group != nullptr) {
     if (!frame.group->is_parsed()) return false;

@@ -17,19 +17,20 @@
 
 namespace c63::cuda {
 
-/// The numbers of resources for a decoder of pictures of one size.
+/// How much of everything a decoder has for pictures of one size.
 struct DecoderRoom {
   int groups = 0;  ///< groups whose scans are parsed at the same time
-  int frames = 0;  ///< per group
+  int frames = 0;  ///< frames per group
   int slots = 0;   ///< decoded frames in page-locked memory
-  std::uint64_t scan_bytes = 0;  ///< per group; a single frame may have more
+  std::uint64_t scan_bytes = 0;  ///< bytes of scans per group; a single frame may have more
 
-  /// The resources that fit into `max_memory` bytes; empty if not even one frame fits.
+  /// Returns what fits in `max_memory` bytes; empty if not even one frame fits.
   [[nodiscard]] static std::optional<DecoderRoom> within(std::uint64_t max_memory, const Geometry& geometry);
 };
 
-/// A GPU as a decoder. Each group of frames has a stream on which its scans are parsed. When the host knows that they are
-/// valid, one other stream restores the frames in order. Each frame starts when a place in page-locked memory is free for it.
+/// A GPU as a decoder. Each group of frames has a stream on which its scans are parsed. When the host knows which scans
+/// are valid, another stream restores the frames in order. A frame is restored only when a slot in page-locked memory
+/// is free for it.
 class CudaDecoder final : public DecodeBackend {
  public:
   CudaDecoder(int device, std::string description);
@@ -48,10 +49,11 @@ class CudaDecoder final : public DecodeBackend {
   /// A picture in device memory.
   struct Picture {
     DeviceBuffer<std::uint8_t> samples;
-    DeviceBuffer<PackedVector> vectors;  ///< the vectors that its blocks were predicted with
-    int users = 0;                       ///< frames that are copied from it, or may be predicted from it
+    DeviceBuffer<PackedVector> vectors;  ///< the vectors with which the blocks were predicted
+    /// Number of frames that are copied from this picture or may be predicted from it.
+    int users = 0;
   };
-  /// A place for a decoded frame.
+  /// Page-locked memory for a decoded frame.
   struct Slot {
     PinnedBuffer<std::uint8_t> frame;
     Event restored;
@@ -65,13 +67,13 @@ class CudaDecoder final : public DecodeBackend {
     bool advances_reference = true;
     bool wanted = true;
     ScanGroup* group = nullptr;  ///< null for a repeat
-    int number = 0;              ///< in the group
-    Slot* slot = nullptr;        ///< its destination; null if it is not wanted
-    Picture* picture = nullptr;  ///< the picture that it is copied from
+    int number = 0;              ///< index in the group
+    Slot* slot = nullptr;        ///< where the frame is copied to; null if it is not wanted
+    Picture* picture = nullptr;  ///< the picture from which it is copied
     FrameOfDevice result;
   };
 
-  /// All memory for pictures of one size.
+  /// All memory of the decoder, for pictures of one size.
   struct Memory {
     Memory(const Geometry& of_pictures, const DecoderRoom& with_room);
     Geometry geometry;
@@ -98,14 +100,14 @@ class CudaDecoder final : public DecodeBackend {
   std::uint64_t max_memory_ = 0;
   std::unique_ptr<Memory> memory_;
 
-  CopyBatch copies_;              ///< of one frame; a member to reuse its memory
+  CopyBatch copies_;              ///< copies of one frame; a member so that its memory is reused
   std::deque<Frame> frames_;
-  std::size_t restored_ = 0;      ///< the number of first frames that are restored or invalid
+  std::size_t restored_ = 0;      ///< number of frames at the front that are restored or invalid
   bool stopped_ = false;          ///< an invalid frame was found
-  std::size_t filling_ = 0;       ///< the group that frames are added to
-  std::size_t staging_ = 0;       ///< the next one to use
-  Picture* current_ = nullptr;    ///< the last restored frame
-  Picture* reference_ = nullptr;  ///< the reference of that frame
+  std::size_t filling_ = 0;       ///< the group to which frames are added
+  std::size_t staging_ = 0;       ///< the staging that is used next
+  Picture* current_ = nullptr;    ///< the picture of the last restored frame
+  Picture* reference_ = nullptr;  ///< the reference of the last restored frame
 };
 
 }  // namespace c63::cuda

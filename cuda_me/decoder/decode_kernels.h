@@ -11,38 +11,40 @@
 
 namespace c63::cuda {
 
-/// A scan to parse, without stuffing, in device memory as WordReader needs it.
+/// A scan to parse, in device memory. Stuffing is removed, and the bytes are laid out for WordReader.
 struct ScanJob {
   const std::uint8_t* bytes = nullptr;
   std::uint64_t size = 0;
   std::uint32_t key = 0;
 };
 
-/// Scans that are parsed at the same time, all in device memory.
+/// Scans that are parsed at the same time. All pointers are to device memory.
 struct ScanBatch {
   const ScanTables* tables = nullptr;
   const ScanJob* jobs = nullptr;
   int count = 0;
   std::size_t blocks = 0;   ///< per frame
-  ScanTarget to;            ///< for the first frame; the next one's is `blocks` further
-  std::uint8_t* fine = nullptr;  ///< one per scan, 1 if it is valid; may be mapped host memory
+  ScanTarget to;            ///< where the first frame's results go; each next frame's are `blocks` blocks further
+  std::uint8_t* fine = nullptr;  ///< one per scan; 1: the scan is valid; may be mapped host memory
 };
 
-/// Puts the parsing of all scans of a batch on `stream`, one warp per scan.
+/// Enqueues the parsing of all scans of a batch on `stream`, one warp per scan.
 void enqueue_parsing(const ScanShape& shape, const ScanBatch& batch, cudaStream_t stream);
 
-/// A frame to restore from its syntax elements, all in device memory. FrameLayout gives the layout of pictures.
+/// A frame to restore from its syntax elements. All pointers are to device memory. Pictures are laid out as in
+/// FrameLayout.
 struct RestoreJob {
   const std::int16_t* levels = nullptr;
   const PackedVector* vectors = nullptr;
-  const PackedVector* inherited = nullptr;   ///< vectors for blocks without one; null: these are predicted from zero
+  /// The vectors with which blocks without a coded vector are predicted; null: they are predicted from zero.
+  const PackedVector* inherited = nullptr;
   const StepQuantizer* quantizers = nullptr;     ///< a QuantizerTable
   const std::uint8_t* reference = nullptr;   ///< null: a key frame
   std::uint8_t* picture = nullptr;           ///< the output; not the reference
-  PackedVector* used_vectors = nullptr;      ///< output: the vectors that blocks are predicted with
+  PackedVector* used_vectors = nullptr;      ///< output: the vectors with which blocks are predicted
 };
 
-/// Puts dequantization, inverse transform and prediction of a frame on `stream`.
+/// Enqueues dequantization, inverse transform and prediction of a frame on `stream`.
 void enqueue_restoring(const FrameLayout& layout, const RestoreJob& job, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -1,6 +1,6 @@
-// Entropy decoding of many scans at once. A scan is one long chain of codes: each begins where the previous one ends. A single
-// thread must follow it, and mostly waits for its own last instruction. So each scan has its own warp, and hundreds of warps
-// hide each other's waits.
+// Entropy decoding of many scans at once. A scan is one long chain of codes: each code begins where the previous one
+// ends. So a scan needs a single thread, which mostly waits for the result of its own last instruction. Each scan
+// therefore gets its own warp, and hundreds of warps hide each other's waits.
 
 #include <cuda_runtime.h>
 
@@ -11,7 +11,7 @@
 namespace c63::cuda {
 namespace {
 
-/// One scan for each scheduler of a multiprocessor.
+/// One scan for each of a multiprocessor's four schedulers.
 constexpr int kScansPerBlock = 4;
 constexpr int kParseThreads = kScansPerBlock * 32;
 

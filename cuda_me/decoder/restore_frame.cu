@@ -1,4 +1,4 @@
-// From levels and vectors to samples. Eight threads work on a block, each on a row or a column.
+// Turns levels and vectors into samples. Eight threads work on a block; each has a row or a column.
 
 #include "cuda_me/decoder/decode_kernels.h"
 #include "cuda_me/kernels/block_transform.cuh"
@@ -8,10 +8,11 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kBlocksPerGroup = 32;  ///< per thread block
+constexpr int kBlocksPerGroup = 32;  ///< blocks of samples per thread block
 constexpr int kRestoreThreads = kBlocksPerGroup * 8;
 
-/// Prediction plus residual for any levels, as the format defines it: both wrap in 16 bits before the sample is clamped.
+/// Adds residuals to the prediction as the format defines it for any levels: the sum wraps in 16 bits before it is
+/// clamped to a sample.
 __device__ __forceinline__ std::uint32_t reconstruct_four_wrapping(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
     const int sum = residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
@@ -20,7 +21,7 @@ __device__ __forceinline__ std::uint32_t reconstruct_four_wrapping(const int* re
   return pack_saturated(sample(0), sample(1), sample(2), sample(3));
 }
 
-/// Restores row `t` of a block from its levels, in zig-zag order in shared memory. The whole warp takes part.
+/// Restores row `t` of a block from its levels, which are in shared memory in zig-zag order. The whole warp takes part.
 __device__ __forceinline__ uint2 restore_row(uint2 prediction, const std::int16_t* levels, const StepQuantizer* quantizers,
                                              int plane, int t, float* numbers) {
   float in[8];
@@ -36,7 +37,7 @@ __device__ __forceinline__ uint2 restore_row(uint2 prediction, const std::int16_
   int residuals[8];
   if (__any_sync(kFullWarp, any_ac)) {
     inverse_block(in, t, numbers, residuals);
-  } else {  // with DC alone, the transform gives the same for every sample
+  } else {  // with only DC, the residual is the same for every sample
     const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
     for_8([&](auto i) { residuals[i] = residual; });
   }
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(kRestoreThreads)
   __shared__ uint4 levels[kBlocksPerGroup * 8];
   const int of_group = static_cast<int>(threadIdx.x) / 8;
   const int t = static_cast<int>(threadIdx.x) % 8;
-  // Threads past the last block repeat its work without writing, so that warps stay whole.
+  // Threads past the last block repeat its work but write nothing, because whole warps must take part.
   const int wanted = static_cast<int>(blockIdx.x) * kBlocksPerGroup + of_group;
   const bool active = wanted < layout.blocks;
   const int block = active ? wanted : layout.blocks - 1;

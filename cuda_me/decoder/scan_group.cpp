@@ -7,7 +7,7 @@
 namespace c63::cuda {
 namespace {
 
-/// Grows memory to `bytes` and some more, so that it seldom grows again.
+/// Grows memory to `bytes` bytes or more. It allocates some more than needed, so that it seldom grows.
 template <typename Memory>
 void make_room(Memory& memory, std::size_t bytes) {
   if (memory.size() >= bytes) return;
@@ -58,7 +58,7 @@ void ScanGroup::parse(const ScanTables* tables, ScanStaging& staging, const Para
   stream_.wait(released_);
   copy_async(input_.data(), static_cast<const std::uint8_t*>(host), end, stream_);
   staging.uploaded.record(stream_);
-  // Levels that are not coded are zero.
+  // Parsing writes only coded levels, so all levels are set to zero first.
   check(cudaMemsetAsync(levels_.data(), 0, scans_.size() * blocks_ * 64 * sizeof(std::int16_t), stream_), "cudaMemsetAsync");
   enqueue_parsing(shape_,
                   {.tables = tables,

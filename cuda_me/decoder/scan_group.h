@@ -14,13 +14,13 @@
 
 namespace c63::cuda {
 
-/// Page-locked memory through which scans go to the device. Groups take turns to use it.
+/// Page-locked memory through which scans are copied to the device. Groups use it in turn.
 struct ScanStaging {
   PinnedBuffer<std::uint8_t> memory;
-  Event uploaded;  ///< the last upload from it
+  Event uploaded;  ///< recorded after the last upload from `memory`
 };
 
-/// Frames whose scans are parsed together, and their syntax elements until they are restored.
+/// Frames whose scans are parsed together. Keeps their syntax elements until the frames are restored.
 class ScanGroup {
  public:
   /// Makes a group for at most `frames` frames.
@@ -28,25 +28,27 @@ class ScanGroup {
 
   [[nodiscard]] int size() const { return static_cast<int>(scans_.size()); }
   [[nodiscard]] bool is_full() const { return size() == frames_; }
-  /// The bytes of the scans, with stuffing.
+  /// The size of all added scans in bytes, with stuffing.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] bool is_parsing() const { return parsing_; }
 
-  /// Adds a frame and returns its number in the group. Its scan must stay in place. Call it only before parse().
+  /// Adds a frame and returns its index in the group. The bytes of its scan must stay valid. Call it only before
+  /// parse().
   int add(const FrameToDecode& frame);
   /// Starts to parse the added scans.
   void parse(const ScanTables* tables, ScanStaging& staging, const ParallelFor& parallel_for);
 
-  /// Returns true if everything is parsed. The next functions need that.
+  /// Returns true if all scans are parsed. is_fine() and job() may only be called then.
   [[nodiscard]] bool is_parsed() const { return parsing_ && parsed_.done(); }
   void wait() const { parsed_.synchronize(); }
   [[nodiscard]] bool is_fine(int number) const { return fine_.data()[number] != 0; }
-  /// The parts of frame `number`'s job that are known here: levels, vectors and quantizers.
+  /// Returns a job with the levels, vectors and quantizers of frame `number`. The caller adds the rest.
   [[nodiscard]] RestoreJob job(int number) const;
 
-  /// Lets the group be filled again after the work on `stream`, which must include all reads from it.
+  /// Empties the group. The next scans are copied to the device only after the work on `stream`, which must include all
+  /// reads of this group's results.
   void release(cudaStream_t stream);
-  /// Lets the group be filled again at once, if nothing reads from it.
+  /// Empties the group at once. Nothing may read its results.
   void clear();
 
  private:
@@ -60,15 +62,15 @@ class ScanGroup {
   std::size_t blocks_;
   int frames_;
   std::vector<Scan> scans_;
-  std::vector<QuantizationTables> tables_;  ///< each set that differs from the previous frame's
+  std::vector<QuantizationTables> tables_;  ///< each set of tables that differs from the previous frame's
   std::uint64_t bytes_ = 0;
   bool parsing_ = false;
 
-  DeviceBuffer<std::uint8_t> input_;  ///< jobs, quantizers, scans
+  DeviceBuffer<std::uint8_t> input_;  ///< on the device: jobs, quantizers, scans
   DeviceBuffer<std::int16_t> levels_;
   DeviceBuffer<PackedVector> vectors_;
   PinnedBuffer<std::uint8_t> fine_;
-  std::size_t quantizers_ = 0;  ///< their offset in input_
+  std::size_t quantizers_ = 0;  ///< offset of the quantizers in input_
   Stream stream_;
   Event parsed_;
   Event released_;

@@ -1,4 +1,5 @@
-// Finds how each 8x8 block of a picture has moved, on the GPU: a disc on a patterned ground, moved by (5, -3).
+// Finds how each 8x8 block of a picture has moved, on the GPU. The picture shows a disc that moves by (5, -3) over a
+// pattern.
 
 #include <cstdio>
 #include <map>

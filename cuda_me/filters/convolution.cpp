@@ -1,4 +1,4 @@
-// Convolutions on a GPU: checks, and choice of the kernel.
+// Convolutions on a GPU: checks arguments and chooses the kernel.
 #include "c63/cuda/filters.h"
 #include "c63/filter_checks.h"
 #include "cuda_me/filters/filter_kernels.h"

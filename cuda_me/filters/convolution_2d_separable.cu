@@ -1,5 +1,5 @@
-// 2-D convolution, last step, for kernels of two factors: the column factor over a tile in shared memory, then the row factor
-// over its sums. This takes 2K instead of K² products per output.
+// 2-D convolution, last step, for kernels that are a product of two factors: the column factor over a tile in shared
+// memory, then the row factor over these results. This takes 2K instead of K² products per output.
 #include "cuda_me/filters/kernel_taps.cuh"
 
 namespace c63::cuda::kernels {

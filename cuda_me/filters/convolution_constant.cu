@@ -1,4 +1,4 @@
-// 1-D convolution, second step: the taps are in constant memory, where all threads of a warp read the same one at once.
+// 1-D convolution, second step: the taps are in constant memory. All threads of a warp read the same tap at once.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {

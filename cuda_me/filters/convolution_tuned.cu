@@ -1,5 +1,5 @@
-// 1-D convolution, last step, for short kernels. The compiler knows the number of taps, a thread keeps the values around its
-// outputs in registers, and all memory accesses have 16 bytes.
+// 1-D convolution, last step, for short kernels. The number of taps is known at compile time, a thread keeps the values
+// around its outputs in registers, and all loads and stores have 16 bytes.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {
@@ -24,14 +24,14 @@ __global__ void __launch_bounds__(kThreads) convolution_tuned(const double* __re
                                                               const __grid_constant__ FewTaps<kTaps> taps,
                                                               double* __restrict__ out) {
   constexpr int kRadius = kTaps / 2;
-  constexpr int kLead = (kRadius + 1) / 2;  // pairs before and after the middle one
+  constexpr int kLead = (kRadius + 1) / 2;  // pairs on each side of the middle pair
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * (2 * kThreads * kPairs) + 2 * threadIdx.x;
   double x[kPairs][2 * (2 * kLead + 1)];
 #pragma unroll
   for (int p = 0; p < kPairs; ++p) {
 #pragma unroll
     for (int j = 0; j <= 2 * kLead; ++j) {
-      // Before the start, the index wraps and is too large as well.
+      // Before the signal's start, the index wraps around and is too large, too.
       const std::size_t i = first + static_cast<std::size_t>(2 * kThreads * p + 2 * (j - kLead));
       const double2 pair = load_pair(signal, count, i);
       x[p][2 * j] = pair.x;

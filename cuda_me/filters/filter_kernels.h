@@ -7,11 +7,11 @@
 
 #include "c63/cuda/filters.h"
 
-// The functions of the variants, each in the file with its name. Sizes are checked before the call.
+// The kernels of the variants; each is in the file with its name. Callers have checked the sizes.
 
 namespace c63::cuda::kernels {
 
-/// The taps of a 1-D convolution as a kernel argument, which lies in constant memory.
+/// The taps of a 1-D convolution as a kernel parameter, which is in constant memory.
 struct Taps {
   int count = 0;
   double value[kMaxTaps];
@@ -34,23 +34,24 @@ template <typename Sample, typename Tap>
 void convolve_2d_separable(FilterQueue& queue, BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
                            BasicPlaneView<Sample> out);
 
-// Histograms add to 256 counts, one per value. The counts must be zero before.
+// These functions add to 256 counts, one per byte value. The counts must be zero at first.
 void histogram_sections(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
 void histogram_interleaved(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
 void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
-/// The most bytes that CUB counts at once: 32-bit counters do not overflow, and CUB's 32-bit offsets suffice.
+/// The most bytes that CUB counts in one call: its 32-bit counters and offsets cannot overflow.
 inline constexpr std::size_t kCubHistogramBytes = std::size_t{1} << 30;
-/// Returns the number of bytes that it needs if `temporary` is null. Otherwise sets the 256 counts of at most
-/// kCubHistogramBytes bytes. The counters have 32 bits, as in CUB's own benchmarks; 64-bit ones are several times slower.
+/// If `temporary` is null, returns the number of temporary bytes that are needed. Otherwise sets the 256 counts of at
+/// most kCubHistogramBytes bytes. Counters have 32 bits, as in CUB's own benchmarks; with 64 bits it is several times
+/// slower.
 std::size_t histogram_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint32_t* counts,
                           void* temporary, std::size_t temporary_bytes);
-/// Converts counts of values to counts of bins, which are set or added to.
+/// Converts counts of byte values to counts of bins. Adds to the bins' counts if `add` is true; otherwise sets them.
 template <typename Count>
 void map_counts(FilterQueue& queue, const Count* values, const BinMap& map, std::uint64_t* counts, bool add);
 
 enum class Reduction { sum, minimum, maximum, argmin, argmax };
 
-// Result is SumOf<T>, T or uint64, depending on the reduction.
+// `Result` is SumOf<T>, T or uint64, depending on the reduction.
 template <Reduction kind, typename T, typename Result>
 void reduce_one_thread(FilterQueue& queue, std::span<const T> values, Result* result);
 template <Reduction kind, typename T, typename Result>

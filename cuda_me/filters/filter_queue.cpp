@@ -10,7 +10,7 @@
 namespace c63::cuda {
 namespace {
 
-/// Makes a device current for this thread and leaves it current, because a queue's calls launch on the current device.
+/// Makes a device the thread's current one. It stays current, because calls of a queue launch on the current device.
 int usable(int device) {
   static_cast<void>(require_device(device));
   check(cudaSetDevice(device), "cudaSetDevice");

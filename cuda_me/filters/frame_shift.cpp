@@ -1,4 +1,4 @@
-// Shifts of frames on a GPU, in steps from one kernel and one copy per frame to one kernel for all frames.
+// Computes shifts of frames on a GPU. The variants range from one kernel and one copy per frame to one kernel for all.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Histogram on a GPU: checks, and choice of the kernel.
+// Histogram on a GPU: checks arguments and chooses the kernel.
 #include <algorithm>
 
 #include "c63/cuda/filters.h"
@@ -9,7 +9,7 @@
 namespace c63::cuda {
 namespace {
 
-/// CUB counts pieces of the bytes with 32 bits. The counts are added in 64 bits.
+/// CUB counts pieces of the bytes with 32-bit counters. These counts are added in 64 bits.
 void histogram_by_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, const BinMap& map,
                       std::uint64_t* counts) {
   constexpr std::size_t kValueBytes = 256 * sizeof(std::uint32_t);

@@ -1,4 +1,4 @@
-// Histogram by CUB, and the last step of all variants: from counts of values to counts of bins.
+// Histogram by CUB, and the last step of all variants: counts of byte values become counts of bins.
 #include <cub/device/device_histogram.cuh>
 #include <cub/version.cuh>
 #include <string>

@@ -1,6 +1,5 @@
-// Histogram, third step: each block counts in shared memory and finally adds its counts to the global ones. Every lane has its
-// own counters, in its own bank, which the warps of the block share. So the lanes of a warp never wait for each other, whatever
-// the bytes are.
+// Histogram, third step: each block counts in shared memory, then adds its counts to the global ones. Lane k of every
+// warp uses its own counters, all in bank k. So the lanes of a warp never wait for each other, whatever the bytes are.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {
@@ -8,7 +7,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kLanes = 32;
-constexpr int kVectors = 4;  // vectors of 16 bytes that are loaded ahead
+constexpr int kVectors = 4;  // 16-byte vectors that a thread loads ahead
 
 /// Counts four bytes. `counts` are the counters of a lane, one per row of kLanes.
 __device__ void count_word(unsigned* counts, unsigned word) {
@@ -18,7 +17,7 @@ __device__ void count_word(unsigned* counts, unsigned word) {
   atomicAdd(counts + (word >> 24) * kLanes, 1U);
 }
 
-/// The `head` bytes up to the first multiple of 16 are counted one by one, as are those left at the end.
+/// Bytes before the first multiple of 16 (`head` of them) and after the last one are counted one by one.
 __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const std::uint8_t* __restrict__ bytes,
                                                                  std::size_t head, std::size_t count,
                                                                  std::uint64_t* counts) {
@@ -54,7 +53,8 @@ __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const st
   __syncthreads();
   for (int bin = static_cast<int>(threadIdx.x); bin < 256; bin += kThreads) {
     unsigned total = 0;
-    for (int k = 0; k < kLanes; ++k) total += lanes[bin * kLanes + (bin + k) % kLanes];  // a different bank for each thread
+    // Each thread reads from a different bank.
+    for (int k = 0; k < kLanes; ++k) total += lanes[bin * kLanes + (bin + k) % kLanes];
     if (total != 0) atomic_add(counts + bin, total);
   }
 }
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const st
 }  // namespace
 
 void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts) {
-  // A block counts in 32 bits, so pieces are small enough for one block.
+  // A block's counters have 32 bits, so a piece has fewer than 2^32 bytes.
   constexpr std::size_t kPiece = std::size_t{1} << 31;
   for (std::size_t start = 0; start < bytes.size(); start += kPiece) {
     const auto piece = bytes.subspan(start, std::min(kPiece, bytes.size() - start));

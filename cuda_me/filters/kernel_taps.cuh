@@ -4,7 +4,7 @@
 
 namespace c63::cuda::kernels {
 
-/// The taps of a 2-D kernel, or its two factors, as a kernel argument.
+/// The taps of a 2-D filter kernel, or its two factors, as a parameter of GPU kernels.
 template <typename Tap>
 struct KernelTaps {
   int size = 0;
@@ -28,8 +28,8 @@ __global__ void store_kernel(const __grid_constant__ KernelTaps<Tap> taps, Tap* 
   }
 }
 
-/// The taps in device memory, for the steps that read them there. They travel as an argument, so this also works when the call
-/// is recorded into a graph.
+/// Stores the taps in device memory, for the steps that read them there. The taps are passed as a kernel parameter, so
+/// this also works in a graph.
 template <typename Tap>
 [[nodiscard]] const Tap* store(FilterQueue& queue, const Kernel2d<Tap>& kernel) {
   auto* stored = static_cast<Tap*>(queue.scratch(sizeof(KernelTaps<Tap>)));
@@ -48,16 +48,17 @@ template <typename Sample>
   return x >= 0 && x < in.width && y >= 0 && y < in.height ? in.data[y * in.pitch + x] : Sample{0};
 }
 
-// A block has kTile x kTile outputs and reads each sample that they need once. A thread has every kTileRows-th output of a column.
+// A block has kTile x kTile outputs and loads each sample that they need once. A thread has every kTileRows-th output
+// of a column.
 inline constexpr int kTile = 32;
 inline constexpr int kTileRows = 8;
-inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side, with the largest kernel's halo
+inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side; includes the halo of the largest kernel
 
 template <typename Sample>
 using SampleTile = Sample[kTileSamples][kTileSamples + 1];
 
-/// Loads the tile: its sample (x, y) is that of `in` at (x - radius, y - radius) from the block's first output. Synchronizes
-/// the block's threads.
+/// Loads the tile. Its sample (0, 0) is `radius` samples left of and above the block's first output. Synchronizes the
+/// block's threads.
 template <typename Sample>
 __device__ void load_tile(BasicPlaneView<const Sample> in, int radius, SampleTile<Sample>& tile) {
   const int left = static_cast<int>(blockIdx.x) * kTile - radius;
@@ -70,7 +71,8 @@ __device__ void load_tile(BasicPlaneView<const Sample> in, int radius, SampleTil
   __syncthreads();
 }
 
-/// Calls compute(x, y) for the thread's outputs, relative to the block's first, and stores the results.
+/// Calls compute(x, y) for each output of the thread, with positions relative to the block's first output. Stores the
+/// results.
 template <typename Sample, typename Tap, typename Compute>
 __device__ void store_tile(BasicPlaneView<Sample> out, Tap divisor, const Compute& compute) {
   const int tx = static_cast<int>(threadIdx.x);

@@ -1,6 +1,6 @@
-// Matrix product in three steps. First, one thread per output from global memory. Second, tiles of both matrices in shared
-// memory, which divides the loads by the tile's width. Third, 4x4 outputs per thread, which divides the loads from shared
-// memory by four.
+// Matrix product in three steps. First, one thread per output, from global memory. Second, tiles of both matrices in
+// shared memory, which divides the global loads by the tile's width. Third, 4x4 outputs per thread, which divides the
+// loads from shared memory by four.
 #include "c63/filter_checks.h"
 #include "cuda_me/filters/filter_common.cuh"
 
@@ -43,7 +43,7 @@ __global__ void product_shared(In a, In b, Out c) {
 }
 
 constexpr int kSide = 64;   // outputs per side of a block
-constexpr int kDepth = 16;  // part of the common side that is in shared memory at once
+constexpr int kDepth = 16;  // part of the summed side that is in shared memory at once
 constexpr int kEach = 4;    // outputs per side of a thread
 constexpr int kThreads = (kSide / kEach) * (kSide / kEach);
 

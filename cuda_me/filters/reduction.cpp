@@ -1,4 +1,4 @@
-// Reductions on a GPU: checks, and choice of the kernel.
+// Reductions on a GPU: checks arguments and chooses the kernel.
 #include <string>
 
 #include "c63/cuda/filters.h"

@@ -1,5 +1,5 @@
-// Reduction by many blocks: every thread adds its result to the total by an atomic operation. Minima use keys, which are
-// unsigned integers in the order of the values. Positions need a second pass.
+// Reduction by many blocks: every thread combines its result with the total by an atomic operation. Minima compare
+// keys: unsigned integers in the same order as the values. Positions need a second pass.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {
@@ -10,7 +10,7 @@ constexpr int kThreads = 256;
 __device__ std::uint64_t key_of(std::uint8_t value) { return value; }
 __device__ std::uint64_t key_of(std::int32_t value) { return static_cast<std::uint32_t>(value) ^ 0x80000000U; }
 __device__ std::uint64_t key_of(double value) {
-  const double zeros_alike = value + 0.0;  // −0 and +0 are equal
+  const double zeros_alike = value + 0.0;  // −0 becomes +0, because they are equal
   const auto bits = static_cast<std::uint64_t>(__double_as_longlong(zeros_alike));
   return bits >> 63 != 0 ? ~bits : bits | std::uint64_t{1} << 63;
 }
@@ -37,7 +37,7 @@ __global__ void sum_atomics(const T* values, std::size_t count, SumOf<T>* result
   atomic_add(result, reduce_strided<ReductionOp<Reduction::sum, T>>(values, count));
 }
 
-/// With `flip` it finds the largest value, as the smallest of the inverted keys.
+/// With `flip` all ones, this finds the largest value: the smallest inverted key.
 template <typename T>
 __global__ void minimum_atomics(const T* values, std::size_t count, std::uint64_t flip, std::uint64_t* key) {
   std::uint64_t smallest = ~std::uint64_t{0};
@@ -54,7 +54,7 @@ __global__ void place_atomics(const T* values, std::size_t count, std::uint64_t 
   for (std::size_t i = global_thread(); i < count; i += global_threads()) {
     if ((key_of(values[i]) ^ flip) == *key) {
       atomic_min(place, i);
-      return;  // later hits of this thread have larger indices
+      return;  // this thread's later matches have larger indices
     }
   }
 }

@@ -37,7 +37,7 @@ template <Reduction kind, typename T, typename Result>
 void reduce_cub(FilterQueue& queue, std::span<const T> values, Result* result) {
   std::size_t bytes = 0;
   run<kind>(queue, nullptr, bytes, values, result, static_cast<T*>(nullptr));
-  constexpr std::size_t kHead = 256;  // the best value, which is not used
+  constexpr std::size_t kHead = 256;  // room for the best value, which is not used
   auto* memory = static_cast<std::uint8_t*>(queue.scratch(kHead + bytes));
   run<kind>(queue, memory + kHead, bytes, values, result, reinterpret_cast<T*>(memory));
 }

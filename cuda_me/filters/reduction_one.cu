@@ -1,4 +1,5 @@
-// Reduction, the two steps with one block: by a single thread, and by all threads of the block, whose results thread 0 combines.
+// Reduction, the two steps with one block. In the first, a single thread does all. In the second, thread 0 combines the
+// results of the block's threads.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {

@@ -5,8 +5,8 @@
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
-// The operations of reductions: how a value becomes a partial result, how two partial results are combined, and what the final
-// result is.
+// The operations of reductions: how a value becomes a partial result, how two partial results are combined, and how the
+// final result is made.
 
 namespace c63::cuda::kernels {
 
@@ -77,7 +77,7 @@ struct ReductionOp<Reduction::argmax, T> {
   __device__ static Result result(Partial a) { return a.index; }
 };
 
-/// The thread's partial result over all values with the stride of the grid.
+/// The calling thread's partial result: over every value at a stride of the whole grid.
 template <typename Op, typename T>
 [[nodiscard]] __device__ typename Op::Partial reduce_strided(const T* values, std::size_t count) {
   typename Op::Partial partial = Op::none();
@@ -87,7 +87,7 @@ template <typename Op, typename T>
   return partial;
 }
 
-// Every reduction of every type, for the instantiations at the end of the files.
+// Calls MACRO for every reduction of a type, to instantiate templates at the end of files.
 #define C63_FOR_REDUCTIONS_OF(MACRO, T) \
   MACRO(Reduction::sum, T, SumOf<T>)    \
   MACRO(Reduction::minimum, T, T)       \

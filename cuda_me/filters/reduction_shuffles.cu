@@ -1,4 +1,4 @@
-// Reduction in one launch: 16-byte loads, reduction by warps in registers, and the block that finishes last combines the
+// Reduction in one launch: 16-byte loads, then warps reduce in registers. The block that finishes last combines the
 // blocks' results. The order is fixed, so sums of floats are the same in every run.
 #include "cuda_me/filters/reduction_grid.cuh"
 
@@ -23,7 +23,7 @@ __device__ typename Op::Partial combine_all(typename Op::Partial mine, uint4 raw
   return mine;
 }
 
-/// `head` values precede the first multiple of 16 bytes.
+/// `head` values come before the first address that is a multiple of 16.
 template <typename Op, typename T>
 __global__ void __launch_bounds__(kThreads)
     reduction_shuffles(const T* __restrict__ values, std::size_t head, std::size_t count,

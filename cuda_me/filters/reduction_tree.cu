@@ -1,6 +1,6 @@
-// Reduction by trees in shared memory. Each block reduces its share, and a last block the results. Interleaved: thread 2s·k
-// adds its neighbour at distance s, and soon every warp has only a few working threads. Sequential: the first half adds the
-// second half, and whole warps become idle.
+// Reduction by trees in shared memory. Each block reduces its share; one more block reduces the blocks' results.
+// Interleaved: in each step thread 2s·k adds its neighbour at distance s, so soon every warp has only a few working
+// threads. Sequential: the first half of the threads adds the second half, so whole warps become idle.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {

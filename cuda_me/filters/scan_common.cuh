@@ -4,15 +4,15 @@
 
 namespace c63::cuda::kernels {
 
-// Integers wrap, so they are added as unsigned.
+// Integers are added as unsigned, because they may overflow.
 template <typename T>
 using Adder = std::conditional_t<std::is_floating_point_v<T>, T, std::uint32_t>;
 
 constexpr int kScanThreads = 512;
 constexpr int kScanTile = 2 * kScanThreads;  // values of a tile in Blelloch's scan: two per thread
 
-/// The place of value i of a tile in shared memory. With padding, an empty place follows every 32 values, so the tree's strides
-/// of powers of two fall into different banks.
+/// The index of value i of a tile in shared memory. With padding, an unused element follows every 32 values. So the
+/// tree's strides, which are powers of two, use different banks.
 template <bool padded>
 [[nodiscard]] __device__ constexpr int place_of(int i) {
   return padded ? i + i / 32 : i;
@@ -20,7 +20,8 @@ template <bool padded>
 template <bool padded>
 constexpr int kScanPlaces = padded ? kScanTile + kScanTile / 32 : kScanTile;
 
-/// Blelloch's exclusive scan of a tile in shared memory: sums go up a tree, prefixes down. Returns the tile's sum to all threads.
+/// Blelloch's exclusive scan of a tile in shared memory: sums go up a tree, prefixes come down. All threads get the
+/// tile's sum.
 template <bool padded, typename A>
 __device__ A scan_tile(A* tile) {
   __shared__ A total;
@@ -55,7 +56,8 @@ __device__ A scan_tile(A* tile) {
   return total;
 }
 
-/// Scans the tile of `values` that starts at `first`, adds `before` and stores it. Returns the tile's sum.
+/// Scans the tile of `values` that starts at `first`, adds `before` to each prefix and stores the result. Returns the
+/// tile's sum.
 template <bool padded, typename T>
 __device__ Adder<T> scan_values(const T* values, std::size_t count, T* out, std::size_t first, Adder<T> before,
                                 bool inclusive) {

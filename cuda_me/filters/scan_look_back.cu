@@ -1,7 +1,8 @@
-// Prefix scan of 4-byte integers in one pass: memory is read once and written once. A block takes the next tile, scans it in
-// registers and publishes its sum. It looks back over the earlier tiles until one already knows the sum of all before it
-// (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back"). It looks at as many tiles at once as it
-// has threads. That is more than are in work at a time, so one look is enough.
+// Prefix scan of 4-byte integers in one pass: memory is read once and written once. A block takes the next tile, scans
+// it in registers and publishes its sum. Then it looks back over the earlier tiles, up to one that has published the
+// sum of itself and all tiles before it (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
+// look-back"). It looks at one tile per thread at once. That is more tiles than are in work at a time, so looking once
+// is enough.
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
@@ -20,16 +21,16 @@ constexpr int kRounds = 4;  // rounds of four neighbouring values per lane
 constexpr int kWarpValues = kRounds * 32 * 4;
 constexpr std::size_t kTile = static_cast<std::size_t>(kWarps) * kWarpValues;
 
-// The state of a tile: a flag in the upper half and a value in the lower half, written and read at once.
+// The state of a tile: a flag in the upper half and a sum in the lower half, read and written together.
 constexpr unsigned long long kSumOfTile = 1ULL << 32;
-constexpr unsigned long long kSumOfAll = 2ULL << 32;  // of the tile and all before it
+constexpr unsigned long long kSumOfAll = 2ULL << 32;  // the sum of the tile and all tiles before it
 
 using State = volatile unsigned long long;
 
-/// The sum of all tiles before `tile`. All threads call it and get it.
+/// The sum of all tiles before `tile`. All threads call it, and all get the sum.
 __device__ unsigned look_back(State* states, std::int64_t tile) {
-  __shared__ unsigned sums[kWarps];  // of the tiles that a warp looked at, up to one that knows the sum of all
-  __shared__ bool knows[kWarps];     // whether the warp met one
+  __shared__ unsigned sums[kWarps];  // the sum of the tiles that each warp looked at, up to one with kSumOfAll
+  __shared__ bool knows[kWarps];     // true if the warp found a tile with kSumOfAll
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int warp = static_cast<int>(threadIdx.x / 32);
   unsigned before = 0;
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
   __shared__ unsigned tile_of_block;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int warp = static_cast<int>(threadIdx.x / 32);
-  // Tiles are numbered in the order in which blocks start, so all earlier tiles are already in work.
+  // Blocks take tiles in the order in which the blocks start. So all earlier tiles are finished or in work.
   if (threadIdx.x == 0) tile_of_block = atomicAdd(next_tile, 1U);
   __syncthreads();
   const std::size_t tile = tile_of_block;
@@ -87,7 +88,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
       v[r].w = i + 3 < count ? values[i + 3] : 0;
     }
   }
-  // Within the warp: `before` of each round, and the values' own prefixes.
+  // Sums within the warp: `before` is for the lane's four values of each round, `v` becomes their own prefixes.
   unsigned before[kRounds];
   const unsigned carry = scan_warp(v, before, lane);
   if (lane == 0) warp_sums[warp] = carry;
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
 void scan_look_back(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,
                     bool inclusive) {
   const std::size_t tiles = divide_up(count, kTile);
-  constexpr std::size_t kHead = 2;  // the number of the next tile
+  constexpr std::size_t kHead = 2;  // room for the number of the next tile
   const std::size_t bytes = (kHead + tiles) * sizeof(unsigned long long);
   auto* memory = static_cast<unsigned long long*>(queue.scratch(bytes));
   fill_async(memory, 0, bytes, queue.stream());

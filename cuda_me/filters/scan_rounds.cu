@@ -1,10 +1,11 @@
-// Prefix scan of 4-byte integers in one pass without a chain, for chips with a bulk copy engine (sm_90). One block per
-// multiprocessor stays to the end and takes every gridDim.x-th tile. Each of its warps has one job, so that the four waits
-// overlap:
+// Prefix scan of 4-byte integers in one pass, for chips with a bulk copy engine (sm_90). Tiles do not wait for each
+// other in a chain. One block per multiprocessor stays to the end and takes every gridDim.x-th tile. Its warps have
+// four different jobs, so that the waits of the jobs overlap:
 //   fetch  the copy engine fills a ring of tiles in shared memory, several tiles ahead;
 //   tell   publishes a tile's sum to all blocks as soon as the tile has arrived, long before it is scanned;
-//   add    computes the sum before a tile: the sum before this block's previous tile, plus the sums of the gridDim.x tiles since then;
-//   scan   all other warps scan tiles whose start is known and write them.
+//   add    computes the sum before a tile: the sum before this block's previous tile plus the sums of the gridDim.x
+//   tiles from there;
+//   scan   all other warps scan tiles whose previous sum is known, and write them.
 // Blocks read each other's sums, so all must be resident: the launch is cooperative.
 #include <cuda/ptx>
 
@@ -26,7 +27,8 @@ struct RoundsShape {
   static constexpr std::size_t kSharedBytes = std::size_t{kStages} * kTile * sizeof(std::uint32_t);
 };
 
-using State = volatile unsigned long long;  ///< of a tile: kTold and its sum, written and read at once; 0 before
+/// The state of a tile: kTold and its sum, read and written together; 0 at first.
+using State = volatile unsigned long long;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
@@ -37,18 +39,19 @@ __device__ __forceinline__ void wait(std::uint64_t* barrier, int turn) {
   }
 }
 
-/// The kernel's blocks only wait for sums of earlier tiles. Other blocks publish these as their tiles arrive, and tiles arrive
-/// in order.
+/// The jobs of one block. Blocks only wait for the sums of earlier tiles. Other blocks publish these sums as soon as
+/// the tiles arrive, and tiles arrive in order.
 template <typename Shape>
 struct RoundsBlock {
   const std::uint32_t* values;
   std::uint32_t* out;
   std::size_t count;
   State* states;
-  std::uint32_t* tiles;    ///< ring of kStages
+  std::uint32_t* tiles;    ///< a ring of kStages tiles
   std::uint64_t* arrived;  ///< barriers, one per stage: the tile is in shared memory
-  std::uint64_t* known;    ///< barriers: the sum before the tile is in `before`
-  std::uint64_t* taken;    ///< barriers: all scanning warps have it in registers, and its sum is published
+  std::uint64_t* known;    ///< barriers, one per stage: the sum before the tile is in `before`
+  /// Barriers, one per stage: all scanning warps have the tile in registers, and its sum is published.
+  std::uint64_t* taken;
   unsigned* before;
   unsigned (*warp_sums)[Shape::kScanWarps];
 
@@ -69,7 +72,7 @@ struct RoundsBlock {
 
   __device__ std::uint32_t* at(int stage) const { return tiles + stage * Shape::kTile; }
 
-  /// The job of one thread.
+  /// Loads tiles into the ring. One thread does this job.
   __device__ void fetch() const {
     for_tiles([&](unsigned tile, int stage, int turn) {
       if (turn > 0) wait(taken + stage, turn - 1);
@@ -85,7 +88,8 @@ struct RoundsBlock {
     });
   }
 
-  /// The job of one warp. The sum of an incomplete last tile is wrong, but nobody reads it.
+  /// Publishes the sums of tiles. One warp does this job. The sum of an incomplete last tile is wrong, but no tile
+  /// needs it.
   __device__ void tell() const {
     const unsigned lane = threadIdx.x % 32;
     for_tiles([&](unsigned tile, int stage, int turn) {
@@ -105,8 +109,9 @@ struct RoundsBlock {
     });
   }
 
-  /// The sum of states[begin..end), at least in lane 0. Waits for states that are not published yet. A lane starts all its
-  /// loads before it looks at the first one: in sequence they would take longer than the memory needs for a tile.
+  /// The sum of states[begin..end); at least lane 0 gets it. Waits for states that are not published yet. A lane starts
+  /// all its loads before it uses the first one: one after another they would take longer than the memory needs for a
+  /// tile.
   __device__ unsigned told(unsigned begin, unsigned end) const {
     constexpr unsigned kAhead = 8;  // loads per lane: one step for up to 256 blocks
     unsigned sum = 0;
@@ -123,13 +128,13 @@ struct RoundsBlock {
     return sum_of_lanes(sum);
   }
 
-  /// The job of one warp.
+  /// Computes the sum before each tile. One warp does this job.
   __device__ void add() const {
     unsigned total = 0;
     for_tiles([&](unsigned tile, int stage, int turn) {
       total += told(tile < gridDim.x ? 0 : tile - gridDim.x, tile);
       if (threadIdx.x % 32 == 0) {
-        // Sums are known before their tiles are in shared memory, so this warp may be one turn ahead of the scan.
+        // A sum may be known before its tile is in shared memory, so this warp may be one turn ahead of the scan.
         if (turn > 0) wait(taken + stage, turn - 1);
         before[stage] = total;
         ptx::mbarrier_arrive(known + stage);
@@ -137,7 +142,7 @@ struct RoundsBlock {
     });
   }
 
-  /// The job of kScanWarps warps.
+  /// Scans and writes tiles. kScanWarps warps do this job.
   __device__ void scan(bool inclusive) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -145,7 +150,7 @@ struct RoundsBlock {
     for_tiles([&](unsigned tile, int stage, int turn) {
       wait(arrived + stage, turn);
       wait(known + stage, turn);
-      const int own = warp * Shape::kRounds * 32 + lane;  // in groups of four
+      const int own = warp * Shape::kRounds * 32 + lane;  // index of the lane's first group of four values
       const auto* four = reinterpret_cast<const uint4*>(at(stage)) + own;
       uint4 v[Shape::kRounds];
 #pragma unroll
@@ -153,10 +158,11 @@ struct RoundsBlock {
       unsigned base = before[stage];
       __syncwarp();
       if (lane == 0) ptx::mbarrier_arrive(taken + stage);
-      // Within the warp: the sums before each lane's four values, and their own prefixes.
+      // Sums within the warp: `before_lane` is for the lane's four values of each round, `v` becomes their own
+      // prefixes.
       unsigned before_lane[Shape::kRounds];
       const unsigned carry = scan_warp(v, before_lane, lane);
-      // Two sets in turn, so that one barrier per tile is enough.
+      // Two arrays take turns, so one barrier per tile is enough.
       if (lane == 0) warp_sums[parity][warp] = carry;
       asm volatile("bar.sync 1, %0;" ::"n"(Shape::kScanWarps * 32) : "memory");
 #pragma unroll
@@ -207,7 +213,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
-/// `states` has one word per tile and must be zero.
+/// Launches the kernel. `states` has one word per tile; all must be zero.
 template <typename Shape>
 void launch_rounds(cudaStream_t stream, int multiprocessors, const std::uint32_t* values, std::uint32_t* out,
                    std::size_t count, unsigned long long* states, bool inclusive) {

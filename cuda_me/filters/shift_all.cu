@@ -1,5 +1,5 @@
-// Frame shift of all frames in one kernel. The reference's derivatives and means are computed once. A thread keeps those of
-// eight samples in registers while it goes through the frames.
+// Computes the shifts of all frames in one kernel. The reference's derivatives and means are computed once. A thread
+// keeps those of eight samples in registers while it loops over the frames.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {

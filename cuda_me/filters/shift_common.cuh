@@ -6,7 +6,7 @@
 
 namespace c63::cuda::kernels {
 
-/// The values 2g, 2h and 5m of an inner sample.
+/// The values 2g, 2h and 5m of an inner sample (see ShiftSums): integers for bytes.
 template <typename Sample>
 struct Derivatives {
   using Value = std::conditional_t<std::is_same_v<Sample, float>, float, int>;

@@ -1,5 +1,5 @@
-// Frame shift with one kernel per frame: every thread takes one inner sample, and a block adds them. It stores its sums for the
-// CPU, or adds them by atomics.
+// Computes shifts with one kernel per frame: every thread takes one inner sample, and a block adds the products of its
+// threads. It stores the sums for the CPU, or adds them by atomics.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,4 +1,4 @@
-// Whitening on a GPU: three or four kernels in a row that never wait for the host; and the sequence, frame by frame.
+// Whitening on a GPU: runs three or four kernels in a row without waiting on the host, frame by frame.
 #include <algorithm>
 #include <string>
 
@@ -45,7 +45,7 @@ struct WhiteningEngine<Sample>::State {
   bool has_interior;
   kernels::DerivedLayout<Sample> layout;
   DeviceBuffer<std::uint8_t> memory;
-  DeviceBuffer<Sum<Sample>> sums;  ///< of the texture, then two per frame
+  DeviceBuffer<Sum<Sample>> sums;  ///< three of the texture, then two per frame
   DeviceBuffer<Sum<Sample>> products;
   DeviceBuffer<float> weights;
   DeviceBuffer<WhiteningStatus> status;

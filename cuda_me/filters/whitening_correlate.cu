@@ -1,4 +1,5 @@
-// All products of pairs of frames. A block holds a piece of a row of every frame in shared memory, and a thread takes pairs.
+// Computes the product sums of all pairs of frames. A block holds a piece of a row of every frame in shared memory, and
+// each thread takes some of the pairs.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 
@@ -7,7 +8,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// The words of a frame's piece: four bytes each, or one float. The stride is odd, so that frames start in different banks.
+/// The words of a frame's piece: each is four bytes or one float. The stride is odd, so that frames start in different
+/// banks.
 template <typename Sample>
 constexpr int kWords = 128;
 constexpr int kStride = 129;

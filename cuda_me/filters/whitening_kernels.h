@@ -17,7 +17,8 @@ inline constexpr int kListedFrames = kMaxMemory + 1;  ///< a frame and its histo
 template <typename Sample>
 struct FrameList {
   int count = 0;
-  bool aligned = true;  ///< all rows start at multiples of eight samples' bytes
+  /// Every row starts at an address that is a multiple of eight samples, or of 16 bytes if that is less.
+  bool aligned = true;
   const Sample* data[kListedFrames];
   std::ptrdiff_t pitch[kListedFrames];
 };
@@ -25,25 +26,27 @@ struct FrameList {
 template <typename Sample>
 [[nodiscard]] FrameList<Sample> list_of(std::span<const BasicPlaneView<const Sample>> frames);
 
-/// The type of sums; exact for bytes.
+/// The type of sums. Sums of bytes are exact.
 template <typename Sample>
 using Sum = std::conditional_t<std::is_same_v<Sample, float>, double, std::int64_t>;
 
-/// The five sums of one frame, times 4 (u, v, w) and 10 (p, q), in the order of ShiftSums.
+/// The number of sums of a frame, in the order of ShiftSums. On the device, u, v and w are stored times 4, p and q
+/// times 10.
 inline constexpr int kShiftSums = 5;
 
-/// Computes the sums of one frame relative to a reference. If `blocks` is not null, each block stores its five sums there.
-/// Otherwise they are added to `sums` by atomics.
+/// Computes the sums of one frame relative to a reference. If `blocks` is not null, each block stores its five sums
+/// there. Otherwise all blocks add to `sums` by atomics.
 template <typename Sample>
 void shift_step(CUstream_st* stream, BasicPlaneView<const Sample> reference, BasicPlaneView<const Sample> frame,
                 Sum<Sample>* sums, Sum<Sample>* blocks);
-/// The number of blocks of shift_step().
+/// The number of thread blocks of shift_step().
 [[nodiscard]] std::size_t shift_step_blocks(int width, int height);
 
 template <typename Sample>
 using Derived = std::conditional_t<std::is_same_v<Sample, float>, float, std::int16_t>;
 
-/// A reference's 2g, 2h and 5m in device memory, rows of `pitch` (a multiple of 8), g and h zero along the border.
+/// A reference's derivatives 2g, 2h and 5m in device memory. `pitch` is in values, a multiple of 8. On the border, all
+/// are zero.
 template <typename Sample>
 struct DerivedView {
   Derived<Sample>* g = nullptr;
@@ -54,7 +57,7 @@ struct DerivedView {
   int pitch = 0;
 };
 
-/// Fills `derived` and adds to texture[0..2] = 4u, 4v, 4w, which must be zero before.
+/// Fills `derived` and adds 4u, 4v and 4w to texture[0..2], which must be zero before.
 template <typename Sample>
 void derive(CUstream_st* stream, BasicPlaneView<const Sample> reference, const DerivedView<Sample>& derived,
             Sum<Sample>* texture);
@@ -64,31 +67,31 @@ template <typename Sample>
 void shift_all(CUstream_st* stream, const DerivedView<Sample>& derived, const FrameList<Sample>& frames,
                Sum<Sample>* sums);
 
-/// The device's report of a whitening.
+/// The device's report on a whitening.
 struct WhiteningStatus {
   int textureless = 0;
   int singular = 0;
-  int textured_shift = 0;  ///< whether `shift` is set
-  FrameShift shift;        ///< of the frame
+  int textured_shift = 0;  ///< 1 if `shift` is set
+  FrameShift shift;        ///< the shift of the frame
 };
 
-/// Computes the weights of frames 1.. of a list from its sums (from shift_all()) and, depending on the method, from `products`
-/// (from correlate_all()). Resets sums and products to zero. Without a solution, weights are zero, and `status` says so until
-/// it is cleared.
+/// Computes the weights of frames 1, 2, … of a list from the sums of shift_all() and, depending on the method, from the
+/// `products` of correlate_all(). Resets sums and products to zero. If there is no solution, the weights are zero, and
+/// `status` says so until it is cleared.
 template <typename Sample>
 void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const Sum<Sample>* texture,
                    Sum<Sample>* sums, Sum<Sample>* products, float* weights, WhiteningStatus* status);
 
-/// Adds Σ x_k·x_l to products[k·count + l] for all k ≤ l of the list.
+/// Adds Σ x_k·x_l, over all samples, to products[k·count + l] for all frames k ≤ l of the list.
 template <typename Sample>
 void correlate_all(CUstream_st* stream, const FrameList<Sample>& frames, int width, int height, Sum<Sample>* products);
 
-/// Does what reject_outliers() does. out[k] has rows of `width`, one picture after the other.
+/// Does the same as reject_outliers(). Picture k is written to out[k · width · height] on, with a pitch of `width`.
 template <typename Sample>
 void reject_all(CUstream_st* stream, const FrameList<Sample>& history, int width, int height, float threshold,
                 Sample* out);
 
-/// out = frame 0 − Σ weights[k − 1] · frame k.
+/// Computes out = frame 0 − Σ weights[k − 1] · frame k.
 template <typename Sample>
 void subtract_all(CUstream_st* stream, const FrameList<Sample>& frames, const float* weights,
                   BasicPlaneView<float> out);

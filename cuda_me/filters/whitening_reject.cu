@@ -1,5 +1,5 @@
-// Outliers in time. A thread sorts the history of four neighbouring bytes, or of one float, in registers by a network of
-// exchanges. It does so twice: for the median, and for the median deviation from it.
+// Replaces samples that are outliers in time. A thread sorts the history of four neighbouring bytes, or of one float,
+// in registers by a sorting network. It does so twice: for the median, and for the median deviation from it.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 
@@ -8,15 +8,15 @@ namespace {
 
 constexpr int kThreads = 128;
 
-/// How the samples of a thread are sorted.
+/// How a thread's samples are packed and sorted.
 template <typename Sample>
 struct Lanes;
 
-/// Bytes, two at a time in the halves of a word.
+/// Bytes are sorted two at a time, in the halves of a word.
 template <>
 struct Lanes<std::uint8_t> {
-  using Group = unsigned;  ///< the samples of one frame, in the order of memory
-  using Word = unsigned;   ///< the unit of sorting
+  using Group = unsigned;  ///< four samples of one frame, in the order of memory
+  using Word = unsigned;   ///< two samples; words are sorted
   static constexpr int kEach = 4;
   static constexpr int kWords = 2;
   static constexpr Word kMost = 0xFFFFFFFFU;
@@ -28,7 +28,7 @@ struct Lanes<std::uint8_t> {
   /// Replaces samples that are further from the median than `threshold` deviations.
   struct Cleaner {
     unsigned median = 0;
-    unsigned most = 0;  ///< the largest distances that are kept
+    unsigned most = 0;  ///< the largest distances that are kept, one byte each
 
     __device__ Cleaner(const Word (&medians)[kWords], const Word (&deviations)[kWords], float threshold) {
 #pragma unroll
@@ -92,7 +92,7 @@ __device__ void sort(typename Lanes<Sample>::Word (&values)[kCount]) {
   }
 }
 
-/// Element `index` of values in registers.
+/// The element `index` of an array in registers, without indexing memory.
 template <int kCount, typename V>
 __device__ V pick(const V (&values)[kCount], int index) {
   V found = values[0];
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kThreads) reject_kernel(const __grid_constant_
       medians[w] = pick(values, middle);
 #pragma unroll
       for (int k = 0; k < kCount; ++k) {
-        // The larger minus the smaller, in both halves of a word.
+        // For bytes, both halves of a word are subtracted at once; no half is negative.
         const auto away = L::upper(values[k], medians[w]) - L::lower(values[k], medians[w]);
         values[k] = k < history.count ? away : L::kMost;
       }

@@ -1,5 +1,5 @@
-// The weights of the history, on the device so that nothing waits for the host. One block builds the small symmetric system and
-// solves it, in double.
+// Computes the weights of the history on the device, so that nothing waits for the host. One block builds the small
+// symmetric system of equations and solves it, in double precision.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {
@@ -15,8 +15,9 @@ struct WeightsArguments {
   bool correlation;
 };
 
-/// Solves (A + ε · mean diagonal · E) x = b. b is row n of `a`, and x replaces it. Returns false if the system is singular. All
-/// threads call it. A = L·D·Lᵀ: each step takes a reciprocal and one barrier; b is eliminated with the rows of A.
+/// Solves (A + ε · t · E) x = b, where t is the mean of A's diagonal and E the unit matrix. Row n of `a` is b, and
+/// becomes x. Returns false if the system is singular. All threads call it. A is factored as L·D·Lᵀ; each step takes a
+/// reciprocal and one barrier, and eliminates in b like in A's rows.
 __device__ bool solve(double (*a)[kMaxMemory + 1], int n, double epsilon) {
   const int t = static_cast<int>(threadIdx.x);
   double trace = 0;
@@ -34,7 +35,7 @@ __device__ bool solve(double (*a)[kMaxMemory + 1], int n, double epsilon) {
     const double pivot = a[k][k];
     if (!(pivot > 1e-12 * largest)) return false;
     const double inverse = 1 / pivot;
-    const int side = n - k;  // the rows below row k, of which b is the last
+    const int side = n - k;  // the rows below row k; the last one is b
     for (int i = t; i < side * side; i += kThreads) {
       const int row = k + 1 + i / side;
       const int column = k + 1 + i % side;
@@ -42,7 +43,8 @@ __device__ bool solve(double (*a)[kMaxMemory + 1], int n, double epsilon) {
     }
     __syncthreads();
   }
-  // Back from the last: compute x_k, then subtract it from the earlier rows. One warp; each lane has two rows and keeps their x.
+  // Back substitution: computes x_k from the last to the first, and subtracts it from the earlier rows. By one warp;
+  // each lane has two rows and keeps their x.
   if (t < 32) {
     double rest[2] = {t < n ? a[n][t] : 0, t + 32 < n ? a[n][t + 32] : 0};
     const double inverse[2] = {t < n ? 1 / a[t][t] : 0, t + 32 < n ? 1 / a[t + 32][t + 32] : 0};

@@ -1,8 +1,9 @@
-// Finds the cheapest way through an MCU row of a plane (decide/beam.h has the definition), then goes back along it. A group of
-// lanes takes a row, and a lane takes a candidate with a DC level. Every lane knows all states. With two candidates per block,
-// a warp takes four rows.
+// Chooses vectors and DC levels along an MCU row of a plane by a beam (defined in decide/beam.h), then follows the
+// choices of the cheapest state back to the row's start. A group of lanes works on a row. A lane has one candidate with
+// one DC level, and a copy of all states. With two candidates per block, a warp works on four rows.
 //
-// A row is one long chain of blocks, so the wait of each block counts. Candidates are loaded several blocks ahead.
+// Each block depends on the one before it, so the latency of a block counts. Candidates are loaded several blocks
+// ahead.
 
 #include <type_traits>
 
@@ -17,14 +18,14 @@ namespace {
 constexpr int kThreads = 64;
 constexpr int kAhead = 4;  // blocks whose candidates are being loaded
 constexpr int kLaneBits = 5;
-static_assert(kBeamLanes == 1 << kLaneBits && kUnreachable <= 1 << (32 - kLaneBits));  // a lane fits below a cost
-static_assert(kMaxBeamWidth == 8);  // a choice is a byte: five bits of lane, three of parent
+static_assert(kBeamLanes == 1 << kLaneBits && kUnreachable <= 1 << (32 - kLaneBits));  // both fit in a word
+static_assert(kMaxBeamWidth == 8);  // a choice is a byte: five bits of lane, three of parent state
 
-/// The choices at a block, one byte per state.
+/// The choices at a block, one byte per state, the first state's lowest.
 template <int kWidth>
 using Choices = std::conditional_t<kWidth <= 4, std::uint32_t, std::uint64_t>;
 
-/// Neighbouring lanes of a warp that take a row together. All of the warp take part in everything.
+/// Neighbouring lanes of a warp that work on a row together. The whole warp takes part in every function.
 template <int kLanes>
 struct LaneGroup {
   __device__ static __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
@@ -50,13 +51,14 @@ struct LaneCandidate {
   PackedCandidate packed;
 };
 
-/// The address of a lane's candidates. It stays in registers, because the beam's writes could alias other memory.
+/// Pointers to a lane's candidates. As copies they stay in registers: `frame` would be read again after each write that
+/// may alias it.
 struct LaneSource {
   const Cost* costs;
   const std::int16_t* dc_levels;
   const PackedCandidate* candidates;
   int slots;
-  bool exists;  ///< blocks have at least this many candidates
+  bool exists;  ///< the lane's candidate number is below `slots`
 
   __device__ LaneSource(const RateFrame& frame, int lane) : slots(frame.slots), exists(lane / kDcLevels < slots) {
     costs = frame.scratch.costs + lane;
@@ -72,7 +74,7 @@ struct LaneSource {
   }
 };
 
-/// The states, cheapest first. All lanes hold the same.
+/// The beam's states, cheapest first. Every lane has the same copy.
 template <int kWidth>
 struct States {
   Cost cost[kWidth];
@@ -89,7 +91,7 @@ struct States {
   }
 };
 
-/// Converts the states for MCUs of another weight, as reweigh_beam() does.
+/// Converts the costs of the states from MCUs of weight `from` to MCUs of weight `to`, as reweigh_beam() does.
 template <int kWidth>
 __device__ __forceinline__ void reweigh_states(States<kWidth>& states, Weight from, Weight to) {
 #pragma unroll
@@ -100,7 +102,7 @@ __device__ __forceinline__ void reweigh_states(States<kWidth>& states, Weight fr
   }
 }
 
-/// Does what extend_beam() does. `base` is the beam's.
+/// Extends the beam by a block, as extend_beam() does, and returns the choices. `base` is Beam::base.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int width, const LaneCandidate& candidate,
                                                   bool started, int block_row, int plane, Cost lambda, long long& base) {
@@ -149,7 +151,8 @@ __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int wi
   return choices;
 }
 
-/// Goes back from the cheapest state at the row's end. Each lane takes a block at a time and stores the block's winning lane.
+/// Follows the choices back from the cheapest state at the row's end, and stores the winning lane of each block. Each
+/// lane loads the choices of one block at a time.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow& row, bool active) {
   using Group = LaneGroup<kLanes>;
@@ -173,7 +176,8 @@ __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow
   }
 }
 
-/// Thread blocks take the longer rows of Y first. `warps` is per plane.
+/// Extends and traces the beams of all MCU rows. The rows of Y come first because they are longer. `warps` is per
+/// plane.
 template <int kLanes, int kWidth, bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     beam_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, int warps) {
@@ -185,7 +189,7 @@ __global__ void __launch_bounds__(kThreads)
   const int mcu_rows = layout.mcus / layout.mcu_columns;
   const int mcu_row = (warp - plane * warps) * kRows + static_cast<int>(threadIdx.x) % kWarp / kLanes;
   const bool active = mcu_row < mcu_rows;
-  const BeamRow row(layout, plane, min(mcu_row, mcu_rows - 1));  // keeps warps whole
+  const BeamRow row(layout, plane, min(mcu_row, mcu_rows - 1));  // lanes without a row repeat the last one
   const int width = frame.rate.beam_width;
   Cost lambda = frame.rate.lambda;
   const int lane = LaneGroup<kLanes>::lane();
@@ -199,7 +203,7 @@ __global__ void __launch_bounds__(kThreads)
     return weight_of(frame, plane, min(mcu_row, mcu_rows - 1) * layout.mcu_columns + column);
   };
   Weight weight = kPlainWeight;  // the weight that the costs refer to
-  long long cost = 0;            // of the MCUs before those of this weight
+  long long cost = 0;            // of earlier MCUs with other weights, converted to the plain weight
   LaneCandidate next[kAhead];
   [[maybe_unused]] Weight next_weights[kAhead];
 #pragma unroll
@@ -248,7 +252,7 @@ __global__ void __launch_bounds__(kWinnerThreads)
 
 template <int kLanes, bool kWeighted>
 auto kernel_for(int width) {
-  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // with few lanes, enqueue_only_state() does it
+  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // else enqueue_only_state() does it
   return width <= 2   ? beam_kernel<kLanes, 2, kWeighted>
          : width <= 4 ? beam_kernel<kLanes, 4, kWeighted>
                       : beam_kernel<kLanes, 8, kWeighted>;

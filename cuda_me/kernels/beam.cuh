@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared parts of the kernels that choose among candidates (decide/beam.h).
+// Code that the kernels of the beam share (decide/beam.h).
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "decide/beam.h"
@@ -10,8 +10,8 @@ namespace c63::cuda {
 /// The blocks of a plane in one MCU row, in coding order.
 struct BeamRow {
   int plane = 0;
-  int first = 0;    ///< the block of its first column, in per-block arrays
-  int columns = 0;  ///< of the plane
+  int first = 0;    ///< index of its first block in per-block arrays
+  int columns = 0;  ///< blocks per row of the plane
   int count = 0;
 
   __device__ BeamRow(const FrameLayout& layout, int plane_index, int mcu_row)
@@ -28,7 +28,7 @@ struct BeamRow {
   [[nodiscard]] __device__ __forceinline__ int block_row(int i) const { return plane != 0 ? 0 : i / 2 % 2; }
 };
 
-/// Stores the candidate and DC level of the lane that was chosen for a block.
+/// Stores the choice for a block: the candidate and the DC level of lane `lane`.
 __device__ __forceinline__ void store_winner(const RateFrame& frame, int block, int lane) {
   const RateScratch& scratch = frame.scratch;
   const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(lane / kDcLevels);
@@ -42,7 +42,7 @@ __device__ __forceinline__ void store_winner(const RateFrame& frame, int block, 
   frame.job.vectors[block] = vector == kNoVector ? inherited_source(frame.job, block) : vector_of(vector);
 }
 
-/// Puts the beam of a group with one state and at most two candidates per block on `stream`.
+/// Enqueues the beam for a group with one state and at most two candidates per block.
 void enqueue_only_state(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -1,5 +1,7 @@
-// A beam of one state, without its chain (decide/only_state.h). A thread block takes a row. It codes all units from each of
-// their joints at the same time. Then one thread walks the row from joint to joint, and the choices on its path are kept.
+// A beam of one state, computed for all blocks at once instead of one after another (decide/only_state.h). A unit is
+// the four Y blocks of an MCU, or one block of U or V. A joint is one of the few states that the previous unit can
+// leave. A thread block takes an MCU row and computes the choices of each unit for each of its joints. Then one thread
+// walks the row from joint to joint. The choices on its path are kept.
 
 #include "cuda_me/kernels/beam.cuh"
 #include "cuda_me/runtime/launch.h"
@@ -10,9 +12,9 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kChunk = 256;   // blocks at a time, whole units
-constexpr int kBefore = 4;    // earlier blocks that a joint may depend on
-constexpr int kMostWays = kChunk * RowUnit<1>::kJoints;  // all joints of all units
+constexpr int kChunk = 256;   // blocks at a time; a multiple of a unit's blocks
+constexpr int kBefore = 4;    // earlier blocks on which a joint may depend
+constexpr int kMostWays = kChunk * RowUnit<1>::kJoints;  // all pairs of a unit and a joint
 static_assert(kChunk / 4 * RowUnit<4>::kJoints <= kMostWays);
 
 /// Shared memory of a row. Tables that depend on λ exist for each weight, or only once if all MCUs weigh the same.
@@ -21,10 +23,10 @@ struct RowMemory {
   static constexpr int kLambdas = kWeighted ? kWeights : 1;
   NarrowBlock blocks[kBefore + kChunk];
   Cost least[kChunk];
-  Cost costs[kMostWays];            ///< above the least
+  Cost costs[kMostWays];            ///< of each unit after each joint, minus the blocks' `least`
   std::uint16_t lanes[kMostWays];
-  std::uint32_t next[kMostWays / 8];  ///< joints after a unit, four bits for each of eight before it
-  std::uint8_t joints[kChunk];        ///< the joint from which each unit is coded
+  std::uint32_t next[kMostWays / 8];  ///< the joint after a unit for each joint before it; four bits each
+  std::uint8_t joints[kChunk];        ///< the joint before each unit on the chosen path
   DcCosts dc_costs[kLambdas];
   Cost lambdas[kLambdas];
   Weight weights[kWeighted ? kChunk : 1];  ///< per unit
@@ -33,7 +35,7 @@ struct RowMemory {
   [[nodiscard]] __device__ __forceinline__ int lambda_of(int unit) const { return kWeighted ? weights[unit] : 0; }
 };
 
-/// The cost of a row up to a unit. Costs are summed in a run of MCUs with one weight, then converted.
+/// The cost of a row so far. MCUs in a row with the same weight are a run: its costs are summed, then converted.
 struct RowCost {
   long long cost = 0;
   long long run = 0;
@@ -52,7 +54,7 @@ struct RowCost {
   }
 };
 
-/// Loads a block into shared memory. Returns its smallest cost.
+/// Loads a block's candidates into shared memory. Returns the smallest cost.
 __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& frame, int block, Cost lambda) {
   int4 costs[2];
   Cost least = kInvalidCost;
@@ -74,7 +76,8 @@ __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& fra
   return least;
 }
 
-/// Codes a unit from a joint. `block` is its first block, after the earlier ones. Returns the lanes.
+/// Chooses the lanes of a unit that follows `joint`. `block` is its first block; the earlier blocks lie before it in
+/// memory. Returns the lanes as in RowUnit, and their cost in `cost`.
 template <int kBlocks>
 __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_first, unsigned joint, const DcCosts& dc_costs,
                                               Cost lambda, Cost& cost) {
@@ -98,13 +101,14 @@ __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_
   return lanes;
 }
 
-/// Codes `units` units from each of their joints. The first unit of the row has only one.
+/// Chooses the lanes of `units` units for each of their joints. The first unit of a row follows nothing, so its joint
+/// is ignored.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int units, bool starts_row) {
   using Unit = RowUnit<kBlocks>;
   const int ways = units * Unit::kJoints;
   for (int first = 0; first < ways; first += kThreads) {
-    if (first + static_cast<int>(threadIdx.x) / 32 * 32 >= ways) break;  // keeps warps whole
+    if (first + static_cast<int>(threadIdx.x) / 32 * 32 >= ways) break;  // all lanes of a warp leave, or none
     const int way = first + static_cast<int>(threadIdx.x);
     const int unit = min(way / Unit::kJoints, units - 1);
     const int lambda = memory.lambda_of(unit);
@@ -122,7 +126,8 @@ __device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int uni
   }
 }
 
-/// Walks from joint to joint and returns the joint after the last unit. For one thread.
+/// Follows the joints through `units` units, stores each unit's, and returns the joint after the last one. Called by
+/// one thread.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units, unsigned joint) {
   constexpr int kWords = RowUnit<kBlocks>::kJoints / 8;
@@ -135,7 +140,7 @@ __device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units
   return joint;
 }
 
-/// Adds the costs of the units of a weighted row in order. For one thread.
+/// Adds the costs of the units of a weighted row, in order. Called by one thread.
 template <int kBlocks>
 __device__ __forceinline__ void add_units(RowCost& cost, const RowMemory<true>& memory, int units) {
   for (int unit = 0; unit < units; ++unit) {
@@ -145,7 +150,7 @@ __device__ __forceinline__ void add_units(RowCost& cost, const RowMemory<true>& 
   }
 }
 
-/// Chooses for one row. `first_mcu` is the row's first MCU.
+/// Chooses the candidates and DC levels of one MCU row. `first_mcu` is its first MCU.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ void choose_row(RowMemory<kWeighted>& memory, const RateFrame& frame, const BeamRow& row,
                                            [[maybe_unused]] int first_mcu) {
@@ -201,7 +206,7 @@ __device__ __forceinline__ void choose_row(RowMemory<kWeighted>& memory, const R
   if (threadIdx.x % 32 == 0) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(cost));
 }
 
-/// The longer rows of Y come first.
+/// One thread block per MCU row of a plane. The rows of Y come first because they are longer.
 template <bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     only_state_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {

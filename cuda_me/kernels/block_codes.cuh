@@ -10,7 +10,7 @@
 
 namespace c63::cuda {
 
-/// A code as one word: its bits, and its length from bit 16 on.
+/// Prefix codes, one word each: the code's bits, and from bit 16 on its length.
 struct CodeTables {
   std::uint32_t ac[2][256];  ///< luma, chroma; by symbol
   std::uint32_t dc[2][16];   ///< luma (and vectors), chroma; by size
@@ -33,7 +33,7 @@ constexpr CodeTables make_code_tables() {
 
 __device__ constexpr CodeTables kCodeTables = make_code_tables();
 
-/// Copies the tables to shared memory, with all threads of a block of `threads`.
+/// Copies the tables to shared memory. All `threads` threads of the thread block call it.
 __device__ __forceinline__ void load_code_tables(CodeTables& tables, int threads) {
   constexpr int kWords = sizeof(CodeTables) / sizeof(std::uint32_t);
   for (int i = static_cast<int>(threadIdx.x); i < kWords; i += threads) {

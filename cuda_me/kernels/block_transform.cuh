@@ -1,7 +1,7 @@
 #pragma once
 
-// A block of a frame, from samples and vector to levels and reconstructed samples. Eight threads work on a block, each on a row
-// or a column.
+// Turns the samples and the vector of a block into levels and reconstructed samples. Eight threads work on a block;
+// each has a row or a column.
 
 #include <cuda_runtime.h>
 
@@ -12,8 +12,8 @@
 
 namespace c63::cuda {
 
-/// In shared memory, rows of a block are 9 words apart and blocks 72. So neither rows nor columns of a warp's four blocks
-/// conflict in a bank.
+/// Words of shared memory from one row of a block to the next, and from one block to the next. With these, neither rows
+/// nor columns of a warp's four blocks conflict in a bank.
 inline constexpr int kRowWords = 9;
 inline constexpr int kBlockWords = 72;
 
@@ -22,15 +22,15 @@ __device__ constexpr std::array<std::uint8_t, 64> make_order_by_column() {
   for (int k = 0; k < 64; ++k) order[(kZigZag[k] % 8) * 8 + kZigZag[k] / 8] = static_cast<std::uint8_t>(k);
   return order;
 }
-/// The zig-zag index of row v in column u, at u·8 + v.
+/// At u·8 + v: the zig-zag index of the coefficient in column u and row v.
 alignas(8) __device__ constexpr std::array<std::uint8_t, 64> kOrderByColumn = make_order_by_column();
 
 /// The place of a block in the picture.
 struct BlockPlace {
   int plane = 0;
-  int index = 0;  ///< in the plane
+  int index = 0;  ///< index of the block in the plane
   int column = 0;
-  std::size_t start = 0;  ///< of the block's first sample in its plane
+  std::size_t start = 0;  ///< offset of the block's first sample in its plane
 };
 
 __device__ __forceinline__ BlockPlace place_of(const FrameLayout& layout, int mcu, int sub) {
@@ -47,7 +47,7 @@ __device__ __forceinline__ BlockPlace place_of(const FrameLayout& layout, int mc
   return place;
 }
 
-/// Loads eight samples of a row from any address by whole words.
+/// Loads eight samples from an address of any alignment, by aligned words.
 __device__ __forceinline__ uint2 load_row_anywhere(const std::uint8_t* samples) {
   const auto address = reinterpret_cast<std::uintptr_t>(samples);
   const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
@@ -84,7 +84,8 @@ __device__ __forceinline__ int sum_of_bytes(uint2 row) {
   return static_cast<int>(__vsadu4(row.x, 0) + __vsadu4(row.y, 0));
 }
 
-/// Byte `i` of a row as a number, plus 2^23: a byte in the last bits of 2^23 adds its value.
+/// Byte `i` of a row as a float, plus 2^23. In 2^23 the last mantissa bit is worth one, so the byte goes into the last
+/// bits.
 __device__ __forceinline__ float raised_byte(uint2 row, int i) {
   const std::uint32_t word = i < 4 ? row.x : row.y;
   return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7540U + static_cast<unsigned>(i % 4)));
@@ -105,8 +106,8 @@ __device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int
   return all;
 }
 
-/// Adds residuals to predictions and clamps to samples. An encoder's own residuals are far from the limits of 16 bits:
-/// quantization changes a residual of at most 255 by less than 3000. So the wrap of reconstruct_sample() never happens.
+/// Adds residuals to predictions and clamps to samples. Residuals of an encoder are far from the limits of 16 bits:
+/// quantization changes a residual of at most 255 by less than 3000. So they never wrap as in reconstruct_sample().
 __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
     return residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
@@ -163,8 +164,8 @@ __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numb
   for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
 }
 
-/// Adds the inverse transform of column `t` of a block's scaled coefficients to the prediction. Returns the prediction if `any`
-/// is false for all blocks of the warp. The whole warp takes part.
+/// Adds the inverse transform of column `t` of a block's scaled coefficients to the prediction. `any` is true if the
+/// column has a nonzero level. Without any in the whole warp, returns the prediction. The whole warp takes part.
 __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
   if (!__any_sync(kFullWarp, any)) return prediction;
   int residuals[8];
@@ -184,7 +185,8 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
   for_8([&](auto j) { in[j] = numbers[j * kRowWords + t]; });
   forward_line(in, out);
 
-  // From here on, column t: levels, and the values that a decoder restores.
+  // Each thread now has column t. It computes the column's levels and the coefficients that a decoder restores from
+  // them.
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
   ColumnQuantizers column(quantizers + plane * 64 + t * 8);
   const float column_scale = t == 0 ? kDctScale : 1.0F;  // multiplying by one changes nothing
@@ -195,7 +197,7 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
     const float level = level_magnitude(coefficient, quantizer, v == 0 && t == 0, plane);
     any |= __float_as_uint(level);
     const std::uint32_t k = __byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4);
-    // The sum's last bits are the level in two's complement.
+    // Adding 1.5·2^23 leaves the level, in two's complement, in the last bits.
     levels[k] = static_cast<std::int16_t>(__float_as_uint(copysignf(level, coefficient) + 12582912.0F));
     in[v] = scale_coefficient(copysignf(quantizer.restored(level), coefficient) * column_scale, v, 1);
   });
@@ -217,7 +219,7 @@ __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int1
     any_ac |= level != 0 && (v != 0 || t != 0);
     in[v] = scale_coefficient(copysignf(column.at<v>().restored(fabsf(level)), level) * column_scale, v, 1);
   });
-  if (!__any_sync(kFullWarp, any_ac)) {  // with DC alone, the transform gives the same for every sample
+  if (!__any_sync(kFullWarp, any_ac)) {  // a block with only DC has the same residual in every sample
     const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
     const int residuals[4] = {residual, residual, residual, residual};
     return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals, prediction.y)};

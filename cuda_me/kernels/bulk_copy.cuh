@@ -1,6 +1,7 @@
 #pragma once
 
-// Hopper's bulk tensor copies and the barriers that count their bytes: the few instructions without a function in the toolkit.
+// Hopper's bulk tensor copies and the barriers that count their bytes: the instructions for which CUDA has no simple
+// function.
 
 #include <cuda.h>
 
@@ -22,7 +23,7 @@ __device__ __forceinline__ void arrive(std::uint64_t& barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier)) : "memory");
 }
 
-/// Arrives at the barrier and makes it wait for `bytes` of copies.
+/// Arrives at the barrier. Its phase then also waits for `bytes` bytes of copies.
 __device__ __forceinline__ void arrive_and_expect(std::uint64_t& barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)), "r"(bytes)
                : "memory");
@@ -42,7 +43,7 @@ __device__ __forceinline__ void wait_for(const std::uint64_t& barrier, unsigned 
       : "memory");
 }
 
-/// Starts the copy of a box of a plane from (x, y) on, with zeros outside the plane.
+/// Starts the copy of the box whose first sample is (x, y). Samples outside the plane become 0.
 __device__ __forceinline__ void copy_box(const void* to, const CUtensorMap& from, int x, int y,
                                          std::uint64_t& arrived) {
   asm volatile(

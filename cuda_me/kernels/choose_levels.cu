@@ -1,4 +1,4 @@
-// The cost of each candidate of a block with each of its DC levels. One thread per candidate chooses its AC levels by D + λR.
+// Computes the cost of each candidate with each of its DC levels. One thread per candidate chooses AC levels by D + λR.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
@@ -13,7 +13,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 4;  // thread blocks per multiprocessor, which limits registers
 
-/// What the decisions in a block depend on.
+/// The quantizer, code lengths and λ for decisions in a block.
 struct BlockDecisions {
   const c63::Quantizer& quantizer;
   const AcBits& bits;
@@ -28,13 +28,15 @@ __device__ __forceinline__ TransformedBlock transformed(const CandidateSummary& 
   return block;  // the coefficients are not needed here
 }
 
-/// The candidates of a thread block, one per thread, sorted by their amount of work, because a warp takes as long as its longest.
+/// The candidates of a thread block, one per thread, sorted by their amount of work: a warp takes as long as its
+/// slowest lane.
 struct WorkOrder {
   static constexpr int kClasses = 64;
   unsigned ends[kClasses];
   std::uint16_t items[kThreads];
 
-  /// Adds the thread's own candidate, of class `work`. All threads take part; they are synchronized after it.
+  /// Sorts the candidates; the calling thread's has the amount `work`, 0 to 63. All threads call it, and it ends with a
+  /// barrier.
   __device__ __forceinline__ void put(unsigned work) {
     if (threadIdx.x < kClasses) ends[threadIdx.x] = 0;
     __syncthreads();
@@ -52,13 +54,13 @@ struct WorkOrder {
     items[ends[work] + place] = static_cast<std::uint16_t>(threadIdx.x);
     __syncthreads();
   }
-  /// The number of candidates of class 0, which come first.
+  /// The number of candidates without work. They come first.
   [[nodiscard]] __device__ __forceinline__ unsigned without_work() const { return ends[1]; }
 };
 
-/// The coefficients of each thread's candidate, in shared memory. A thread reads them one by one in an order that depends on
-/// the earlier ones. In device memory, each read would wait for another sector. Rows are an odd number of words apart, so
-/// neither threads that read the same coefficient nor threads that load rows conflict in a bank.
+/// The coefficients of each thread's candidate, in shared memory. A thread reads them one by one, and each value
+/// decides which is read next. In device memory, each read would wait for another sector. A row is an odd number of
+/// words, so neither threads that read the same coefficient nor threads that load rows conflict in a bank.
 struct CoefficientRows {
   static constexpr int kWords = 33;
   std::uint32_t words[kThreads * kWords];

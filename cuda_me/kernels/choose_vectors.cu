@@ -1,9 +1,10 @@
-// The search's choice if a block may take its left neighbour's vector (cpu/cost_search.cpp has the definition). A block does so
-// if that vector's SAD is smaller than the cost of its own best candidate, bits included.
+// Chooses each block's vector: its own best one, or its left neighbour's (defined in cpu/cost_search.cpp). A block
+// takes the neighbour's vector if that vector's SAD is smaller than the cost of its own best candidate, bits included.
 //
-// Done directly, a row of blocks would be one chain of SADs. But every vector that is taken over began as some block's own. So
-// each block's own vector is followed to the right, from all blocks at the same time, until a block refuses it or has the same
-// vector. Then the row's choices are found by jumping from the first block to the end of its vector, and so on.
+// Done block by block, a row would be one chain of SADs. But every vector that blocks take from the left began as some
+// block's own. So each block's own vector is followed to the right, for all blocks at the same time, until a block
+// refuses it or found the same vector itself. This is a walk. The row's choices are then found by jumping from the
+// first block to the end of its walk, and so on.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -15,13 +16,13 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWalks = kThreads / 8;  // walks at the same time: eight threads follow a vector, each with a row of samples
+constexpr int kWalks = kThreads / 8;  // walks at the same time: eight threads take one, each with a row of samples
 
-/// The blocks that take over a block's own vector.
+/// How far to the right blocks take a block's own vector.
 struct Walk {
-  std::uint32_t sads;  ///< SADs of the block and of those that take its vector over
-  std::uint16_t end;   ///< the first block that does not
-  bool chosen;         ///< the block keeps its own vector
+  std::uint32_t sads;  ///< sum of the SADs of the block and of those that take its vector
+  std::uint16_t end;   ///< the first block that does not take it
+  bool chosen;         ///< the block uses its own vector
 };
 
 /// The best vectors that the search found for a row's blocks. Walks need them at every step, so they are in shared memory,
@@ -34,7 +35,7 @@ struct RowFound {
   [[nodiscard]] __device__ __forceinline__ MotionVector vector(int column) const { return vectors[column * vectors_apart]; }
 };
 
-/// The bytes of shared memory for a row, without and with the search's vectors.
+/// The bytes of shared memory for a row: first without, then with the vectors that the search found.
 [[nodiscard]] constexpr std::size_t walk_bytes(int columns) { return static_cast<std::size_t>(columns) * sizeof(Walk); }
 [[nodiscard]] constexpr std::size_t row_bytes(int columns) {
   return walk_bytes(columns) + static_cast<std::size_t>(columns) * (sizeof(MotionVector) + sizeof(std::uint16_t));
@@ -47,11 +48,11 @@ __device__ __forceinline__ std::uint32_t sad_of_rows(uint2 a, uint2 b) {
 __global__ void __launch_bounds__(kThreads)
     choose_vectors_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, bool keeps_found) {
   extern __shared__ __align__(16) std::uint8_t shared_bytes[];
-  __shared__ int next;  // the next block whose vector must be followed
+  __shared__ int next;  // the next walk that no threads have taken
   auto* const walks = reinterpret_cast<Walk*>(shared_bytes);
   const RateFrame& frame = frames[blockIdx.y];
   if (frame.job.reference == nullptr) return;
-  // Rows of blocks: those of Y, then U, then V.
+  // Rows of blocks are numbered through Y, then U, then V.
   const int chroma_rows = layout.mcus / layout.mcu_columns;
   const int number = static_cast<int>(blockIdx.x);
   const int plane_index = number < 2 * chroma_rows ? 0 : number < 3 * chroma_rows ? 1 : 2;
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(kThreads)
   begin();
   bool goes_on = may_go_on();
   for (;;) {
-    while (!goes_on && column < columns) {  // the next walk that is not taken
+    while (!goes_on && column < columns) {  // the walk has ended: store it and take the next one
       if (t == 0) {
         walks[column] = {sads, static_cast<std::uint16_t>(at), false};
         column = atomicAdd(&next, 1);
@@ -141,7 +142,7 @@ __global__ void __launch_bounds__(kThreads)
 void enqueue_choose_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.inter) return;
   const Range range("choose vectors");
-  constexpr std::size_t kAlwaysAllowed = (48 << 10) - 16;  // without the kernel's static memory
+  constexpr std::size_t kAlwaysAllowed = (48 << 10) - 16;  // 48 KiB, less room for static shared memory
   const bool keeps_found = row_bytes(layout.columns[0]) <= kAlwaysAllowed;
   const std::size_t bytes = keeps_found ? row_bytes(layout.columns[0]) : walk_bytes(layout.columns[0]);
   if (bytes > kAlwaysAllowed) allow_shared_bytes("choose_vectors_kernel", choose_vectors_kernel, bytes);

@@ -1,6 +1,6 @@
-// From the chosen candidates to levels, reconstruction and the bits of every block. code_frame.cu does the same for plain
-// quantization. If repeating a frame is better, its reconstruction is its reference. Pictures then take turns as if it were
-// coded, and its bits are not used.
+// Turns the chosen candidates into levels, reconstruction and the bits of every block. code_frame.cu does so for plain
+// quantization. If repeating the previous picture is cheaper, the reference is copied to the reconstruction, and the
+// bits are not used. So the buffers of pictures alternate as after a coded frame.
 
 #include "cuda_me/kernels/frame_segment.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
@@ -13,8 +13,8 @@
 namespace c63::cuda {
 namespace {
 
-/// Writes the levels of a block in zig-zag order. Its eight threads take the next eight coded levels at a time. The whole warp
-/// takes part.
+/// Writes the levels of a block in zig-zag order. The block's eight threads write eight coded levels at a time, one
+/// each. The whole warp takes part.
 __device__ __forceinline__ void write_levels(const RateFrame& frame, int block, int plane, int t, std::int16_t* levels) {
   const ChosenCandidate winner = frame.scratch.winners[block];
   const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + winner.slot;
@@ -42,7 +42,7 @@ __device__ __forceinline__ bool is_repeated(const RateFrame& frame) {
   return repeat_is_cheaper(state.repeat_error, static_cast<std::int64_t>(state.cost), frame.headers, frame.rate.lambda);
 }
 
-/// The head of a block without its DC level.
+/// The flags and vector of a block. The DC difference is not set.
 __device__ __forceinline__ BlockHead head_of(const CodingJob& job, int block, int column) {
   BlockHead head;
   head.has_vector = job.reference != nullptr && job.unpredicted[block] == 0;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   const unsigned int sad =
       sum_of_lanes<8>(__vsadu4(rows.current.x, rows.prediction.x) + __vsadu4(rows.current.y, rows.prediction.y));
   if (work.active && work.t == 0 && job.reference != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
-  __syncwarp();  // the block's numbers have been read
+  __syncwarp();  // the intermediate values have been read; the bits use the same memory
   std::uint32_t* const words = memory.bits + work.block * kBlockWords;
   for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;
   __syncthreads();
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
 }
 
 constexpr int kErrorThreads = 256;
-constexpr int kErrorBlocks = 64;  // per frame
+constexpr int kErrorBlocks = 64;  // thread blocks per frame
 
 /// Computes the squared error of a repeat over the padded planes.
 __global__ void __launch_bounds__(kErrorThreads)
@@ -126,8 +126,8 @@ __global__ void __launch_bounds__(kErrorThreads)
   if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&frame.job.state->repeat_error, sum);
 }
 
-/// Computes the weighted squared error of a repeat. A warp takes an MCU at a time: each lane half a row of luma, half of the
-/// lanes a row of U or V.
+/// Computes the weighted squared error of a repeat. A warp takes an MCU at a time. Each lane has half a row of luma and
+/// a row of U or V; lanes 16 to 31 compute the same chroma as lanes 0 to 15.
 __global__ void __launch_bounds__(kErrorThreads)
     weighted_repeat_error_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];

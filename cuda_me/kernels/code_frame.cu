@@ -1,5 +1,5 @@
-// From pictures and vectors to the bits of every block in one kernel, so levels never leave the chip. For frames with plain
-// quantization, as in the course encoder.
+// Codes frames in one kernel, from pictures and vectors to the bits of every block, so levels never go through device
+// memory. For frames with plain quantization, as in the course encoder.
 
 #include <algorithm>
 
@@ -11,7 +11,8 @@
 namespace c63::cuda {
 namespace {
 
-/// Computes again, from samples, the DC levels before the segment's first blocks. For one warp.
+/// Computes the carried DC levels of a segment from samples, because another thread block codes the previous segment.
+/// Called by one warp.
 __device__ __forceinline__ void carry_dc(SegmentMemory& memory, const FrameLayout& layout, const CodingJob& job,
                                          const Work& work) {
   int sum = 0;
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   const unsigned int error = store_block(layout, job, work, rows, result);
   __syncwarp();
 
-  // Only its own warp uses a block's words, until the segment is put together.
+  // Until the segment's bits are joined, only the block's own warp uses these words.
   std::uint32_t* const words = memory.bits + work.block * kBlockWords;
   for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;
   if (work.t == 0) memory.dc[kCarriedBlocks + work.block] = levels[0];

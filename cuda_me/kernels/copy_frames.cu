@@ -10,10 +10,10 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr unsigned kBlocks = 16;  ///< per copy
+constexpr unsigned kBlocks = 16;  ///< thread blocks per copy
 constexpr std::size_t kMostCopies = 128;
 
-/// Copies in a kernel parameter.
+/// The copies of one launch, as a kernel parameter.
 struct CopyGroup {
   std::array<DeviceCopy, kMostCopies> copies;
 };

@@ -15,8 +15,9 @@ struct DeviceCopy {
   std::size_t bytes = 0;
 };
 
-/// Puts copies on `stream`, many in one launch, for the frames of a batch. Separate calls of the driver would take the host
-/// longer than the device needs for a small frame. The copy engines would take as long for a large frame as the bus.
+/// Enqueues copies for the frames of a batch, many in one launch. Separate calls of the driver would take the host
+/// longer than the device needs for a small frame. For a large frame, the copy engines are
+/// no faster than the bus.
 void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -10,11 +10,11 @@
 
 namespace c63::cuda {
 
-/// The methods of the search by SAD and vector cost; all find the same. They fill RateScratch::found and found_costs of a
-/// group's inter frames.
+/// The kernels of the search by SAD and vector cost. All find the same vectors. They fill RateScratch::found and
+/// found_costs of a group's inter frames.
 enum class CostSearchKernel {
-  warp,       ///< a warp per block, every lane keeps a list of its best
-  eliminate,  ///< successive elimination by the sums of 4x4 squares, then full comparison of the rest
+  warp,       ///< a warp per block, each lane keeps a list of its best candidates
+  eliminate,  ///< sums of 4x4 squares rule out most candidates; the rest are compared in full
 };
 
 /// A row of the list of kernels.
@@ -29,7 +29,7 @@ struct CostSearchInfo {
 [[nodiscard]] std::span<const CostSearchInfo> cost_search_kernels();
 [[nodiscard]] inline const CostSearchInfo& best_cost_search() { return cost_search_kernels().back(); }
 
-// One per file.
+// Each is in a file of its own.
 void enqueue_cost_search_warp(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_cost_search_eliminate(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 

@@ -1,7 +1,8 @@
-// Successive elimination by SAD and vector cost. It works like motion_eliminate_tile.cuh, but adds the vector's cost to each
-// compared candidate, and keeps as many of the best as are wanted. With V and k of motion_eliminate.cuh and the cost c of a
-// vector, 2^k V + c <= SAD + c + slack. So V + floor(c / 2^k) is at most that sum divided by 2^k. A candidate whose bound
-// exceeds the worst kept cost cannot be kept.
+// Successive elimination by SAD and vector cost. It works like motion_eliminate_tile.cuh, but adds the vector's cost to
+// each compared candidate, and keeps a list of the best. Let V, k and slack be as in motion_eliminate.cuh, and c the
+// cost of a vector. From 2^k V + c <= SAD + c + slack follows that the bound V + floor(c / 2^k) is at most
+// (SAD + c + slack) / 2^k. If it exceeds this value for the worst cost in the list, the candidate cannot be among the
+// best.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"
@@ -16,13 +17,14 @@ namespace {
 
 struct CostSearchShared {
   EliminateShared tile;
-  std::uint16_t column_costs[kSquare];  ///< of the pass's candidates
+  std::uint16_t column_costs[kSquare];  ///< vector costs of the columns of the pass's candidates
   std::uint16_t row_costs[kSquare];
-  std::uint32_t row_pair_costs[kPairs / 2];  ///< the smaller cost of two rows; above it, that of the two `kBelow` rows further down
+  /// Lower half: the smaller cost of two rows. Upper half: that of the two rows `kBelow` further down.
+  std::uint32_t row_pair_costs[kPairs / 2];
   std::uint32_t best[kEliminateBlocks][kMaxFoundVectors];  ///< cost << 16 | (dy + 128) << 8 | (dx + 128), in order
 };
 
-/// One pass over candidates from (first_dx, first_dy) on.
+/// One pass over kSquare x kSquare candidates. The first one is the vector (first_dx, first_dy).
 struct CostPass {
   const CostSearchShared& shared;
   int first_dx;
@@ -35,18 +37,19 @@ struct CostPass {
   }
 };
 
-/// The largest bound that is stored.
+/// The largest bound that is stored. Larger ones are stored as this value.
 constexpr std::uint32_t kMostBound = 1023;
 
-/// The pairs of candidates that a lane owns, as bits: 16 more means `kBelow` rows further down.
-struct WidePairs {  // of 32x32 candidates, as motion_eliminate.cuh has them
+/// Each bit of a mask is one of a lane's pairs of candidates. Bit b is the pair in row b % 16; if b is 16 or more, the
+/// pair `kBelow` rows further down.
+struct WidePairs {  // for windows of 32x32 candidates, as in motion_eliminate.cuh
   static constexpr int kHalf = kPairs / 2;
   static constexpr int kBelow = 16;
   static constexpr unsigned kSpan = 32;
   [[nodiscard]] static __device__ __forceinline__ unsigned row(unsigned /*lane*/, unsigned p) { return 2 * p; }
   [[nodiscard]] static __device__ __forceinline__ unsigned column(unsigned lane, unsigned dy) { return pair_column(lane, dy); }
 };
-struct NarrowPairs {  // windows of 16x16; four rows of words span half of the shared memory's banks
+struct NarrowPairs {  // for windows of 16x16 candidates; four rows of words span half of the banks
   static constexpr int kHalf = 2;
   static constexpr int kBelow = 8;
   static constexpr unsigned kSpan = 16;
@@ -60,7 +63,7 @@ template <typename Pairs>
   return bit % 16 + bit / 16 * static_cast<unsigned>(Pairs::kBelow);
 }
 
-/// The lane's pairs with at least one candidate that counts.
+/// A mask of the lane's pairs that have at least one allowed candidate.
 template <typename Pairs>
 [[nodiscard]] __device__ __forceinline__ std::uint32_t allowed_pairs(const AllowedCandidates& allowed, unsigned lane) {
   std::uint32_t bits = 0;
@@ -75,7 +78,8 @@ template <typename Pairs>
   return bits;
 }
 
-/// The least vector costs that word p of a lane's pairs adds to its bounds.
+/// The vector costs that are added to the bounds of word p: in each half, the smaller cost of a pair, divided by
+/// 2^shift.
 template <typename Pairs>
 [[nodiscard]] __device__ __forceinline__ std::uint32_t pair_costs(const CostPass& pass, unsigned lane, unsigned p, int shift) {
   const unsigned row = Pairs::row(lane, p);
@@ -83,7 +87,7 @@ template <typename Pairs>
   return both >> shift & (0xFFFFU >> shift) * 0x10001U;
 }
 
-/// Adds a pair of candidates after full comparison.
+/// Compares both candidates of a pair in full and adds them to the list.
 template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
                                          const uint4 (&current)[kBlockSize / 2], const AllowedCandidates& allowed,
@@ -95,7 +99,7 @@ __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& 
   if (kAll || allowed.has_row(dy + 1)) list.insert(pass.key(sads.lower, dx, dy + 1));
 }
 
-/// Adds the best of a block's candidates to the lists of the lanes.
+/// Adds the best candidates of a block to the lists of the lanes.
 template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const EliminateBlock& block) {
   const AllowedCandidates& allowed = block.allowed;
@@ -115,8 +119,9 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
 #pragma unroll
   for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.current.rows[i];
 
-  // Each lane compares its most promising pair. The count-th of the lanes' best costs is not below the count-th best of all.
-  const unsigned own_row = Pairs::row(lane, 0);  // bits are relative to it
+  // Each lane compares its most promising pair. The kCount-th smallest of the lanes' best costs is an upper limit for
+  // the kCount-th smallest of all.
+  const unsigned own_row = Pairs::row(lane, 0);  // bit 0 of `bounds` is this row
   const unsigned first = promising.bit() + own_row;
   add_pair<Pairs, kAll>(list, pass, block.words, current, allowed, lane, row_of_bit<Pairs>(first));
   std::uint32_t own = list.keys[0];
@@ -138,7 +143,7 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
   __syncwarp();
 }
 
-/// Stores the best of a tile's blocks in `shared.best`.
+/// Stores the best candidates of a tile's blocks in `shared.best`.
 template <typename Pairs, int kCount>
 __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, const EliminateJob& job, const RateFrame& frame,
                                                     const EliminateTile& tile) {
@@ -167,7 +172,7 @@ __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, co
       [&](const EliminateBlock& block, int first_dx, int first_dy) {
         const CostPass pass{shared, first_dx, first_dy};
         KeyList<kCount> list;
-        if (lane == 0) {  // from the earlier passes
+        if (lane == 0) {  // the best of the earlier passes
 #pragma unroll
           for (int i = 0; i < kCount; ++i) list.keys[i] = shared.best[block.index][i];
         }
@@ -200,7 +205,7 @@ __device__ __forceinline__ void store_found(const CostSearchShared& shared, cons
     const int r = i / kCount;
     const std::uint32_t* const best = shared.best[r * kEliminateColumns + warp];
     int last = place;
-    while (best[last] == kNoCandidate) --last;  // repeats the last one
+    while (best[last] == kNoCandidate) --last;  // if too few were found, repeats the last one
     const std::size_t block = static_cast<std::size_t>(tile.row + r) * columns + column;
     found[block * kMaxFoundVectors + place] = {static_cast<std::int8_t>(static_cast<int>(best[last] & 0xFFU) - 128),
                                                static_cast<std::int8_t>(static_cast<int>(best[last] >> 8 & 0xFFU) - 128)};
@@ -208,7 +213,7 @@ __device__ __forceinline__ void store_found(const CostSearchShared& shared, cons
   }
 }
 
-/// The tiles of a plane.
+/// The number of tiles of a plane, per row and in all.
 struct TileCount {
   int columns;
   int all;

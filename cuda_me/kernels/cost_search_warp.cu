@@ -1,5 +1,5 @@
-// Full search by SAD and vector cost. A warp takes a block, and a lane every 32nd candidate. Every lane keeps a sorted list of
-// its best. In the end the best of all lanes are taken off these lists one by one.
+// Full search by SAD and vector cost. A warp takes a block, and each lane every 32nd candidate. Each lane keeps a
+// sorted list of its best candidates. In the end the warp removes the best ones from these lists, one by one.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     const std::uint32_t best = list.take_smallest();
-    if (best != kNoCandidate) last = best;  // otherwise repeats the last one
+    if (best != kNoCandidate) last = best;  // if too few were found, repeats the last one
     if (lane != 0 || i >= count) continue;
     const int index = static_cast<int>(last & 0xFFFFU);
     found[i] = {static_cast<std::int8_t>(window.left + index % width - x),

@@ -41,11 +41,12 @@ std::string extension_of(const std::string& path) { return std::filesystem::path
   throw Error(ErrorKind::usage, "C63-KERNEL-FORM", why, {.file = path});
 }
 
-/// A shared library that stays open.
+/// A shared library, open as long as the object exists.
 class OpenLibrary {
  public:
   explicit OpenLibrary(const std::string& path) {
-    const std::string absolute = std::filesystem::absolute(path).string();  // a bare name would be searched for
+    // dlopen() would search the library path for a name without a folder.
+    const std::string absolute = std::filesystem::absolute(path).string();
     handle_ = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr)
       throw Error(ErrorKind::input, "C63-SEARCH-LOAD", std::string("cannot be loaded: ") + ::dlerror(), {.file = path});
@@ -262,8 +263,8 @@ class LoadedSearch final : public FileSearch {
   std::map<std::string, const void*> named_;
   std::map<const void*, int> allowed_shared_;
   DeviceBuffer<std::uint8_t> scratch_;
-  DeviceBuffer<std::uint16_t> unwanted_;  ///< where SADs go that nobody wants
-  const void* first_kernel_ = nullptr;    ///< for reports
+  DeviceBuffer<std::uint16_t> unwanted_;  ///< receives SADs of jobs that want none
+  const void* first_kernel_ = nullptr;    ///< the first kernel that was launched, for reports
   int first_threads_ = 0;
   std::size_t first_shared_ = 0;
 };
@@ -285,7 +286,7 @@ bool has_host_part(const std::string& path) {
 
 std::unique_ptr<FileSearch> load_search(const std::string& path, const std::string& host_part) {
   if (!is_search_file(path)) refuse(path, "a motion kernel is a .cu, .cubin, .ptx or .so file");
-  static_cast<void>(bytes_of(path));  // one that cannot be read says so before anything is loaded
+  static_cast<void>(bytes_of(path));  // reports an unreadable file before anything is loaded
 #if CUDART_VERSION >= 12080
   return std::make_unique<LoadedSearch>(path, host_part);
 #else

@@ -8,7 +8,7 @@
 
 namespace c63::cuda {
 
-/// What is known of a search from a file, for reports.
+/// Facts about a search from a file, for reports.
 struct SearchFile {
   std::string name;  ///< the file's name without folders
   std::string path;
@@ -19,26 +19,27 @@ struct SearchFile {
   bool is_cubin = false;
 };
 
-/// A search from a file in the form of c63/motion_kernel.h, for the current device.
+/// A search from a file, for the current device. c63/motion_kernel.h says what the file contains.
 class FileSearch : public MotionSearch {
  public:
   [[nodiscard]] const SearchFile& file() const { return file_; }
-  /// Registers that are kept in memory, and the stack, in bytes per thread.
+  /// Local memory per thread, in bytes: the stack, and values that do not fit in registers.
   [[nodiscard]] virtual std::size_t local_bytes() const = 0;
 
  protected:
   SearchFile file_;
 };
 
-/// Loads a .cu (compiled by NVRTC), .cubin, .ptx or .so. Code in a .so, and host code in a .cu, runs in this process.
-/// `host_part` is a .so with the host part of a .cu; empty if it has none. Throws Error: input (the file cannot be
-/// read), usage (it does not compile, or has no entry), device (NVRTC or a device is missing).
+/// Loads a .cu (compiled by NVRTC), .cubin, .ptx or .so file. Code in a .so, and host code in a .cu, runs in this
+/// process. `host_part` is a .so that contains the host code of a .cu; empty if the .cu has none. Throws Error: input
+/// (the file cannot be read), usage (it does not compile, or has no entry), device (NVRTC or a device is missing).
 [[nodiscard]] std::unique_ptr<FileSearch> load_search(const std::string& path, const std::string& host_part = {});
 
-/// Returns true for names that load_search() takes.
+/// Returns true if the file name has an extension that load_search() accepts.
 [[nodiscard]] bool is_search_file(const std::string& path);
 
-/// Returns true if the .cu file contains host code. NVRTC cannot compile that: such a file must become a library first.
+/// Returns true if the .cu file contains host code. NVRTC cannot compile host code, so it must be compiled to a .so
+/// first.
 [[nodiscard]] bool has_host_part(const std::string& path);
 
 }  // namespace c63::cuda

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared parts of the kernels of a frame.
+// Code that the kernels of a frame share.
 
 #include <cuda_runtime.h>
 
@@ -20,7 +20,7 @@ struct FrameBatch {
 };
 static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) <= 4096);  // the limit for kernel parameters on all devices
 
-/// Calls launch(batch, frames) for as many launches as the jobs need.
+/// Splits the jobs into batches of at most kMaxFramesPerLaunch and calls launch(batch, frames) for each.
 template <typename Launch>
 void for_each_batch(std::span<const CodingJob> jobs, Launch&& launch) {
   while (!jobs.empty()) {
@@ -39,7 +39,8 @@ __device__ __forceinline__ unsigned long long device_clock() {
   return now;
 }
 
-/// Copies a frame's totals to its report and resets them for the next frame. For one thread, after all have added theirs.
+/// Copies a frame's totals to its report and resets them for the next frame. Called by one thread, after all threads
+/// have added.
 __device__ inline void hand_out_totals(const CodingJob& job) {
   for (int p = 0; p < kPlanes; ++p) job.report->totals.sse[p] = __ldcg(&job.state->totals.sse[p]);
   job.report->totals.luma_sad = __ldcg(&job.state->totals.luma_sad);

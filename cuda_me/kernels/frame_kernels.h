@@ -14,10 +14,10 @@
 
 namespace c63::cuda {
 
-/// The totals of a frame.
+/// Sums over a frame.
 struct FrameTotals {
-  std::array<unsigned long long, kPlanes> sse{};  ///< over the coded samples
-  unsigned long long luma_sad = 0;                ///< of blocks with a vector
+  std::array<unsigned long long, kPlanes> sse{};  ///< squared error over the coded samples
+  unsigned long long luma_sad = 0;                ///< over the blocks with a vector
   unsigned long long motion_bits = 0;
   unsigned long long luma_bits = 0;
   unsigned long long chroma_bits = 0;
@@ -30,58 +30,61 @@ struct FrameMoments {
   unsigned long long writing_starts = 0;
 };
 
-/// A frame's working totals. They are zero before the frame, and its last kernel resets them.
+/// A frame's running totals. They are zero before the frame, and the frame's last kernel resets them.
 struct FrameState {
   FrameTotals totals;
   FrameMoments moments;
   // Only for frames that are decided by rate:
   unsigned long long repeat_error = 0;  ///< squared error if the previous picture is repeated
-  unsigned long long cost = 0;          ///< D + λR of all blocks, a signed number
+  unsigned long long cost = 0;          ///< D + λR of all blocks, a signed number in two's complement
   unsigned int repeats = 0;             ///< 1: the previous picture is repeated
-  unsigned long long activity = 0;      ///< the sum over all MCUs
+  unsigned long long activity = 0;      ///< the sum of all MCUs' activities
 };
 
 /// The device's report of a finished frame to the host.
 struct FrameReport {
   FrameTotals totals;
   FrameMoments moments;
-  unsigned long long writing_ends = 0;  ///< on the same clock; other segments may end slightly later
-  unsigned long long scan_bits = 0;     ///< before stuffing and flush
-  unsigned long long scan_bytes = 0;    ///< stuffed and flushed
+  /// When one segment was written, by the device's clock; others may end slightly later.
+  unsigned long long writing_ends = 0;
+  unsigned long long scan_bits = 0;     ///< bits of the scan before byte stuffing and padding
+  unsigned long long scan_bytes = 0;    ///< bytes of the finished scan
   unsigned int repeats = 0;             ///< 1: the previous picture is repeated; ignore the scan
 };
 
-/// The unstuffed bits of a frame, in segments that each start at a word.
+/// The coded bits of a frame before byte stuffing. Each segment starts at a word of its own.
 struct ScanParts {
   /// kMaxSegmentWords per segment, most significant bit first.
   std::uint32_t* words = nullptr;
-  std::uint32_t* bits = nullptr;              ///< of each segment
-  unsigned long long* bit_offsets = nullptr;  ///< of each segment in the scan
-  std::uint32_t* stuffing = nullptr;          ///< 0xFF bytes that start in each segment
-  unsigned long long* bytes = nullptr;        ///< one number: the bytes of the stuffed scan
-  std::uint8_t* stuffed = nullptr;            ///< the scan, stuffed and flushed; CodingJob::coded_capacity bytes
+  std::uint32_t* bits = nullptr;              ///< the number of bits of each segment
+  unsigned long long* bit_offsets = nullptr;  ///< where each segment begins in the scan, in bits
+  std::uint32_t* stuffing = nullptr;          ///< the number of 0xFF bytes that start in each segment
+  unsigned long long* bytes = nullptr;        ///< one number: the size of the stuffed scan
+  std::uint8_t* stuffed = nullptr;            ///< the finished scan; room for CodingJob::coded_capacity bytes
 };
 
-/// The quantizers of Y, U and V in the order in which threads read them: plane, column of the block, row.
+/// The quantizers of Y, U and V, ordered by plane, then column, then row of the coefficient, as threads read them.
 using QuantizerTable = std::array<StepQuantizer, kPlanes * 64>;
 [[nodiscard]] QuantizerTable make_quantizer_table(const QuantizationTables& tables);
 
-/// Marks a block that is predicted from zero; no search gives it.
+/// The value that marks a block as predicted from zero. No search returns it.
 [[nodiscard]] C63_HD constexpr MotionVector no_vector() { return {-128, -128}; }
 
-/// One frame of one chain. All in device memory, except `coded` and `report`, which are mapped host memory.
+/// One frame of one chain. Pointers are to device memory; `coded` and `report` are to mapped host memory.
 struct CodingJob {
   const std::uint8_t* current = nullptr;    ///< picture
   const std::uint8_t* reference = nullptr;  ///< picture; null: a key frame, predicted from zero
   std::uint8_t* reconstruction = nullptr;   ///< picture; not the reference
   std::uint8_t* prediction = nullptr;       ///< picture; may be null
   const StepQuantizer* quantizers = nullptr;    ///< a QuantizerTable
-  /// One per block, from the search; not read in key frames. Coding stores the prediction's vectors of blocks without a vector
-  /// here, so in the end every block has the vector that it was predicted with.
+  /// One per block, from the search; not read in key frames. Coding replaces the entry of each block without a coded
+  /// vector by the vector with which the block was predicted.
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;              ///< one per block; not read in key frames
-  const std::uint8_t* unpredicted = nullptr;  ///< one per block, 1: coded without a vector; null: none, as in key frames
-  const MotionVector* inherited = nullptr;    ///< vectors for blocks without one; null: these are predicted from zero
+  /// One flag per block, 1: coded without a vector; null: no flag is set; null in key frames.
+  const std::uint8_t* unpredicted = nullptr;
+  /// The vectors with which blocks without a coded vector are predicted; null: they are predicted from zero.
+  const MotionVector* inherited = nullptr;
   ScanParts scan;
   FrameState* state = nullptr;
   std::uint8_t* coded = nullptr;          ///< receives the scan; aligned to 16 bytes
@@ -92,15 +95,15 @@ struct CodingJob {
 /// The most frames of one launch.
 inline constexpr int kMaxFramesPerLaunch = 24;
 
-/// Puts on `stream`: compensation, transform, quantization, reconstruction, and the codes of every block by segments, in one
-/// step. For frames whose blocks all have a vector, and for key frames.
+/// Enqueues one kernel that does motion compensation, transform, quantization and reconstruction, and writes the codes
+/// of every segment. For key frames, and for frames whose blocks all have a vector.
 void enqueue_coding(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
-/// Puts on `stream` the work from segments to a scan: counts of 0xFF, stuffed bytes, flush, report.
+/// Enqueues the work that joins segments to a scan: counts of 0xFF, byte stuffing, padding, the report.
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
-/// Puts on `stream` the copy of the finished scans to the host. It copies exactly their bytes, without the host knowing the
-/// number. It runs at the same time as other work, in a few thread blocks that mostly wait for the bus.
+/// Enqueues the copy of the finished scans to the host. It copies exactly their bytes; the host need not know how many.
+/// It runs at the same time as other kernels, in a few thread blocks that mostly wait for the bus.
 void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -1,6 +1,6 @@
 #pragma once
 
-// A segment of MCUs and its thread block: eight threads per block of samples, and their shared memory.
+// The thread block of a segment: eight threads per 8x8 block, and their shared memory.
 
 #include <cuda_runtime.h>
 
@@ -11,9 +11,10 @@
 namespace c63::cuda {
 
 inline constexpr int kSegmentThreads = kBlocksPerSegment * 8;
-/// The distance between blocks' levels, so that eight levels of each of a warp's four blocks do not conflict in a bank.
+/// Levels from one block to the next in shared memory. A warp reads eight levels of each of four blocks; the padding of
+/// 8 keeps them in different banks.
 inline constexpr int kLevelsApart = 64 + 8;
-/// Thread blocks per multiprocessor, which limits registers.
+/// Thread blocks that a multiprocessor must be able to hold, which limits registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr int kResidentSegments = 2;  // sm_75 holds 1024 threads
 #else
@@ -24,17 +25,17 @@ static_assert(kMaxBlockWords + 1 <= kBlockWords);
 /// The shared memory of a segment's threads.
 struct SegmentMemory {
   CodeTables tables;
-  /// A block's numbers between passes of the transform, then its bits.
+  /// Each block's intermediate values of the transform; later, the block's code bits.
   union {
     float numbers[kBlocksPerSegment * kBlockWords];
     std::uint32_t bits[kBlocksPerSegment * kBlockWords];
   };
-  /// Levels in zig-zag order, then the bits of the whole segment.
+  /// Each block's levels in zig-zag order; later, the bits of the whole segment.
   union {
     alignas(16) std::int16_t levels[kBlocksPerSegment * kLevelsApart];
     std::uint32_t segment_words[kMaxSegmentWords];
   };
-  int dc[kCarriedBlocks + kBlocksPerSegment];  ///< DC levels, starting with those before the segment
+  int dc[kCarriedBlocks + kBlocksPerSegment];  ///< the carried DC levels, then those of the segment's blocks
   alignas(8) int length[kBlocksPerSegment];
   unsigned int sse[kPlanes];
   unsigned int luma_sad;
@@ -47,9 +48,10 @@ struct Work {
   BlockPlace place;
   int segment = 0;
   int block = 0;  ///< in the segment
-  int sub = 0;    ///< block of the MCU
+  int sub = 0;    ///< index of the block in its MCU
   int t = 0;      ///< row or column of the block
-  /// False for threads past the last MCU. They repeat its work without writing, so that warps stay whole.
+  /// False for threads past the last MCU. They repeat the last MCU's work but write nothing, because whole warps must
+  /// take part.
   bool active = false;
 };
 
@@ -65,7 +67,7 @@ __device__ __forceinline__ Work work_of_thread(const FrameLayout& layout) {
   return work;
 }
 
-/// Resets a segment's sums. All its threads call it, and synchronize before they add.
+/// Resets a segment's sums. All threads of the segment call it. They must synchronize before they add.
 __device__ __forceinline__ void clear_totals(SegmentMemory& memory) {
   if (threadIdx.x < kPlanes) memory.sse[threadIdx.x] = 0;
   if (threadIdx.x < 2) memory.coefficient_bits[threadIdx.x] = 0;
@@ -75,7 +77,8 @@ __device__ __forceinline__ void clear_totals(SegmentMemory& memory) {
   }
 }
 
-// Adds a segment's sums to the frame's. For one thread, after all have added theirs.
+// Both functions add a segment's sums to the frame's. Called by one thread, after all threads have added to the
+// segment's.
 
 __device__ __forceinline__ void add_errors(const SegmentMemory& memory, FrameState& state) {
   FrameTotals& totals = state.totals;

@@ -8,7 +8,7 @@
 
 namespace c63::cuda {
 
-/// The smallest keys of a thread, sorted.
+/// The smallest keys that a thread has seen, sorted.
 template <int kCount>
 struct KeyList {
   std::uint32_t keys[kCount];
@@ -26,7 +26,7 @@ struct KeyList {
       key = larger;
     }
   }
-  /// Removes and returns the smallest key of all lanes, which must not share a key. The whole warp takes part.
+  /// Removes and returns the smallest key of all lanes. No two lanes may have the same key. The whole warp takes part.
   __device__ __forceinline__ std::uint32_t take_smallest() {
     const std::uint32_t smallest = warp_min(keys[0]);
     if (keys[0] == smallest) {

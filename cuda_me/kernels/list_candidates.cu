@@ -1,4 +1,4 @@
-// Lists the vectors to try for every block (decide/candidate_vectors.h), and the block without prediction.
+// Lists the candidates of every block: the vectors to try (decide/candidate_vectors.h), and coding without a vector.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"

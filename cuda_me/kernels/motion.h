@@ -13,7 +13,7 @@
 
 namespace c63::cuda {
 
-/// The search methods, each a step from the one before. All find the same vectors and SADs.
+/// The search kernels, each a step from the one before. All find the same vectors and SADs.
 enum class MotionKernel {
 #define C63_MOTION_KERNEL(kernel, name, text, make) kernel,
 #include "cuda_me/kernels/motion_kernels.inc"
@@ -35,8 +35,8 @@ struct MotionKernelInfo {
 [[nodiscard]] std::string_view name(MotionKernel kernel);
 [[nodiscard]] std::optional<MotionKernel> motion_kernel_from(std::string_view name);
 
-/// One plane to search. All pointers are to device memory. Sides are multiples of 8; pitches are any number of bytes from the
-/// width up. If base and pitch are multiples of 16, the search is fastest.
+/// One plane to search. All pointers are to device memory. Sides are multiples of 8. A pitch is any number of bytes
+/// that is not below the width. The search is fastest if bases and pitches are multiples of 16.
 struct MotionJob {
   const std::uint8_t* current = nullptr;
   const std::uint8_t* reference = nullptr;
@@ -44,7 +44,7 @@ struct MotionJob {
   std::ptrdiff_t reference_pitch = 0;  ///< bytes
   int width = 0;
   int height = 0;
-  int range = 0;                    ///< of this plane (plane_search_range()), 0..127; 0 has no candidate
+  int range = 0;                    ///< of this plane in samples (plane_search_range()), 0..127; 0 has no candidate
   MotionVector* vectors = nullptr;  ///< one per block in raster order
   std::uint16_t* sads = nullptr;    ///< one per block in raster order; may be null
 };
@@ -62,18 +62,18 @@ class MotionSearch {
  public:
   virtual ~MotionSearch() = default;
 
-  /// Puts the search of all jobs on `stream` and returns. Planes of several frames together fill the device best. It may be
-  /// captured in a graph. An empty window gives the vector (0, 0) and its SAD, as the codec requires. Throws Error (usage) for
-  /// jobs outside the limits above.
+  /// Enqueues the search of all jobs on `stream`. The call may be captured in a graph. A call with planes of several
+  /// frames uses the device best. An empty window gives the vector (0, 0) and its SAD, as the codec requires. Throws
+  /// Error (usage) for jobs outside the limits of MotionJob.
   void enqueue(std::span<const MotionJob> jobs, cudaStream_t stream);
 
-  /// The number of kernels that a call may use, for callers that keep calls in graphs. It is above 1 if kernels are chosen by
-  /// their times.
+  /// The number of kernels among which a call may choose, for callers that keep calls in graphs. It is above 1 if
+  /// kernels are chosen by their measured times.
   [[nodiscard]] virtual int choices() const { return 1; }
   /// The kernel of the next call. The caller may then launch that kernel's graph instead of making the call. Empty if the call
   /// must be made, because it will be timed.
   [[nodiscard]] virtual std::optional<int> next_choice() { return 0; }
-  /// enqueue() with that choice.
+  /// Like enqueue(), with the kernel `choice`, which is below choices().
   void enqueue_choice(int choice, std::span<const MotionJob> jobs, cudaStream_t stream);
 
   /// The resources for a luma search of range 16.

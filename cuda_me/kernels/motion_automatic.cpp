@@ -1,10 +1,10 @@
-// Chooses between brute force and successive elimination by their times on the current video. Both find the same, so the choice
-// may change at any call.
+// Chooses between brute force and successive elimination by their measured times on the current video. Both find the
+// same vectors, so the choice may change at any call.
 //
-// A round is kRound calls long, so that changed content is noticed. Its first four calls are timed per block, brute force and
-// elimination in turn. The faster kernel does the rest of the round. A time is used when it is available; nothing waits for it.
-// Until then the last choice continues, at first brute force, whose time does not depend on content. Calls that are captured in
-// a graph use the current choice.
+// The choice is made once per round of kRound calls, so that it follows the content. The first four calls of a round
+// are timed per block, brute force and elimination in turn. The faster kernel does the rest of the round. No call waits
+// for a time; until it is known, the last choice continues. The first choice is brute force, whose time does not depend
+// on content. Calls that are captured in a graph use the current choice.
 
 #include <array>
 #include <limits>
@@ -64,7 +64,7 @@ class AutomaticSearch final : public MotionSearch {
   std::array<double, 2> best_{};  ///< milliseconds per block
   Event start_{Event::Timing::on};
   Event stop_{Event::Timing::on};
-  bool pending_ = false;  ///< a time is being taken
+  bool pending_ = false;  ///< a timed call has not finished
   std::size_t calls_ = 0;
   std::size_t timed_ = 0;
   std::size_t chosen_ = 0;

@@ -1,59 +1,65 @@
 #pragma once
 
-// The register tile, fed by Hopper's bulk tensor copies. The next tiles are loaded while one is searched.
+// The register-tile search (motion_tile.cuh) with windows that are loaded by Hopper's bulk tensor copies. The next
+// tiles are loaded while one is searched.
 //
-// One thread block stays on each multiprocessor and takes its share of the batch, tile after tile. A tile is four pairs of
-// adjacent blocks wide and some rows of them high. Its work is split into turns: all candidates with one byte shift, for one
-// row. There are four shifts and four schedulers. Warp w only works on shift w % 4, so all schedulers have equal work.
+// One thread block stays on each multiprocessor and searches its share of the batch, tile after tile. A tile is four
+// pairs of adjacent blocks wide and several rows of blocks high. Its work is split into turns: a turn is all candidates
+// with one byte shift, for one row of blocks (two for kColumns 4). There are four shifts and four schedulers. Warp w
+// only works on shift w % 4, so all schedulers have equal work.
 //
-//   warp 0, the producer: fetches the tiles' boxes some tiles ahead, and writes the results
-//   warps 1 to 3, the makers: make the copies of the window shifted by 1 to 3 bytes (the box itself has shift 0)
+//   warp 0, the producer: starts the copies of tiles some tiles ahead, and writes the results
+//   warps 1 to 3, the makers: make the copies of the window shifted by 1 to 3 bytes; the loaded box itself has shift 0
 //   all others: search; a free warp takes the next turn of its shift
 //
 //   lane = row group * 4 + pair;  dx = first + shift + 4 k, k < kColumns;  dy = first + 4 * group + j, j < 4
 //
-// kColumns 8: 32x32 candidates. kColumns 4: 16x16 candidates (chroma); the upper half of the lanes takes the row below.
+// kColumns 8: 32x32 candidates. kColumns 4: 16x16 candidates (chroma); the upper half of the lanes takes the next row
+// of blocks.
 //
-// Window rows are an odd number of 16 bytes apart. The eight lanes of a load's phase are four pairs, 16 bytes apart, and two
-// groups, four rows apart. They touch banks at 16 * (pair + 4 * odd * group) mod 128, which are all different.
+// The rows of a window are an odd number of 16-byte units apart. A 16-byte load is done for eight lanes at a time: four
+// pairs, 16 bytes apart, and two groups, four rows apart. They touch banks at 16 * (pair + 4 * odd * group) mod 128,
+// which are all different.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_bulk_tiles.cuh"
 
 namespace c63::cuda {
 
-/// A tile that is searched.
+/// The data of a tile that is loaded or searched.
 struct BulkStage {
   alignas(128) std::uint8_t copies[kTileShifts * std::max(BulkShape<8>::kCopyBytes, BulkShape<4>::kCopyBytes)];
   alignas(128) std::uint8_t current[BulkShape<4>::kCurrentRows * kBulkBytes];
-  std::uint32_t keys[BulkShape<4>::kRows * kBulkColumns];     ///< the smallest found of each block
+  std::uint32_t keys[BulkShape<4>::kRows * kBulkColumns];     ///< smallest key of each block
   std::uint32_t outside[BulkShape<4>::kRows * kBulkColumns];  ///< see squares_outside()
-  std::uint32_t inside[2];                                    ///< one bit per block: all candidates count
+  std::uint32_t inside[2];                                    ///< one bit per block, 1: all candidates are allowed
   BulkPlace place;
   bool narrow;
 };
 
 struct BulkShared {
   std::array<BulkStage, kBulkStages> stages;
-  /// A tile's window is ready: the box with everything else of the tile, and the shifted copies.
+  /// Barriers: the tile's window is ready. Index 0 is for the box and all other data of the tile, the others for
+  /// shifted copies.
   std::array<std::array<std::uint64_t, kBulkStages>, kTileShifts> ready;
-  std::array<std::uint64_t, kBulkStages> searched;  ///< all turns of a tile are done
+  std::array<std::uint64_t, kBulkStages> searched;  ///< barriers: all turns of a tile are done
   std::array<std::uint32_t, kTileShifts> next;      ///< for each shift, the first turn that no warp has taken
 };
 static_assert(BulkShape<4>::kCurrentRows >= BulkShape<8>::kCurrentRows);
-// A warp waits at a barrier only for its next phase, so no warp may be two rounds ahead of another.
+// A barrier shows only whether its next phase is reached, so no warp may be two rounds ahead of another.
 static_assert(kBulkWarps <= kTileShifts * kBulkStages && kBulkWarps % kTileShifts == 0);
 
 #if __CUDA_ARCH__ >= 900
 
-/// Keys here are sad * kKeyStep + dy * 32 + dx. The factor is not a power of two, so the product is an IMAD, which uses another
-/// pipe.
+/// Keys here are sad * kKeyStep + dy * 32 + dx. The factor is not a power of two, so the compiler multiplies with IMAD,
+/// which uses another pipe than the differences.
 inline constexpr std::uint32_t kKeyStep = 1025;
-/// Added to keys of forbidden candidates: larger than any key, and the sum of two does not overflow.
+/// Added to keys of candidates that are not allowed. It is larger than any key, and the sum of two such numbers does
+/// not overflow.
 inline constexpr std::uint32_t kForbidden = 1U << 29;
 
-/// A mask of squares of 8x8 candidates: bit 4 y + x says that the square does not count. Sides of planes and ranges are
-/// multiples of 8, so windows consist of whole squares.
+/// A mask of the squares of 8x8 candidates: bit 4 y + x is set if the square is outside the window. Sides of planes and
+/// ranges are multiples of 8, so windows consist of whole squares.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t squares_outside(const MotionJob& job, int column, int row) {
   constexpr int kRange = BulkShape<kColumns>::kRange;
@@ -67,7 +73,7 @@ __device__ __forceinline__ std::uint32_t squares_outside(const MotionJob& job, i
   return static_cast<std::uint32_t>(kAll & ~(x * y));
 }
 
-/// Fetches a tile and stores its properties; by the producer.
+/// Starts the copies of a tile and stores its properties. Called by the producer.
 template <int kColumns>
 __device__ __forceinline__ void fetch_tile(BulkStage& stage, std::uint64_t& ready, const BulkJob& bulk,
                                            const BulkPlace& place) {
@@ -97,7 +103,7 @@ __device__ __forceinline__ void fetch_tile(BulkStage& stage, std::uint64_t& read
   }
 }
 
-/// Writes the results of a tile; by the producer.
+/// Writes the results of a tile. Called by the producer.
 template <int kColumns>
 __device__ __forceinline__ void write_tile(const BulkStage& stage, const MotionJob& job) {
   using Shape = BulkShape<kColumns>;
@@ -129,8 +135,8 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.reference) : "memory");
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.current) : "memory");
   }
-  asm volatile("griddepcontrol.wait;" ::: "memory");  // for earlier work in the stream
-  std::uint32_t end = 0xFFFFFFFFU;                    // the number of tiles, when it is known
+  asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for earlier work in the stream
+  std::uint32_t end = 0xFFFFFFFFU;                    // the number of tiles, as soon as it is known
 #pragma unroll 1
   for (std::uint32_t tile = 0; end == 0xFFFFFFFFU || tile < end + kBulkStages; ++tile) {
     const std::uint32_t index = tile % kBulkStages;
@@ -163,7 +169,7 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
   }
 }
 
-/// Makes the copy of a window shifted by `shift` bytes, above 0; by a warp, or by one of kHelpers warps.
+/// Makes the copy of a window shifted by `shift` bytes, 1 to 3. One warp calls it, or each of kHelpers warps.
 template <int kColumns, int kHelpers>
 __device__ __forceinline__ void make_copy(BulkStage& stage, int shift, int helper) {
   using Shape = BulkShape<kColumns>;
@@ -182,7 +188,7 @@ __device__ __forceinline__ void make_copy(BulkStage& stage, int shift, int helpe
   }
 }
 
-/// Makes the first tile's copies, with all warps of that shift, which have nothing to search yet.
+/// Makes a shifted copy for the first tile. All warps of that shift take part, because they have nothing to search yet.
 __device__ __forceinline__ void make_first_copy(BulkShared& shared, int shift) {
   BulkStage& stage = shared.stages[0];
   wait_for(shared.ready[0][0], 0);
@@ -216,7 +222,7 @@ __device__ __forceinline__ void make_copies(BulkShared& shared, int shift) {
   }
 }
 
-/// The smallest of a lane's keys, without the lane's own offset, which is the same in all of them.
+/// The smallest of a lane's keys. The lane's own offset is not included, because it is the same in all its keys.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kTileDy][kColumns],
                                                       std::uint32_t step) {
@@ -232,7 +238,7 @@ __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums
   return best;
 }
 
-/// The smallest key of the squares that count, in a row of squares.
+/// The smallest key in a row of squares, without the squares that are outside the window.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kTileDy][kColumns],
                                                       std::uint32_t step, std::uint32_t outside) {
@@ -250,7 +256,7 @@ __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums
   return best;
 }
 
-/// Searches one turn; by a warp.
+/// Searches one turn. Called by a warp.
 template <int kColumns>
 __device__ __forceinline__ void search_turn(BulkStage& stage, int turn, int shift) {
   using Shape = BulkShape<kColumns>;
@@ -264,7 +270,7 @@ __device__ __forceinline__ void search_turn(BulkStage& stage, int turn, int shif
       stage.copies + shift * Shape::kCopyBytes + (row * kBlockSize + group * kTileDy) * kBulkPitch + pair * kTilePair,
       stage.current + row * kBlockSize * kBulkBytes + pair * kTilePair, left, right);
   std::uint32_t step = kKeyStep;
-  asm("" : "+r"(step));  // in a register, because the instruction has room for only one constant
+  asm("" : "+r"(step));  // in a register, because the instruction takes only one constant
   std::uint32_t keys[2];
   const int block = row * kBulkColumns + 2 * pair;
   constexpr std::uint32_t kAll = (1ULL << Shape::kTurnRows * kBulkColumns) - 1;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Splits a batch of motion searches into the tiles of motion_bulk.cuh, and deals the tiles out to thread blocks.
+// Splits a batch of motion searches into the tiles of motion_bulk.cuh, and divides the tiles among thread blocks.
 
 #include <cuda.h>
 
@@ -14,24 +14,24 @@ inline constexpr int kBulkWarps = 16;
 inline constexpr int kBulkThreads = kBulkWarps * kWarp;
 inline constexpr int kBulkPairs = 4;                       ///< adjacent pairs of blocks in a tile
 inline constexpr int kBulkTurns = 4;                       ///< turns of a tile for each shift
-inline constexpr int kBulkStages = 4;                      ///< tiles that are searched, loaded or being loaded
+inline constexpr int kBulkStages = 4;                      ///< tiles that are loaded or searched
 inline constexpr int kBulkColumns = 2 * kBulkPairs;        ///< adjacent blocks in a tile
 inline constexpr int kBulkBytes = kBulkPairs * kTilePair;  ///< bytes of a tile's row
-/// The bytes of a box before its blocks: a multiple of 16, as the hardware requires.
+/// Bytes at the start of a box's row that come before the tile's blocks: a multiple of 16, as the hardware requires.
 inline constexpr int kBulkLead = 16;
 inline constexpr int kBulkPitch = 112;  ///< bytes of a window row
 
 /// Sizes for kColumns columns of candidates per lane.
 template <int kColumns>
 struct BulkShape {
-  static constexpr int kSpan = kTileShifts * kColumns;              ///< candidates in x and in y
-  static constexpr int kRange = kSpan / 2;                          ///< the search range of the boxes
-  static constexpr int kGroups = kSpan / kTileDy;                   ///< lanes above each other
+  static constexpr int kSpan = kTileShifts * kColumns;              ///< candidates in x, and in y
+  static constexpr int kRange = kSpan / 2;                          ///< the search range, in samples
+  static constexpr int kGroups = kSpan / kTileDy;                   ///< groups of lanes, one below the other
   static constexpr int kTurnRows = kWarp / (kBulkPairs * kGroups);  ///< rows of blocks per turn
   static constexpr int kRows = kBulkTurns * kTurnRows;              ///< rows of blocks per tile
   static constexpr int kWindowRows = kRows * kBlockSize + kSpan - 1;
-  static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box before the window
-  /// How often each lane of a maker copies 16 bytes; in all slightly more than the window.
+  static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box's row before the window
+  /// How many times each lane of a maker copies 16 bytes. In all, that is slightly more than the window.
   static constexpr int kMakerTurns = (kWindowRows * kBulkPitch / 16 + kWarp - 1) / kWarp;
   static constexpr int kCopyBytes = kMakerTurns * kWarp * 16 + 128;
   static constexpr int kCurrentRows = kRows * kBlockSize;
@@ -39,18 +39,18 @@ struct BulkShape {
   static_assert(kBulkPitch >= kBulkBytes + 2 * kBulkLead && kBulkPitch / 16 % 2 == 1);
 };
 
-/// A job with the descriptions of its planes for the hardware: boxes of the right size, coordinates in samples.
+/// A job with its planes' tensor maps, from which bulk copies read boxes. Coordinates are in samples.
 struct alignas(128) BulkJob {
   CUtensorMap reference;
   CUtensorMap current;
   MotionJob job;
-  std::uint32_t columns = 0;  ///< of tiles
-  std::uint32_t turns = 0;    ///< per column
+  std::uint32_t columns = 0;  ///< columns of tiles
+  std::uint32_t turns = 0;    ///< turns per column of tiles
   std::uint32_t first = 0;    ///< cost of the batch's turns before this job
   bool narrow = false;        ///< kColumns is 4
 };
 
-/// The cost of `turns` turns. Those of range 16 count twice, because they have twice the candidates.
+/// The cost of `turns` turns. A turn of range 16 costs 2, because it has twice the candidates.
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turn_cost(std::uint32_t turns, bool narrow) {
   return turns << (narrow ? 0 : 1);
 }
@@ -62,14 +62,14 @@ struct alignas(128) BulkJob {
 struct BulkBatch {
   std::array<BulkJob, kBatchJobs> jobs;
   int count = 0;
-  std::uint32_t cost = 0;   ///< of all turns
+  std::uint32_t cost = 0;   ///< cost of all turns
   std::uint64_t share = 0;  ///< the cost for each thread block, times 2^16
 };
 
 /// The place of a tile.
 struct BulkPlace {
   int which = 0;             ///< job
-  std::uint32_t column = 0;  ///< of tiles
+  std::uint32_t column = 0;  ///< column of tiles
   std::uint32_t turn = 0;    ///< the tile's first turn in the column
   std::uint32_t turns = 0;   ///< up to kBulkTurns; 0: no tile is left
 };
@@ -86,10 +86,10 @@ class BulkShare {
     // A turn belongs to the share in which it begins.
     std::uint32_t index = turns_within(cost_ - job.first, job.narrow);
     cost_ = job.first + turn_cost(index, job.narrow);
-    if (index == job.turns * job.columns) {  // all turns belong to earlier shares
+    if (index == job.turns * job.columns) {  // all turns of this job belong to earlier shares
       ++place_.which;
     } else {
-      // Row by row of tiles, so that those at the plane's left and right, which take longer, are spread over all shares.
+      // By rows of tiles: tiles at the plane's left and right take longer, and this spreads them over all shares.
       const std::uint32_t row = index / (kBulkTurns * job.columns);
       index -= row * kBulkTurns * job.columns;
       top_ = row * kBulkTurns;
@@ -136,13 +136,13 @@ class BulkShare {
     place_.turns = min(top_ + tile_height(job) - place_.turn, turns_within(end_ - cost_, job.narrow));
   }
 
-  /// The turns of a tile in this row.
+  /// The number of turns of a tile in the current row of tiles.
   [[nodiscard]] __device__ std::uint32_t tile_height(const BulkJob& job) const {
     return min(job.turns - top_, std::uint32_t{kBulkTurns});
   }
 
   std::uint32_t end_;
-  std::uint32_t cost_;     ///< of the turns before the tile
+  std::uint32_t cost_;     ///< cost of all turns before the tile
   std::uint32_t top_ = 0;  ///< first turn of the row of tiles
   BulkPlace place_;
 };

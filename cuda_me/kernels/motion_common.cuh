@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared parts of the search kernels.
+// Code that the search kernels share.
 
 #include <cuda_runtime.h>
 
@@ -25,8 +25,8 @@ struct MotionBatch {
 
 #if defined(__CUDACC__)
 
-/// Adds the absolute differences of four pairs of bytes to `sum`, in one instruction. The compiler does not find it, and
-/// __vsadu4() with an addition takes two.
+/// Adds the absolute differences of four pairs of bytes to `sum`, in one instruction. The compiler does not generate
+/// it; __vsadu4() and an addition are two.
 __device__ __forceinline__ std::uint32_t absdiff4_add(std::uint32_t a, std::uint32_t b, std::uint32_t sum) {
   std::uint32_t result;
   asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
@@ -45,7 +45,7 @@ __device__ __forceinline__ std::uint32_t warp_min(std::uint32_t value) {
 #endif
 }
 
-/// The SAD of the zero vector for the block at (x, y), byte by byte, for windows without a candidate.
+/// The SAD of the zero vector for the block at (x, y), computed byte by byte. For blocks whose window has no candidate.
 __device__ inline std::uint32_t sad_in_place(const MotionJob& job, int x, int y) {
   std::uint32_t sad = 0;
   for (int i = 0; i < kBlockSize; ++i) {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void store_motion(const MotionJob& job, int column, i
   if (job.sads != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
 }
 
-/// Writes the vector of the window's smallest key for a block.
+/// Writes a block's vector and SAD. `key` is the smallest key of the window, or kNoCandidate.
 __device__ inline void store_best(const MotionJob& job, int column, int row, const SearchWindow& window,
                                   std::uint32_t key) {
   if (key == kNoCandidate) {

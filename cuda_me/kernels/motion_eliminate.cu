@@ -1,6 +1,7 @@
-// Successive elimination (SEA): rules out candidates that cannot win by the sums of their samples, before any SAD is computed.
-// See W. Li and E. Salari, "Successive elimination algorithm for motion estimation", IEEE Transactions on Image Processing
-// 4(1), 1995. It uses the sums of a block's four 4x4 squares here, which give a tighter bound than the block's own sum.
+// Successive elimination (SEA): uses sums of samples to rule out candidates that cannot win, before any SAD is
+// computed. See W. Li and E. Salari, "Successive elimination algorithm for motion estimation", IEEE Transactions on
+// Image Processing 4(1), 1995. Here the sums are those of a block's four 4x4 squares, which give a tighter bound than
+// the sum of the block.
 
 #include <algorithm>
 
@@ -55,7 +56,7 @@ class EliminateSearch final : public MotionSearch {
 
  protected:
   void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
-    // Ranges up to 8 (chroma) have a quarter of the candidates, so the bounds do not pay.
+    // Ranges up to 8 (chroma) have a quarter of the candidates, so bounds cost more time than they save.
     std::array<MotionJob, kMaxJobs> narrow;
     std::size_t narrow_count = 0;
     QueueBatch queue{};

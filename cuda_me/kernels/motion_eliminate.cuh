@@ -1,26 +1,29 @@
 #pragma once
 
-// Successive elimination. A bound that costs one VABSDIFF4 rules out most candidates; the rest are compared in full.
+// Successive elimination. A lower bound of the SAD, which costs one VABSDIFF4, rules out most candidates; the rest are
+// compared in full.
 //
-// S is the sum of a 4x4 square of samples. A = clamp(S - low, 0, 256 * 2^k - 1) >> k is a byte of it, with the same low and k
-// for all squares that are compared. Let f be the bits that the shift drops from the current square's number. Then
+// Let S be the sum of a 4x4 square of samples. Its byte is A = clamp(S - low, 0, 256 * 2^k - 1) >> k, with the same low
+// and k for all squares that are compared. Let f be the value of the bits that the shift drops from the current block's
+// square. Then
 //
-//   2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f).
+//   2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f),
 //
-// A clamp never moves two numbers apart. The other square's dropped bits are 0 in one extreme case and all ones in the other.
-// An 8x8 block is four such squares, and the differences of their sums add up to at most its SAD. So
+// because clamping never increases a difference, and the value of the bits dropped from the reference's square lies in
+// 0..2^k-1. An 8x8 block is four such squares, and the differences of their sums add up to at most its SAD. So
 //
 //   SAD >= 2^k V - slack,  V = the sum of the four |A1 - A2|, slack = the sum of the four max(f, 2^k - 1 - f).
 //
-// A candidate whose bound exceeds the SAD of some allowed candidate is neither the minimum nor equal to it. All others are
-// compared, so they include the first minimum in raster order, which has the smallest key. The choice of low and k only decides
-// how many are left. They cover four standard deviations of the current sums around their mean, with k at most 3.
+// A candidate whose bound exceeds the SAD of an allowed candidate cannot be a minimum. All others are compared, so the
+// first minimum in raster order is among them; it has the smallest key. low and k do not change the result, only the
+// number of candidates that are compared. The bytes cover four standard deviations of the current sums around their
+// mean, with k at most 3.
 //
-// A tile is 8x4 blocks. For each sample of its window there are two words: the four samples from there on, and the four bytes A
-// of the block that starts there. A warp takes a block. A lane owns 16 pairs of candidates, one below the other, in the rows dy
-// and dy + 1, dy even, at the column (lane + 4 dy) % 32. Two rows of the window are 2 * 92 words = -8 modulo 32 banks apart, so
-// the lanes never conflict in a bank, whatever pairs they read. Consecutive pairs lie apart, so a patch of good candidates is
-// spread over the lanes.
+// A tile is 8x4 blocks. For each sample of its window two words are stored: the four samples from this one on, and the
+// four bytes A of the 8x8 block that starts here. A warp searches a block. A lane owns 16 pairs of candidates. A pair
+// is two candidates in the rows dy and dy + 1, dy even, in the column (lane + 4 dy) % 32. Two rows of the window are
+// 2 * 92 words apart, which is -8 modulo 32 banks. So lanes never conflict in a bank, whichever pairs they read. A
+// lane's consecutive pairs are in different columns, so an area of good candidates is spread over the lanes.
 
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -31,7 +34,7 @@ inline constexpr int kEliminateColumns = 8;  ///< blocks per row of a tile
 inline constexpr int kEliminateRows = 4;
 inline constexpr int kEliminateBlocks = kEliminateRows * kEliminateColumns;
 inline constexpr int kSquare = 32;          ///< candidates of a pass, in x and in y
-inline constexpr int kPairs = kSquare / 2;  ///< pairs of candidates below each other that a lane owns
+inline constexpr int kPairs = kSquare / 2;  ///< pairs of candidates that a lane owns
 
 /// The sizes of a tile's window, in samples.
 inline constexpr int kWordColumns = kBlockSize * kEliminateColumns + kSquare - 4;
@@ -48,7 +51,7 @@ __device__ __forceinline__ std::uint32_t add_samples(std::uint32_t word, std::ui
   return __dp4a(word, 0x01010101U, sum);
 }
 
-/// The bits of a sum that are kept in its byte A.
+/// How a sum S is reduced to its byte A. `shift` is k.
 struct SumScale {
   std::uint32_t low;
   int shift;
@@ -61,7 +64,7 @@ __device__ __forceinline__ SumScale scale_for(std::uint32_t mean, std::uint32_t 
   return {static_cast<std::uint32_t>(max(static_cast<int>(mean) - (128 << shift), 0)), shift};
 }
 
-/// The byte A of a current square, and its part of the slack.
+/// The byte A of a square of the current block, and the square's share of the slack: max(f, 2^k - 1 - f).
 struct CurrentSquare {
   std::uint32_t byte;
   std::uint32_t slack;
@@ -74,20 +77,20 @@ __device__ __forceinline__ CurrentSquare current_square(std::uint32_t sum, const
   return {static_cast<std::uint32_t>(clamped >> scale.shift), static_cast<std::uint32_t>(max(dropped, most - dropped))};
 }
 
-/// The samples x..x+7 of a window of words, or of a window with both words side by side.
+/// The samples x..x+7, from a window of words of four samples, or from a window with two such words side by side.
 __device__ __forceinline__ uint2 eight_samples(const std::uint32_t* word) { return {word[0], word[4]}; }
 __device__ __forceinline__ uint2 eight_samples(const uint2* words) { return *words; }
 
-/// The bytes A of kRows rows in a column of the window, from top to bottom. A word has those of (x, y), (x + 4, y), (x, y + 4)
-/// and (x + 4, y + 4).
+/// Computes the bytes A for kRows rows in a column of the window, from top to bottom. The word of (x, y) has the bytes
+/// of the squares at (x, y), (x + 4, y), (x, y + 4) and (x + 4, y + 4).
 template <int kRows, typename Word>
 __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sums, const SumScale& scale) {
   static_assert(kRows % 4 == 0);
-  // A word holds two sums. The bytes taken from them end up in bytes 1 and 3.
+  // A word holds the sums of two squares, 16 bits each. Their bytes A end up in bytes 1 and 3.
   const std::uint32_t minus_low = (0x10000U - scale.low) % 0x10000U * 0x10001U;
   const std::uint32_t most = ((256U << scale.shift) - 1) * 0x10001U;
   const std::uint32_t up = 256U >> scale.shift;
-  const auto across = [&](int row) {  // a row of both squares
+  const auto across = [&](int row) {  // sums of four samples of a row, for both squares
     const uint2 samples = eight_samples(words + row * kWordColumns);
     return (add_samples(samples.y, 0) << 16) + add_samples(samples.x, 0);
   };
@@ -111,14 +114,14 @@ __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sum
   return (lane + 4 * dy) % kSquare;
 }
 
-/// The candidates of a block that count: `width` columns from `left` on, `height` rows from `top` on.
+/// The candidates of a pass that lie in a block's window: `width` columns from `left` on, `height` rows from `top` on.
 struct AllowedCandidates {
   unsigned left;
   unsigned top;
   unsigned width;
   unsigned height;
 
-  /// Those inside `window`, for candidates that start at (low_x, low_y).
+  /// The candidates inside `window` if the pass's first candidate is at the sample (low_x, low_y).
   [[nodiscard]] static __device__ __forceinline__ AllowedCandidates of(const SearchWindow& window, int low_x,
                                                                        int low_y) {
     const int left = max(window.left - low_x, 0);
@@ -131,10 +134,10 @@ struct AllowedCandidates {
   [[nodiscard]] __device__ __forceinline__ bool has_column(unsigned dx) const { return dx - left < width; }
   [[nodiscard]] __device__ __forceinline__ bool has_row(unsigned dy) const { return dy - top < height; }
 
-  /// A mask whose bit dy says that a candidate of the lane's pair in row dy counts.
+  /// A mask whose bit dy is set if the lane's pair in row dy has an allowed candidate.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pairs(unsigned lane) const {
     if (height == 0) return 0;
-    std::uint32_t columns = 0;  // repeat every fourth pair
+    std::uint32_t columns = 0;  // the columns repeat every fourth pair
 #pragma unroll
     for (unsigned p = 0; p < 4; ++p) {
       if (has_column(pair_column(lane, 2 * p))) columns |= 0x01010101U << (2 * p);
@@ -145,7 +148,7 @@ struct AllowedCandidates {
   }
 };
 
-/// The SADs of a pair of candidates. The upper one's words are at `from`.
+/// The SADs of a pair of candidates. `from` points to the words of the upper one.
 struct PairSads {
   std::uint32_t upper = 0;
   std::uint32_t lower = 0;
@@ -171,8 +174,8 @@ __device__ __forceinline__ PairSads pair_sads(const Word* from, const uint4 (&cu
   return {upper, lower};
 }
 
-/// The smaller bound V of a pair of candidates in the lower half of a word, and of the pair `kBelow` rows further down in the
-/// upper half. Their sums are at `from`.
+/// Lower half: the smaller bound V of a pair of candidates, whose sums are at `from`. Upper half: the same for the pair
+/// `kBelow` rows further down.
 template <int kBelow>
 __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, std::uint32_t bytes) {
   constexpr int kOffset = kBelow * kWordColumns;
@@ -182,14 +185,15 @@ __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, 
   return __vminu2(upper, lower);
 }
 
-/// Finds the pair with the smallest bound, up to 1023. The result is its bit: 2p for the lower half of word p, 16 more for the
-/// upper half.
+/// Finds a lane's pair with the smallest bound, 0 to 1023. A pair is named by its bit: 2p for the lower half of word p,
+/// 2p + 16 for the upper half.
 class MostPromising {
  public:
   __device__ __forceinline__ MostPromising() {
-    asm("" : "+r"(room_));  // in a register, so that this is a product: a shift would use the differences' pipe
+    // Hides the constant: the compiler must multiply, as a shift would use the differences' pipe.
+    asm("" : "+r"(room_));
   }
-  /// Adds a word. Call it in order, for an even number of words.
+  /// Adds word p of the bounds. Called with p = 0, 1, 2 and so on, an even number of times.
   __device__ __forceinline__ void add(int p, std::uint32_t bounds) {
     marked_[p % 2] = bounds * room_ + static_cast<std::uint32_t>((2 * p + 16) << 16 | 2 * p);
     if (p == 1) smallest_ = __vminu2(marked_[0], marked_[1]);
@@ -200,7 +204,7 @@ class MostPromising {
  private:
   std::uint32_t room_ = 64;
   std::uint32_t smallest_ = 0;
-  std::uint32_t marked_[2];  ///< bounds, with their bits below
+  std::uint32_t marked_[2];  ///< 64 times a bound, plus the pair's bit
 };
 
 /// A mask of the pairs whose bounds do not exceed `limit`. Bounds and limit must be below 0x8000.
@@ -222,8 +226,8 @@ __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const
   return pairs;
 }
 
-/// The smaller key of a pair: sad << 16 | the candidate's place in the window. It orders as candidate_key() does. `words` is
-/// the first candidate's.
+/// The smaller key of a pair: sad << 16 | the candidate's place in the window. Keys compare like those of
+/// candidate_key(). `words` points to the word of the pass's first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const uint4 (&current)[kBlockSize / 2],
                                                       const AllowedCandidates& allowed, unsigned lane, unsigned dy) {
@@ -239,7 +243,7 @@ __device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const u
   return min(upper_key, lower_key);
 }
 
-/// The current block in the form that its search needs.
+/// The current block as eliminate() needs it.
 struct CurrentBlock {
   const uint4* rows;     ///< two rows each
   std::uint32_t bytes;   ///< the bytes A of its squares
@@ -247,18 +251,18 @@ struct CurrentBlock {
   int shift;
 };
 
-/// The smallest key of a block's candidates. Those above the SAD `known_sad` may be omitted. `sums` and `words` are those of
-/// its first candidate.
+/// Returns the smallest key of a block's candidates. Candidates with a SAD above `known_sad` may be omitted. `words`
+/// and `sums` point to those of the pass's first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std::uint32_t* sums,
                                                    const CurrentBlock& block, const AllowedCandidates& allowed,
                                                    std::uint32_t known_sad) {
   constexpr int kHalf = kPairs / 2;
   const unsigned lane = threadIdx.x % kWarp;
-  const std::uint32_t* columns[4];  // repeat every fourth pair
+  const std::uint32_t* columns[4];  // the columns repeat every fourth pair
 #pragma unroll
   for (unsigned p = 0; p < 4; ++p) columns[p] = sums + pair_column(lane, 2 * p);
-  std::uint32_t bounds[kHalf];  // of pair p, and of pair p + 8 in the upper half
+  std::uint32_t bounds[kHalf];  // lower half: of pair p; upper half: of pair p + 8
   MostPromising promising;
 #pragma unroll
   for (int p = 0; p < kHalf; ++p) {
@@ -274,7 +278,7 @@ __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std:
   std::uint32_t best = warp_min(compare_pair<kAll>(words, current, allowed, lane, first));
 
   std::uint32_t limit = add_samples(block.slacks, min(best >> 16, known_sad)) >> block.shift;
-  if constexpr (!kAll) limit = min(limit, 4U * 255);  // the largest bound, if there is no candidate yet
+  if constexpr (!kAll) limit = min(limit, 4U * 255);  // the largest bound, if no allowed candidate was compared yet
   std::uint32_t left = pairs_within(limit, bounds);  // bit dy: the lane's pair in row dy
   left &= ~(1U << first);
   if constexpr (!kAll) left &= allowed.pairs(lane);

@@ -3,11 +3,11 @@
 // Successive elimination with Hopper's bulk tensor copies, for a range of 16. One thread block stays on each multiprocessor and
 // takes every gridDim-th tile.
 //
-// All work on its tiles is one queue of items, and the warps take one item after another. First come the words of a tile's
-// window (eight rows per item) and the preparation of its current blocks. Then come the bytes A (a group of columns, half the
-// rows), then the search, one block per item. A tile's items are made while the tile two before it is searched. An item waits
-// for the items that it needs, which are always earlier in the queue. So no warp is reserved for one kind of work, all warps
-// make the first tile, and a slow block delays nobody.
+// All work on its tiles is one queue of items. A warp that is free takes the next item. A tile's items are, in this
+// order: the words of its window (eight rows per item) and the preparation of its current blocks, the bytes A (half the
+// rows of a group of columns per item), and the search (one block per item). A tile is prepared while the tile two
+// before it is searched. An item waits for the items that it needs, which are always earlier in the queue. So no warp
+// is reserved for one kind of work, all warps prepare the first tile, and a slow block delays no other.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_eliminate.cuh"
@@ -18,10 +18,10 @@ inline constexpr int kEliminateRange = kSquare / 2;
 inline constexpr int kQueueWarps = 32;
 inline constexpr int kQueueThreads = kQueueWarps * kWarp;
 inline constexpr unsigned kTileBoxes = 2;  ///< tiles that are loaded or being loaded
-inline constexpr unsigned kTileSlots = 3;  ///< tiles that are made or searched
+inline constexpr unsigned kTileSlots = 3;  ///< tiles that are prepared or searched
 inline constexpr unsigned kTilesAhead = 2;
 
-/// The box of a window and its content, with one row more than needed.
+/// The size of the box that is copied for a window, with one row more than needed, and the bytes of a tile's copies.
 inline constexpr int kBoxColumns = kWordColumns + 4;
 inline constexpr int kBoxRows = kWordRows + 1;
 inline constexpr int kTileBytes = kBoxRows * kBoxColumns + kBlockSamples * kEliminateBlocks;
@@ -34,13 +34,13 @@ inline constexpr unsigned kSumItems = kSumGroups * kSumParts;
 inline constexpr unsigned kMakeItems = kBoxItems + kSumItems;
 inline constexpr unsigned kSearchItems = kEliminateBlocks;
 
-/// A job with the descriptions of its planes for the hardware: boxes of the right size, coordinates in samples.
+/// A job with its planes' tensor maps, from which bulk copies read boxes. Coordinates are in samples.
 struct alignas(128) QueueJob {
   CUtensorMap reference;
   CUtensorMap current;
   MotionJob job;
   std::uint32_t tile_columns = 0;
-  std::uint32_t first_tile = 0;  ///< of this job in the batch
+  std::uint32_t first_tile = 0;  ///< index in the batch of this job's first tile
 };
 
 struct QueueBatch {
@@ -49,7 +49,7 @@ struct QueueBatch {
   std::uint32_t tiles = 0;
 };
 
-/// A tile as it is loaded.
+/// A tile's samples, as copied.
 struct TileBox {
   alignas(128) std::uint8_t window[kBoxRows * kBoxColumns];
   alignas(128) uint2 current[kBlockSize * kEliminateBlocks];  ///< row by row
@@ -62,13 +62,13 @@ struct TilePlace {
   int row;
 };
 
-/// A tile as it is searched.
+/// A tile's data for the search.
 struct TileSlot {
   alignas(128) uint2 words[kBoxRows * kWordColumns];  ///< the samples x..x+7
   alignas(16) std::uint32_t sums[kSumRows * kWordColumns];
   uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< block by block, two rows each
-  uint4 squares[kEliminateBlocks];                   ///< bytes A; slacks; shift; whether all candidates count
-  std::uint32_t best[kEliminateBlocks];              ///< keys
+  uint4 squares[kEliminateBlocks];                   ///< bytes A; slacks; shift; 1: all candidates are allowed
+  std::uint32_t best[kEliminateBlocks];              ///< the smallest key of each block
   SumScale scale;
   TilePlace place;
 };
@@ -76,9 +76,9 @@ struct TileSlot {
 struct QueueShared {
   std::array<TileBox, kTileBoxes> boxes;
   std::array<TileSlot, kTileSlots> slots;
-  std::array<std::uint64_t, kTileBoxes> arrived;   ///< a box is loaded
-  std::array<std::uint64_t, kTileSlots> expanded;  ///< all data of the box is used
-  std::array<std::uint64_t, kTileSlots> full;      ///< a slot is made
+  std::array<std::uint64_t, kTileBoxes> arrived;   ///< barriers: a box is loaded
+  std::array<std::uint64_t, kTileSlots> expanded;  ///< a box's data is no longer needed
+  std::array<std::uint64_t, kTileSlots> full;      ///< a slot is ready for the search
   std::array<std::uint64_t, kTileSlots> searched;
   std::uint32_t next;  ///< the first item that no warp has taken
 };
@@ -99,7 +99,7 @@ struct QueueShared {
   return {which, static_cast<int>(index - row * job.tile_columns), static_cast<int>(row)};
 }
 
-/// Starts the copies of a tile. For one thread.
+/// Starts the copies of a tile. Called by one thread.
 __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const QueueBatch& batch, std::uint32_t turn) {
   if (queue_tile(turn) >= batch.tiles) return;
   const TilePlace place = place_queue_tile(batch, queue_tile(turn));
@@ -113,9 +113,9 @@ __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const Queu
   copy_box(box.current, job.current, x, y, arrived);
 }
 
-/// Makes eight rows of words. A lane writes two samples' words at a time; three steps of a warp are two rows.
+/// Builds eight rows of words. A lane writes the words of two samples at a time. Three steps of a warp cover two rows.
 __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, unsigned item) {
-  constexpr unsigned kWritesARow = kBoxColumns / 2;  // of which the last two do not exist
+  constexpr unsigned kWritesARow = kBoxColumns / 2;  // the last two of a row are skipped
   constexpr unsigned kWordsARow = kBoxColumns / 4;
   static_assert(3 * kWarp == 2 * kWritesARow);
   const auto* window = reinterpret_cast<const std::uint32_t*>(box.window) + item * 8 * kWordsARow;
@@ -235,20 +235,21 @@ __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatc
                key >> 16);
 }
 
-/// An item of a tile. Items that make the tile are below kMakeItems.
+/// An item: the turn of its tile, and its number among the tile's items. Items below kMakeItems prepare the tile.
 struct QueueItem {
   std::uint32_t turn;
   std::uint32_t item;
 };
 
-/// The number of search items of a tile before the first items of the tile ahead. A barrier only tells whether its phase
-/// changed since the previous one. So nobody may wait for a tile's box while its last user still works. The items in between
-/// depend on that user, so they must be enough to occupy all warps.
+/// The number of search items of a tile before the first items of the tile ahead. A barrier can only tell its current
+/// phase from the one before. So no warp may wait for a box's next content while another warp still uses the box. The
+/// items between the two depend on that warp's item, so they must be enough to occupy all warps.
 inline constexpr std::uint32_t kSearchFirst = kSearchItems / 2 + 1;
 static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst >= kQueueWarps);
 
-/// The queue begins with the items that make kTilesAhead tiles. Then, for each tile, come a part of its search, the first items
-/// of the tile ahead, the rest of the search, and the rest of those items.
+/// Returns the item at a place of the queue. First come the items that prepare kTilesAhead tiles. Then, for each tile:
+/// a part of its search, the first items of the tile ahead, the rest of the search, and the remaining items of the tile
+/// ahead.
 [[nodiscard]] __device__ __forceinline__ QueueItem queue_item(std::uint32_t next) {
   static_assert(kTilesAhead == 2);
   constexpr std::uint32_t kPeriod = kMakeItems + kSearchItems;
@@ -264,7 +265,8 @@ static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst 
   return {turn, kMakeItems + i - (i < kSearchFirst ? 0 : kBoxItems)};
 }
 
-/// Takes the next item; by a warp. An increment with a limit is used because the compiler does not combine it over lanes.
+/// Takes the next item for a warp. It uses an increment with a limit: for a plain addition, the compiler would add code
+/// that combines lanes.
 [[nodiscard]] __device__ __forceinline__ std::uint32_t take_item(QueueShared& shared) {
   std::uint32_t next = 0;
   if (threadIdx.x % kWarp == 0) {
@@ -314,7 +316,7 @@ __device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& 
 #pragma unroll 1
   for (;;) {
     const std::uint32_t next = take_item(shared);
-    if (next >= items) {  // the first warps that are done store the last tiles
+    if (next >= items) {  // the first warps without an item store the last tiles
       const std::uint32_t back = next - items;
       if (back >= kTileSlots || back >= turns) return;
       const std::uint32_t turn = turns - 1 - back;
@@ -330,7 +332,7 @@ __device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& 
 
 /// Runs the queue, on architectures with bulk copies.
 __device__ __forceinline__ void eliminate_queue(const QueueBatch& batch, QueueShared& shared) {
-  // The next kernel may be placed as multiprocessors become free. Previous work may still be running.
+  // The next kernel may use multiprocessors that become free. Earlier kernels may still be running.
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   if (threadIdx.x == 0) {
     shared.next = 0;

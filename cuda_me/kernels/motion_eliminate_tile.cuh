@@ -1,7 +1,7 @@
 #pragma once
 
-// Successive elimination for every range, plane and architecture. A thread block takes a tile, and a warp a column of four
-// blocks. Ranges above 16 take several passes.
+// Successive elimination for every range, plane and architecture. A thread block takes a tile, and each warp a column
+// of four blocks. Ranges above 16 take several passes.
 
 #include "cuda_me/kernels/motion_eliminate.cuh"
 
@@ -14,7 +14,7 @@ inline constexpr int kEliminateResident = 3;  ///< thread blocks per multiproces
 struct EliminateJob {
   MotionJob job;
   int tile_columns = 0;
-  int first_tile = 0;  ///< of this job in the grid
+  int first_tile = 0;  ///< index in the grid of this job's first tile
   bool words = false;  ///< both planes can be read four samples at a time
 };
 
@@ -27,10 +27,10 @@ struct EliminateBatch {
 
 struct alignas(16) EliminateShared {
   std::uint32_t words[kWordRows * kWordColumns];     ///< the samples x..x+3
-  std::uint32_t sums[kSumRows * kWordColumns];       ///< bytes A
+  std::uint32_t sums[kSumRows * kWordColumns];       ///< bytes A of the window
   uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< block by block, two rows each
-  std::uint8_t current_sums[kEliminateBlocks * 4];   ///< bytes A of the current squares
-  std::uint8_t slacks[kEliminateBlocks * 4];         ///< of the current squares
+  std::uint8_t current_sums[kEliminateBlocks * 4];   ///< bytes A of the current blocks' squares
+  std::uint8_t slacks[kEliminateBlocks * 4];         ///< slacks of the current blocks' squares
   std::uint32_t best[kEliminateBlocks];              ///< smallest keys of the earlier passes
 };
 
@@ -50,7 +50,8 @@ __device__ __forceinline__ std::uint32_t plane_word(const std::uint8_t* plane, s
   return gather_bytes(p);
 }
 
-/// Loads the words, one warp per row. A lane reads four samples; the next lane has the four after them.
+/// Loads the window's words, one row per warp. A lane reads four samples. For words that cross into the next four
+/// samples, it gets those from the next lane.
 __device__ __forceinline__ void load_words(EliminateShared& shared, const EliminateJob& job, int x, int y) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -122,7 +123,7 @@ __device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shar
   return sum;
 }
 
-/// The scale from one square of each block. Every warp computes the same.
+/// The scale for the tile, from one square of each block. Every warp computes the same.
 __device__ __forceinline__ SumScale scale_of_tile(const EliminateShared& shared) {
   static_assert(kEliminateBlocks == kWarp);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -142,7 +143,7 @@ __device__ __forceinline__ void sum_window(EliminateShared& shared, const SumSca
   sum_column<kPartRows>(shared.words + first, shared.sums + first, scale);
 }
 
-/// Computes those of the current blocks, with the warps that sum_window() leaves idle.
+/// Computes the bytes A and slacks of the current blocks, with the warps that sum_window() leaves idle.
 __device__ __forceinline__ void sum_current(EliminateShared& shared, const SumScale& scale) {
   constexpr int kThreads = 2 * kWarp;
   const int thread = static_cast<int>(threadIdx.x) - (kEliminateThreads - kThreads);
@@ -157,7 +158,7 @@ __device__ __forceinline__ void sum_current(EliminateShared& shared, const SumSc
 
 /// The place of a tile.
 struct EliminateTile {
-  int column;  ///< its first block
+  int column;  ///< column of its first block
   int row;
   int rows;    ///< rows of blocks
 
@@ -172,15 +173,15 @@ struct EliminateTile {
 /// A block of a tile in one pass. Its first candidate is at the vector (first_dx, first_dy).
 struct EliminateBlock {
   int index;                  ///< in the tile
-  const std::uint32_t* words;  ///< of that candidate
+  const std::uint32_t* words;  ///< of the first candidate
   const std::uint32_t* sums;
   CurrentBlock current;
   AllowedCandidates allowed;
 };
 
-/// Goes through a tile in passes of kSquare x kSquare candidates, the first of them at the vector (dx, dy). Calls
-/// `begin_pass(is_first, dx, dy)` in all threads and synchronizes them. Then calls `search(block, dx, dy)` for each block of
-/// the warp's column, with the candidates of `window_of(column, row)`.
+/// Searches a tile in passes of kSquare x kSquare candidates. A pass's first candidate is the vector (dx, dy). In each
+/// pass, all threads call `begin_pass(is_first, dx, dy)` and are synchronized. Then each warp calls `search(block, dx,
+/// dy)` for the blocks of its column. Allowed candidates are those in the window that `window_of(column, row)` returns.
 template <typename Window, typename BeginPass, typename Search>
 __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const EliminateJob& job, const EliminateTile& tile,
                                                 Window&& window_of, BeginPass&& begin_pass, Search&& search) {
@@ -189,7 +190,7 @@ __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const E
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int column = tile.column + warp;
   const int columns = job.job.width / kBlockSize;
-  // Squares of candidates start at multiples of 8, like words.
+  // A pass starts at a multiple of 8, so words of samples are aligned.
   const int range = job.job.range;
   const int start = -((range + 7) / 8 * 8);
   SumScale scale{};
@@ -257,7 +258,7 @@ __device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const El
   __syncwarp();
   if (lane >= tile.rows) return;
   const int row = tile.row + lane;
-  // sad << 16 | (dy + 128) << 8 | (dx + 128) orders as candidate_key() does.
+  // Keys sad << 16 | (dy + 128) << 8 | (dx + 128) compare like those of candidate_key().
   const std::uint32_t key = shared.best[lane * kEliminateColumns + warp];
   if (key == kNoCandidate) {
     store_motion(job.job, column, row, 0, 0, sad_in_place(job.job, column * kBlockSize, row * kBlockSize));

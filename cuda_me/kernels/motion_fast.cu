@@ -11,13 +11,13 @@
 namespace c63::cuda {
 namespace {
 
-/// The methods for an architecture.
+/// The methods to use on an architecture.
 struct FastPolicy {
   /// Load windows by bulk tensor copies if a plane allows it. On sm_90: 39.2 us instead of 48.0 us per 1080p luma frame.
   bool bulk = false;
-  /// Compute minima in floating point, which leaves VABSDIFF4's pipe to VABSDIFF4. On sm_90 it is as fast as integer minima
-  /// (48.0 us per 1080p luma frame): an FADD takes half a slot from VABSDIFF4, and three of them replace one minimum and its
-  /// key. Not measured elsewhere; not used before sm_80.
+  /// Compute minima in floating point, because integer minima use the same pipe as VABSDIFF4. On sm_90 both are equally
+  /// fast (48.0 us per 1080p luma frame): an FADD takes half a slot from VABSDIFF4, and three of them replace one
+  /// minimum and its key. Not measured on other architectures; not used before sm_80.
   bool float_minimum = false;
 };
 
@@ -89,7 +89,7 @@ class FastSearch final : public MotionSearch {
                            Shape::kCurrentRows);
   }
 
-  /// Adds a job and its turns to a batch. Returns false if there are no boxes for it.
+  /// Adds a job and its turns to a batch. Returns false if the bulk kernel cannot search it.
   [[nodiscard]] bool add(BulkBatch& batch, std::uint32_t& turns, const MotionJob& job) const {
     BulkJob& bulk = batch.jobs[static_cast<std::size_t>(batch.count)];
     bulk.narrow = job.range == BulkShape<4>::kRange;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The functions that make the searches of the motion kernels, one a file, and the class that most of them use.
+// The functions that make the searches, one per file, and the base class of most of them.
 
 #include <algorithm>
 #include <array>

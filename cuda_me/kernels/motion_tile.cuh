@@ -1,18 +1,18 @@
 #pragma once
 
-// The register-tile search. A warp takes a pair of horizontally adjacent blocks. For each of them, a lane takes a tile of
-// kColumns x 4 candidates: every fourth dx, so that one byte-shifted copy of the window serves all of them without a shift, and
-// four consecutive dy, so that a loaded row serves four candidates. The two blocks are 8 bytes apart, so the same three 16-byte
-// loads per row feed both.
+// The register-tile search. A warp takes a pair of horizontally adjacent blocks. For each of the two blocks, a lane has
+// a tile of kColumns x 4 candidates. It has every fourth dx, so that one byte-shifted copy of the window serves all of
+// them without shifts. It has four consecutive dy, so that a loaded row serves four candidates. The two blocks are 8
+// bytes apart, so the same three 16-byte loads per row serve both.
 //
 //   lane = row group * 4 + byte shift;  dx = first + shift + 4 k, k < kColumns;  dy = first + 4 * group + j, j < 4
 //
-// kColumns 8: 32x32 candidates, all lanes for one pair. kColumns 4: 16x16 candidates (chroma), half a warp per pair. Larger
-// ranges take several passes over such squares.
+// kColumns 8: 32x32 candidates, all lanes for one pair. kColumns 4: 16x16 candidates (chroma), half a warp per pair.
+// Larger ranges take several passes, each over such a square of candidates.
 //
-// Shared memory holds four copies of the window, made once for all candidates; copy s is shifted s bytes left. Rows are 48
-// bytes apart, and copies an odd number of 16 bytes. So the eight lanes of a load's phase (two groups, four copies) touch banks
-// at 16 * (odd * s + 12 * group) mod 128, which are all different.
+// Shared memory holds four copies of the window; copy s is shifted s bytes left. Rows are 48 bytes apart, and a copy is
+// an odd number of 16-byte units. A 16-byte load is done for eight lanes at a time: two groups of rows and four copies.
+// They touch banks at 16 * (odd * s + 12 * group) mod 128, which are all different.
 
 #include "cuda_me/kernels/motion_common.cuh"
 
@@ -22,18 +22,18 @@ inline constexpr int kTileWarps = 4;
 inline constexpr int kTileThreads = kTileWarps * kWarp;
 inline constexpr int kTileResident = 6;  ///< thread blocks per multiprocessor
 inline constexpr int kTileShifts = 4;
-inline constexpr int kTileDy = 4;      ///< candidates below each other per lane
-inline constexpr int kSweepDy = 2;     ///< how many of them at a time; fewer need fewer registers, so more warps fit
+inline constexpr int kTileDy = 4;      ///< candidates below each other that a lane has
+inline constexpr int kSweepDy = 2;     ///< of these, at a time; fewer need fewer registers, so more warps fit
 inline constexpr int kTilePitch = 48;  ///< bytes of a window row
 inline constexpr int kTilePair = 2 * kBlockSize;
 
 /// Sizes for kColumns columns of candidates per lane.
 template <int kColumns>
 struct TileShape {
-  static constexpr int kSpan = kTileShifts * kColumns;           ///< candidates of a pass, in x and in y
-  static constexpr int kGroups = kSpan / kTileDy;                ///< lanes above each other
+  static constexpr int kSpan = kTileShifts * kColumns;           ///< candidates of a pass in x, and in y
+  static constexpr int kGroups = kSpan / kTileDy;                ///< groups of lanes, one below the other
   static constexpr int kLanes = kTileShifts * kGroups;           ///< lanes per pair
-  static constexpr int kPairs = kTileThreads / kLanes;           ///< pairs above each other per thread block
+  static constexpr int kPairs = kTileThreads / kLanes;           ///< pairs, one below the other, per thread block
   static constexpr int kRows = kBlockSize * kPairs + kSpan - 1;  ///< window rows
   static constexpr int kCopyBytes = kRows * kTilePitch;
   static_assert(kCopyBytes / 16 % 2 == 1);
@@ -56,9 +56,9 @@ struct TileJob {
   MotionJob job;
   int pairs = 0;                 ///< pairs of blocks in a row
   std::uint32_t reciprocal = 0;  ///< 2^32 / pairs, rounded up
-  std::uint32_t first_tile = 0;  ///< of this job in the grid
+  std::uint32_t first_tile = 0;  ///< index in the grid of this job's first tile
   bool narrow = false;           ///< kColumns is 4
-  int granule = 0;               ///< 16, 8 or 4 bytes that window rows are read in; 0: byte by byte
+  int granule = 0;               ///< bytes of the loads of window rows: 16, 8 or 4; 0: byte by byte
 };
 
 struct TileBatch {
@@ -70,7 +70,7 @@ struct TileBatch {
 
 struct alignas(128) TileShared {
   std::uint8_t copies[kTileShifts * TileShape<4>::kCopyBytes];
-  uint4 current[TileShape<4>::kPairs * kBlockSize];  ///< one row of a pair of blocks each
+  uint4 current[TileShape<4>::kPairs * kBlockSize];  ///< each is one row of a pair of blocks
 };
 static_assert(TileShape<4>::kCopyBytes >= TileShape<8>::kCopyBytes);
 
@@ -85,7 +85,8 @@ __device__ inline std::uint32_t gather_word(const MotionJob& job, int x, int y) 
   return word;
 }
 
-/// Loads sixteen samples from (x, y) on and four more, 0 outside the plane. Each granule lies completely inside or outside.
+/// Loads the sixteen samples from (x, y) on and the four after them, 0 outside the plane. No granule crosses the
+/// plane's edge.
 template <int kGranule>
 __device__ __forceinline__ void load_chunk(std::uint32_t (&words)[5], const MotionJob& job, int x, int y) {
   const std::uint8_t* p = job.reference + y * job.reference_pitch + x;
@@ -157,7 +158,7 @@ __device__ inline void load_tile_current(TileShared& shared, const MotionJob& jo
   }
 }
 
-/// Finds a lane's smallest key, sad << 10 | (dy + j) << 5 | (shift + 4 k), among the allowed candidates.
+/// Finds a lane's smallest key among the allowed candidates: sad << 10 | (dy + j) << 5 | (shift + 4 k).
 struct IntegerMinimum {
   template <int kColumns>
   __device__ static __forceinline__ std::uint32_t find(const std::uint32_t (&sums)[kSweepDy][kColumns],
@@ -187,9 +188,9 @@ struct IntegerMinimum {
   }
 };
 
-/// Does the same in floating point, which does not use the pipe of the absolute differences; integer minima do. A sum's bits,
-/// read as a denormal, are sum * 2^-149. Scaled by 2^119 and with the index below, this is an exact 24-bit number sum * 2^-30 +
-/// index * 2^-40. min(a, b) = a - saturate(a - b), and every step is exact.
+/// Finds the same in floating point. Integer minima use the pipe of the absolute differences; floating point does not.
+/// A sum's bits, read as a denormal, are sum * 2^-149. Scaled by 2^119, and with the candidate's index below, this is
+/// the exact 24-bit number sum * 2^-30 + index * 2^-40. min(a, b) = a - saturate(a - b), and every step is exact.
 struct FloatMinimum {
   static constexpr float kScale = 0x1p119F;
   static constexpr float kStep = 0x1p-40F;
@@ -221,8 +222,8 @@ __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int c
   return bits;
 }
 
-/// Computes the sums of a lane's candidates for both blocks of its pair, kSweep candidates below each other, from kLead bytes
-/// after `window` on. Rows of the window and of the pair are kPitch and kCurrentPitch bytes apart.
+/// Computes the SADs of a lane's candidates for both blocks of its pair: kSweep candidates below each other, the first
+/// one kLead bytes after `window`. The pitch of the window is kPitch, that of the pair kCurrentPitch.
 template <int kColumns, int kSweep, int kLead, int kPitch, int kCurrentPitch>
 __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std::uint8_t* current,
                                           std::uint32_t (&left)[kSweep][kColumns],
@@ -260,7 +261,8 @@ __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std:
   }
 }
 
-/// The key of a block's whole search: sad << 16 | (dy + 128) << 8 | (dx + 128). It orders as candidate_key() does.
+/// The key of a candidate in a block's whole search: sad << 16 | (dy + 128) << 8 | (dx + 128). It compares like
+/// candidate_key().
 __device__ __forceinline__ std::uint32_t widen_key(std::uint32_t key, int first_dx, int first_dy) {
   if (key >= 1U << 24) return kNoCandidate;
   return (key >> 10) << 16 | static_cast<std::uint32_t>(first_dy + static_cast<int>(key >> 5 & 31) + 128) << 8 |
@@ -271,7 +273,8 @@ template <int kColumns, typename Minimum>
 __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& tile_job, std::uint32_t tile) {
   using Shape = TileShape<kColumns>;
   const MotionJob& job = tile_job.job;
-  // tile / pairs by the reciprocal, which may give one too many. The reciprocal of 1 does not fit into its word.
+  // Divides by the reciprocal, which may give a quotient that is one too high. The reciprocal of 1 does not fit in 32
+  // bits.
   std::uint32_t tile_row = tile_job.pairs == 1 ? tile : __umulhi(tile, tile_job.reciprocal);
   int pair = static_cast<int>(tile - tile_row * static_cast<std::uint32_t>(tile_job.pairs));
   if (pair < 0) {
@@ -309,7 +312,7 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
         load_tile_window<Shape, 1>(shared, job, low_x, y + first_dy);
       }
       __syncthreads();
-      // If the whole square counts for both blocks, single candidates need no check.
+      // If all candidates of the square are allowed for both blocks, single candidates need no check.
       const int low_y = row * kBlockSize + first_dy;
       const bool inside =
           __all_sync(0xFFFFFFFFU, first_dx + Shape::kSpan <= job.range && first_dy + Shape::kSpan <= job.range &&
@@ -379,7 +382,7 @@ __device__ __forceinline__ void search_tiles(const TileBatch& batch) {
 
 #endif
 
-/// Computes the layout of a launch's jobs. Returns the number of tiles.
+/// Fills `batch` with the jobs and their tiles. Returns the number of tiles.
 std::uint32_t lay_out_tiles(TileBatch& batch, std::span<const MotionJob> jobs);
 
 }  // namespace c63::cuda

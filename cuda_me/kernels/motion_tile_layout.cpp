@@ -5,8 +5,8 @@
 namespace c63::cuda {
 namespace {
 
-/// The widest loads for the plane's address, pitch and width and every window's first column. Windows start at multiples of 16
-/// minus the range.
+/// The widest loads, in bytes, that the plane's address, pitch and width and every window's first column allow; 0 if
+/// there are none. Windows start at multiples of 16 minus the range.
 int granule_of(const MotionJob& job) {
   const std::uintptr_t all = reinterpret_cast<std::uintptr_t>(job.reference) |
                              static_cast<std::uintptr_t>(job.reference_pitch) | static_cast<std::uintptr_t>(job.width) |

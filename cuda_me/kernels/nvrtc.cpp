@@ -15,7 +15,7 @@ extern const std::string_view header;
 namespace c63::cuda {
 namespace {
 
-/// The functions of NVRTC that are used, by the names and types of nvrtc.h, which need not be there to build c63.
+/// The functions of NVRTC that are used. Names and types are those of nvrtc.h, which is not needed to build c63.
 class Nvrtc {
  public:
   using Program = void*;
@@ -82,7 +82,7 @@ typedef long intptr_t; typedef unsigned long uintptr_t;
 namespace std { using ::int8_t; using ::uint8_t; using ::int16_t; using ::uint16_t; using ::int32_t; using ::uint32_t;
 using ::int64_t; using ::uint64_t; using ::intptr_t; using ::uintptr_t; }
 )";
-/// What NVRTC knows without a header.
+/// The content of headers whose declarations NVRTC has built in.
 constexpr const char* kNothing = "#pragma once\n";
 
 struct Output {
@@ -90,7 +90,7 @@ struct Output {
   std::string messages;
 };
 
-/// Compiles for the architecture `option`: sm_90 gives a cubin, compute_90 PTX.
+/// Compiles for the architecture `option`: sm_90 gives a cubin, compute_90 gives PTX.
 Output compile_for(std::string_view text, const std::string& name, const std::string& option, bool cubin) {
   const Nvrtc& nvrtc = Nvrtc::get();
   const std::string source(text);
@@ -137,7 +137,7 @@ Output compile_for(std::string_view text, const std::string& name, const std::st
   return output;
 }
 
-/// The newest architecture that NVRTC knows and the device runs.
+/// The newest architecture that NVRTC knows and whose code the device can run, or 0.
 int known_architecture(int sm) {
   int count = 0;
   Nvrtc::get().arch_count(&count);

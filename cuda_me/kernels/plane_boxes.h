@@ -7,7 +7,7 @@
 
 namespace c63::cuda {
 
-/// A plane for the hardware's bulk copies.
+/// A plane that bulk copies read.
 struct BoxedPlane {
   const std::uint8_t* samples;
   std::ptrdiff_t pitch;  ///< bytes
@@ -15,16 +15,16 @@ struct BoxedPlane {
   int height;
 };
 
-/// Describes planes for copies of boxes (bulk_copy.cuh).
+/// Makes tensor maps of planes, from which bulk copies read boxes of samples (bulk_copy.cuh).
 class PlaneBoxes {
  public:
-  /// `wanted` says that the architecture has such copies.
+  /// `wanted` is true if the architecture has bulk tensor copies.
   explicit PlaneBoxes(bool wanted);
 
   [[nodiscard]] bool available() const { return encode_ != nullptr; }
 
-  /// Describes a plane for boxes of `width` by `height` samples. Returns false without such copies, or if base or pitch is not
-  /// a multiple of 16.
+  /// Writes the tensor map of a plane for boxes of `width` by `height` samples. Returns false if bulk copies are not
+  /// available, or if base or pitch is not a multiple of 16.
   [[nodiscard]] bool describe(CUtensorMap& map, const BoxedPlane& plane, unsigned width, unsigned height) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared parts of the kernels of decisions by rate.
+// Code that the kernels of decisions by rate share.
 
 #include <cuda_runtime.h>
 
@@ -31,13 +31,13 @@ __device__ __forceinline__ RateBlock rate_block(const FrameLayout& layout, int b
   return place;
 }
 
-/// The MCU of a block, in raster order.
+/// The index in raster order of the MCU that contains a block.
 [[nodiscard]] __device__ __forceinline__ int mcu_of(const FrameLayout& layout, const RateBlock& block) {
   const int shift = block.plane == 0 ? 1 : 0;
   return (block.row >> shift) * layout.mcu_columns + (block.column >> shift);
 }
 
-/// The weight of error in a plane of an MCU.
+/// The weight of squared error in one plane of an MCU.
 [[nodiscard]] __device__ __forceinline__ Weight weight_of(const RateFrame& frame, int plane, int mcu) {
   const Weight weight = frame.weights != nullptr ? frame.weights[mcu] : kPlainWeight;
   return plane == 0 ? weight : combined_weight(weight, frame.rate.chroma_weight);
@@ -63,23 +63,23 @@ __device__ constexpr auto kDeviceWeightRatios = kWeightRatios;
          static_cast<std::size_t>(block.column) * kBlockSize;
 }
 
-/// The cost of a vector component in a search (VectorCosts).
+/// The cost of a vector component in units of SAD, as in VectorCosts.
 [[nodiscard]] __device__ __forceinline__ std::uint32_t component_cost(int sad_per_bit, int value) {
   return static_cast<std::uint32_t>((sad_per_bit * vector_component_bits(value) + 128) >> 8);
 }
 
-/// The vector that a block without a vector is predicted with, no_vector() for zero.
+/// The vector with which a block without a coded vector is predicted. It is no_vector() for a prediction of zero.
 [[nodiscard]] __device__ __forceinline__ MotionVector inherited_source(const CodingJob& job, int block) {
   return job.inherited != nullptr ? job.inherited[block] : no_vector();
 }
 
-/// The AC bits of luma and chroma.
+/// The code lengths of AC coefficients, for luma and for chroma.
 struct alignas(4) AcBitTables {
   AcBits planes[2];
 };
 __device__ constexpr AcBitTables kAcBitTables = {{kAcLumaBits, kAcChromaBits}};
 
-/// Copies the AC bits to shared memory, with all threads of a block.
+/// Copies the code lengths to shared memory. All threads of a thread block call it.
 __device__ __forceinline__ void load_ac_bits(AcBitTables& tables) {
   static_assert(sizeof(AcBitTables) % 4 == 0);
   const auto* from = reinterpret_cast<const std::uint32_t*>(&kAcBitTables);

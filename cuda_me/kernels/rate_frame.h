@@ -18,27 +18,27 @@
 #include "decide/quantizer.h"
 #include "decide/rate_decisions.h"
 
-// Frames that are decided by rate and distortion (encoder/decide/): the data of their kernels, and the order of the stages. All
-// frames of a group go through a stage together.
+// Frames that are decided by rate and distortion (encoder/decide/): the data of their kernels, and the order of the
+// stages. All frames of a group go through a stage together.
 //
 //   weights               the weight of error in each MCU, by activity
 //   repeat error          the error of repeating the previous picture
 //   search                the best vectors of every block by SAD and cost (cost_search.h)
-//   choose vectors        the search's choice if blocks may take their left neighbour's
+//   choose vectors        each block's own best vector, or its left neighbour's
 //   list candidates       the vectors to try for a block
 //   transform candidates  the coefficients of every candidate
-//   choose levels         the cost of every candidate
+//   choose levels         the AC levels and the cost of every candidate
 //   beam                  the cheapest way through an MCU row of a plane
 //   code choices          levels, reconstruction (or the repeated picture) and codes of the choices
 //
-// After that a frame is like any other: the bits of its segments are put together later.
+// After these stages, the bits of the frame's segments are joined as for every other frame (enqueue_scan_writing()).
 
 namespace c63::cuda {
 
 /// The quantizers of Y, U and V for decisions. On the device they lie next to a frame's QuantizerTable.
 using DecisionQuantizers = std::array<c63::Quantizer, kPlanes>;
 
-/// A candidate of a block as one word: its vector, and the bits of flags and vector.
+/// A candidate of a block as one word: its vector, and the number of bits of its flags and vector.
 using PackedCandidate = std::uint32_t;
 [[nodiscard]] C63_HD constexpr PackedCandidate pack_candidate(VectorNumber vector, int bits) {
   return static_cast<std::uint32_t>(bits) << 24 | (static_cast<std::uint32_t>(vector) & 0xFFFFFFU);
@@ -48,22 +48,22 @@ using PackedCandidate = std::uint32_t;
 }
 [[nodiscard]] C63_HD constexpr int bits_of_candidate(PackedCandidate candidate) { return static_cast<int>(candidate >> 24); }
 
-/// A summary of the difference between a block and a candidate's prediction, without its coefficients.
+/// A summary of a candidate's residual and its coefficients.
 struct alignas(16) CandidateSummary {
-  std::uint64_t kept = 0;  ///< AcSummary
+  std::uint64_t kept = 0;  ///< mask of the AC coefficients above their threshold (AcSummary)
   Cost energy = 0;
   std::int32_t residual_sum = 0;
   std::int32_t residual_squares = 0;
   std::int32_t dc = 0;  ///< coefficient
 };
 
-/// An AcChoice without its cost.
+/// The masks of an AcChoice: coded coefficients, and coefficients one level below the nearest.
 struct alignas(16) AcMasks {
   std::uint64_t coded = 0;
   std::uint64_t lower = 0;
 };
 
-/// The choice for a block.
+/// The candidate and levels that are chosen for a block.
 struct ChosenCandidate {
   std::uint8_t slot = 0;
   std::uint8_t without_ac = 0;  ///< 1: all AC levels are zero
@@ -78,14 +78,14 @@ struct WeightedLambdas {
   explicit WeightedLambdas(Cost lambda);
 };
 
-/// The memory of one frame between its stages. A block has at most `slots` candidates, which are adjacent in arrays of
-/// candidates. Blocks are in the order of per-block arrays (FrameLayout).
+/// The working memory of one frame between its stages. Arrays with entries per candidate have RateFrame::slots of them
+/// for each block, next to each other. Blocks are in the order of per-block arrays (FrameLayout).
 struct RateScratch {
-  Weight* weights = nullptr;           ///< one per MCU, if they are computed here
+  Weight* weights = nullptr;           ///< one per MCU, if the device computes them
   std::int16_t* activities = nullptr;  ///< one per MCU
   MotionVector* found = nullptr;       ///< kMaxFoundVectors per block, best first
-  std::uint16_t* found_costs = nullptr;  ///< SAD and vector cost of the first one; one per block
-  MotionVector* chosen = nullptr;      ///< one per block
+  std::uint16_t* found_costs = nullptr;  ///< SAD plus vector cost of the best vector; one per block
+  MotionVector* chosen = nullptr;      ///< own vector or the left neighbour's; one per block
   PackedCandidate* candidates = nullptr;
   std::uint8_t* counts = nullptr;       ///< number of candidates; one per block
   std::int16_t* coefficients = nullptr;  ///< 64 per candidate, zig-zag order; not written if no AC coefficient is kept
@@ -94,8 +94,8 @@ struct RateScratch {
   std::int16_t* dc_levels = nullptr;  ///< kDcLevels per candidate
   std::uint8_t* without_ac = nullptr;  ///< one bit per DC level, one byte per candidate
   AcMasks* masks = nullptr;           ///< the AC levels of a candidate
-  std::uint64_t* choices = nullptr;     ///< of the beam at a block, one byte per state
-  std::uint8_t* winning_lanes = nullptr;  ///< of the beam, one per block
+  std::uint64_t* choices = nullptr;     ///< the beam's choices at each block, one byte per state
+  std::uint8_t* winning_lanes = nullptr;  ///< the beam's final choice, one per block
   ChosenCandidate* winners = nullptr;   ///< one per block
 };
 
@@ -105,8 +105,8 @@ struct RateFrame {
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers
   std::uint8_t* decided = nullptr;             ///< 1: the block has no vector; one per block
   const std::uint8_t* original = nullptr;      ///< the picture against which errors are measured; null: the job's current one
-  const Weight* planned_weights = nullptr;     ///< one per MCU; null: all plain
-  const Weight* weights = nullptr;             ///< the weights in use, one per MCU; null: all plain
+  const Weight* planned_weights = nullptr;     ///< one per MCU; null: all MCUs have the plain weight
+  const Weight* weights = nullptr;             ///< the weights in use, one per MCU; null: all have the plain weight
   bool is_weighted = false;                    ///< an MCU's λ may differ from the frame's
   WeightedLambdas weighted;
   RateDecisions rate;
@@ -120,7 +120,7 @@ struct RateFrame {
 struct RateGroup {
   const RateFrame* frames = nullptr;  ///< on the device
   int count = 0;
-  int range = 0;          ///< of the luma search
+  int range = 0;          ///< of the luma search, in samples
   bool inter = false;     ///< at least one frame is an inter frame
   bool may_repeat = false;  ///< at least one frame may become a repeat
   bool is_weighted = false;     ///< at least one frame is weighted
@@ -130,7 +130,7 @@ struct RateGroup {
   int slots = 1;          ///< the largest of all frames
 };
 
-/// The most candidates of a block.
+/// The most candidates that a block can have.
 [[nodiscard]] C63_HD constexpr int most_candidates(const RateDecisions& rate, bool key) {
   return key ? 1 : rate.found_vectors == 0 ? 2 : kBeamCandidates;
 }

@@ -1,5 +1,5 @@
-// What a search may be asked for beyond vectors and SADs. A thread block has one 8x8 block; its threads share the
-// candidates.
+// The parts of estimate_motion() that a plain search does not compute. A thread block has one 8x8 block; its threads
+// share the candidates.
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ struct RefineBatch {
   std::array<RefineJob, kRefineJobs> jobs;
 };
 
-/// A row of 8 samples as two words, from any address. Reads whole words that have samples of the row.
+/// Loads a row of 8 samples from any address, as two words. It reads only words that contain samples of the row.
 __device__ uint2 load_refine_row(const std::uint8_t* samples) {
   const auto address = reinterpret_cast<std::uintptr_t>(samples);
   const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
@@ -48,10 +48,10 @@ __device__ std::uint32_t refine_sad(const RefineBlock& current, const MotionJob&
   return sad;
 }
 
-/// The smallest value of the thread block, for all of its threads.
+/// The smallest value of the thread block. All threads get it.
 __device__ std::uint32_t refine_block_min(std::uint32_t value, std::uint32_t* warps) {
   value = warp_min(value);
-  __syncthreads();  // the words may still be read
+  __syncthreads();  // other threads may still read `warps`
   if (threadIdx.x % kWarp == 0) warps[threadIdx.x / kWarp] = value;
   __syncthreads();
   std::uint32_t smallest = warps[0];
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(kRefineThreads)
     }
     wanted.quarters[4 * block + thread] = static_cast<std::uint16_t>(quarter);
   }
-  __syncthreads();  // all have read the vector that was found
+  __syncthreads();  // all threads have read the found vector
   if (thread == 0) store_motion(job, column, row, best_x - x, best_y - y, sad);
 }
 

@@ -9,22 +9,22 @@
 
 namespace c63::cuda {
 
-/// What is asked of one pair of planes beyond its vectors and SADs. All pointers are to device memory.
+/// The additional results for one pair of planes. All pointers are to device memory.
 struct RefineJob {
-  MotionJob motion;                      ///< its vectors and SADs are results of a search, unless `around` is set
-  const MotionVector* around = nullptr;  ///< one per block: the search is made here, around these; null: it has been made
-  std::uint16_t* seconds = nullptr;      ///< one per block; may be null
-  std::uint16_t* quarters = nullptr;     ///< four per block; may be null
+  MotionJob motion;                      ///< holds vectors and SADs of a finished search, unless `around` is set
+  const MotionVector* around = nullptr;  ///< one centre per block: search around it; null: the search is finished
+  std::uint16_t* seconds = nullptr;      ///< second SADs, one per block; may be null
+  std::uint16_t* quarters = nullptr;     ///< SADs of the block's 4x4 quarters, four per block; may be null
 };
 
-/// As in MotionSettings.
+/// See MotionSettings.
 struct RefineSettings {
   int zero_bias = 0;
   int second_distance = 1;
 };
 
-/// Puts on `stream` what estimate_motion() of c63/motion_search.h defines beyond a plain search: it searches around vectors,
-/// prefers zero vectors, and finds second SADs and SADs of quarters.
+/// Enqueues the parts of estimate_motion() (c63/motion_search.h) that a plain search does not compute: searching around
+/// given vectors, preferring zero vectors, second SADs and SADs of quarters.
 void refine_motion(std::span<const RefineJob> jobs, const RefineSettings& settings, cudaStream_t stream);
 
 }  // namespace c63::cuda

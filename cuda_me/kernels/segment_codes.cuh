@@ -1,6 +1,7 @@
 #pragma once
 
-// The codes of a segment from the levels of its blocks. Eight threads write each block's bits, which are then put together.
+// Writes the codes of a segment from its blocks' levels. Eight threads write each block's bits; then the blocks' bits
+// are joined.
 
 #include <cuda_runtime.h>
 
@@ -10,21 +11,21 @@
 
 namespace c63::cuda {
 
-/// The elements of a block before its coefficients.
+/// The syntax elements of a block before its AC coefficients.
 struct BlockHead {
   MotionVector vector;
   bool has_vector = false;
-  bool reuse = false;  ///< the vector is the left block's
+  bool reuse = false;  ///< the vector is that of the block to the left
   int dc_difference = 0;
 };
 
-/// The numbers of bits of a block.
+/// The lengths of a block's codes, in bits: flags and vector, and all.
 struct BlockLength {
   int motion = 0;
   int all = 0;
 };
 
-/// Writes use_mv, reuse, vector and DC, with one thread per component.
+/// Writes a block's flags (use_mv, reuse), vector and DC. Threads 0 and 1 write the vector, thread 2 writes DC.
 __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kind, int t, const CodeTables& tables,
                                                   std::uint32_t* words) {
   const int value = t == 0 ? head.vector.x : t == 1 ? head.vector.y : head.dc_difference;
@@ -63,8 +64,8 @@ __device__ __forceinline__ int place_of_bit(std::uint32_t low, std::uint32_t hig
   return place;
 }
 
-/// Writes the codes of one block into its zeroed words. Its eight threads take the next eight nonzero levels at a time. The
-/// whole warp takes part.
+/// Writes the codes of one block into its zeroed words. The block's eight threads code eight nonzero levels at a time,
+/// one each. The whole warp takes part.
 __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* levels, const BlockHead& head, int plane,
                                                          int t, const CodeTables& tables, std::uint32_t* words) {
   const int kind = plane == 0 ? 0 : 1;
@@ -116,7 +117,7 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
     put_run(words, at, run);
     position += __shfl_sync(kFullWarp, end, 7, 8);
   }
-  if (high >> 31 == 0) {  // the last level is zero
+  if (high >> 31 == 0) {  // the last level is zero, so the block needs an end code
     const std::uint32_t code = codes[kEndOfBlock];
     const BitRun end{code & 0xFFFFU, static_cast<int>(code >> 16)};
     if (t == 0) put_run(words, position, end);
@@ -131,7 +132,8 @@ __device__ __forceinline__ void place_block_bits(const std::uint32_t* words, int
   for (int w = t; w * 32 < length; w += 8) put_run(segment, offset + w * 32, {words[w], 32});
 }
 
-/// The offset of this thread's block in the segment, and the segment's number of bits. Every warp computes them.
+/// The offset of the calling thread's block in the segment, and the segment's length, both in bits. Every warp computes
+/// them.
 struct SegmentPlace {
   int offset = 0;
   int bits = 0;
@@ -148,15 +150,15 @@ __device__ __forceinline__ SegmentPlace place_in_segment(const SegmentMemory& me
   return {start + (block % 2 == 0 ? 0 : first), __shfl_sync(kFullWarp, end, 31)};
 }
 
-/// The index in SegmentMemory::dc of the DC level before a block's.
+/// The index in SegmentMemory::dc of the DC level that a block's DC level is coded relative to.
 __device__ __forceinline__ int dc_before(int block, int sub) {
   if (sub >= 1 && sub <= 3) return kCarriedBlocks + block - 1;  // the previous Y block
   if (block < kBlocksPerMcu) return sub == 0 ? 0 : sub - 3;     // carried from the previous segment
   return kCarriedBlocks + block - kBlocksPerMcu + (sub == 0 ? 3 : 0);
 }
 
-/// Writes the codes of a segment from the levels in shared memory. `words` are the block's own, zeroed. The threads must be
-/// synchronized after SegmentMemory::dc was filled.
+/// Writes the codes of a segment from the levels in shared memory. `words` is zeroed memory for the bits of this
+/// thread's block. The threads must be synchronized between filling SegmentMemory::dc and this call.
 __device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const CodingJob& job, const Work& work,
                                                     BlockHead head, const std::int16_t* levels,
                                                     std::uint32_t* words) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The 8x8 transform, one line of a block per thread. The format gives the order of additions (codec/dct.h).
+// The 8x8 transform, one line of a block per thread. The format fixes the order of additions (codec/dct.h).
 
 #include <type_traits>
 #include <utility>
@@ -30,7 +30,7 @@ __device__ __forceinline__ void forward_line(const float (&in)[8], float (&out)[
   });
 }
 
-/// The first row of the table whose entry in column j has the same magnitude as row i's.
+/// The first row of kDctCosines whose entry in column j has the same magnitude as that of row i.
 constexpr int first_of_same_magnitude(int i, int j) {
   for (int k = 0; k < i; ++k) {
     if (kDctCosines[k][j] == kDctCosines[i][j] || kDctCosines[k][j] == -kDctCosines[i][j]) return k;
@@ -38,8 +38,8 @@ constexpr int first_of_same_magnitude(int i, int j) {
   return i;
 }
 
-/// out[i] = Σ in[j]·c[i][j], with j ascending. A column of the table has at most four magnitudes, so products are shared. A
-/// product with -c is exactly the negated product with c.
+/// out[i] = Σ in[j]·c[i][j], with j ascending. A column of the table has at most four different magnitudes, so products
+/// are shared. A product with -c is exactly the negated product with c.
 __device__ __forceinline__ void inverse_line(const float (&in)[8], float (&out)[8]) {
   for_8([&](auto j) {
     float products[8];

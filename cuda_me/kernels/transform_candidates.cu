@@ -1,6 +1,6 @@
-// The coefficients of every block minus each of its candidates' predictions, and their summaries (decide/forward_transform.h
-// and ac_levels.h have the definitions). Eight threads work on a block, each on a row and then a column. They take its
-// candidates one after another.
+// Computes and summarizes the coefficients of each candidate's residual (defined in decide/forward_transform.h and
+// ac_levels.h). Eight threads work on a block, each on a row and then on a column. They take the block's candidates one
+// after another.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/kernels/transform.cuh"
@@ -13,14 +13,15 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBlocks = kThreads / 8;
-/// The coefficients of a block in shared memory, in words of two. Four more words keep the blocks of a warp in different banks.
+/// Words of shared memory per block: 32 with two coefficients each, and four more that keep a warp's blocks in
+/// different banks.
 constexpr int kCoefficientWords = 36;
 
 /// The weight of input j in output i: kTransformWeights at compile time.
 constexpr int weight(int j, int i) { return kTransformWeights[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)]; }
 
-/// A line of the transform. Each output has `rounding` added and is not shifted yet. Column i of the weights is even in j for
-/// even i, otherwise odd.
+/// Transforms a line. Adds `rounding` to each output and does not shift. It uses that column i of the weights is even
+/// in j if i is even, and odd in j if i is odd.
 __device__ __forceinline__ void transform_line(const int (&in)[8], int rounding, int (&out)[8]) {
   int sums[4];
   int differences[4];
@@ -29,7 +30,7 @@ __device__ __forceinline__ void transform_line(const int (&in)[8], int rounding,
     sums[j] = in[j] + in[7 - j];
     differences[j] = in[j] - in[7 - j];
   }
-  // The same symmetry within the even outputs.
+  // The even outputs have the same symmetry in the sums.
   const int even[2] = {sums[0] + sums[3], sums[1] + sums[2]};
   const int odd[2] = {sums[0] - sums[3], sums[1] - sums[2]};
   out[0] = (even[0] + even[1]) * weight(0, 0) + rounding;
@@ -59,7 +60,7 @@ constexpr bool weights_are_symmetric() {
 }
 static_assert(weights_are_symmetric());
 
-/// The effect on output i, doubled, of a half sample added to all inputs: 0 except for output 0.
+/// Twice the change of output i if all inputs grow by half a sample. It is 0 except for output 0.
 constexpr int sum_of_weights(int i) {
   int sum = 0;
   for (int j = 0; j < 8; ++j) sum += weight(j, i);
@@ -100,7 +101,7 @@ __global__ void __launch_bounds__(kThreads)
   const int t = static_cast<int>(threadIdx.x) % 8;
   const int number = static_cast<int>(blockIdx.x) * kBlocks + own;
   const bool active = number < layout.blocks;
-  const int block = active ? number : layout.blocks - 1;  // keeps warps whole
+  const int block = active ? number : layout.blocks - 1;  // threads past the last block repeat it
   const RateBlock place = rate_block(layout, block);
   const int width = layout.width[place.plane];
   const std::size_t at = first_sample(layout, place) + static_cast<std::size_t>(t) * width;
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(kThreads)
     for_8([&](auto i) { in[i] = byte_of_row(current, i) - byte_of_row(prediction, i); });
     int residual_sum = row_sum - sum_of_bytes(prediction);
     int residual_squares = row_squares + products_of_bytes(prediction, prediction) - 2 * products_of_bytes(current, prediction);
-    // half_samples() would be twice as large, so one bit less is shifted out.
+    // The inputs are half of half_samples(), so one bit less is shifted out.
     transform_line(in, 1 << (kRowShift - 2), out);
     out[0] += predicted ? 0 : sum_of_weights(0) / 2;
     for_8([&](auto i) { numbers[t * kRowWords + i] = out[i] >> (kRowShift - 1); });
@@ -141,7 +142,7 @@ __global__ void __launch_bounds__(kThreads)
       places[k] = static_cast<std::int16_t>(out[v] >> kColumnShift);
     });
     __syncwarp();
-    // From here on, coefficients 8t to 8t + 7.
+    // Thread t now has the coefficients 8t to 8t + 7 in zig-zag order.
     const uint4 chunk = chunks[t];
     const std::uint32_t words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
     unsigned kept = 0;

@@ -1,5 +1,5 @@
-// Weights of MCUs by luma activity (decide/activity_weights.h has the definition): first the activities and their mean, then
-// the weights.
+// Weights of MCUs by luma activity (defined in decide/activity_weights.h): first each MCU's activity and their mean,
+// then the weights.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 
-/// Computes activities. A warp takes an MCU, and a lane half a row of its luma.
+/// Computes activities. A warp takes an MCU; each lane has half a row of its luma.
 __global__ void __launch_bounds__(kThreads)
     activity_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads)
   constexpr unsigned kOnes = 0x01010101U;
   unsigned sum = __dp4a(samples.x, kOnes, __dp4a(samples.y, kOnes, 0U));
   unsigned squares = __dp4a(samples.x, samples.x, __dp4a(samples.y, samples.y, 0U));
-  for (const int by : {2, 4, 8}) {  // the rows of a block
+  for (const int by : {2, 4, 8}) {  // sums over the rows of an 8x8 block
     sum += __shfl_xor_sync(kFullWarp, sum, by);
     squares += __shfl_xor_sync(kFullWarp, squares, by);
   }

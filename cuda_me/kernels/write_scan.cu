@@ -1,8 +1,8 @@
-// From the bits of the segments to the scan of a frame: bytes are counted, placed and stuffed.
+// Joins the bits of the segments to the scan of a frame: counts, places and stuffs bytes.
 //
-// A byte belongs to the segment in which it starts. The scan's last byte follows the course encoder's flush (bitstream.md,
-// "flush"). Let T be the last 32 bits. T = 0 drops an unfinished byte. Otherwise the unfinished byte is filled up; without one,
-// a zero byte is added.
+// A byte belongs to the segment in which it starts. The scan ends as the course encoder's flush ends it (bitstream.md,
+// "flush"). Let T be the last 32 bits. If T is 0, an unfinished byte is dropped. Otherwise an unfinished byte is filled
+// up; if there is none, a zero byte is added.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"
@@ -17,11 +17,11 @@ constexpr int kWarps = kThreads / 32;
 
 /// The bytes that belong to a segment, before stuffing.
 struct SegmentBytes {
-  const std::uint32_t* words = nullptr;  ///< of the segment
-  int bits = 0;                          ///< of the segment
-  int first_bit = 0;                     ///< of the first own byte in the segment
+  const std::uint32_t* words = nullptr;  ///< the segment's words
+  int bits = 0;                          ///< the segment's length
+  int first_bit = 0;                     ///< where the segment's first own byte starts
   int bytes = 0;
-  std::uint32_t next = 0;  ///< the first bits of the next segment; zero at the end
+  std::uint32_t next = 0;  ///< the first bits of the next segment; 0 for the last segment
 };
 
 /// Returns 32 bits of a segment from bit `position` on, with zeros past its end.
@@ -53,7 +53,7 @@ __device__ __forceinline__ SegmentBytes bytes_of(const FrameLayout& layout, cons
     s.next = s.words[kMaxSegmentWords];
     s.bytes = static_cast<int>((end + 7) / 8 - (begin + 7) / 8);
   } else {
-    // A segment has at least one MCU, and an MCU at least 38 bits, so the last 32 bits are all here.
+    // A segment has at least one MCU of at least 38 bits, so the scan's last 32 bits are all in this segment.
     const bool flushed = bits_of_segment(s, s.bits - 32) != 0;
     s.bytes = static_cast<int>(end / 8 - (begin + 7) / 8) + (flushed ? 1 : 0);
   }
@@ -67,7 +67,7 @@ __device__ __forceinline__ unsigned ff_among(std::uint32_t four, int count) {
   return found;
 }
 
-/// The sum of the numbers of all segments before this warp's. All threads of the block take part.
+/// The sum of `values` over all segments before this warp's. All threads of the block take part.
 __device__ __forceinline__ unsigned long long sum_before(const std::uint32_t* values, int segments) {
   const int first = static_cast<int>(blockIdx.x) * kWarps;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Copies bytes from shared memory, by whole words where possible. Source and target must have the same offset from a word.
+/// Copies bytes from shared memory, in words where possible. Both addresses must have the same remainder modulo 4.
 __device__ __forceinline__ void copy_out(std::uint8_t* to, const std::uint8_t* from, int count, int lane) {
   const int head = min(count, static_cast<int>(-reinterpret_cast<std::uintptr_t>(to) & 3U));
   const int words = (count - head) / 4;
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kThreads) download_scan_kernel(const __grid_co
   const CodingJob& job = batch.jobs[blockIdx.y];
   const unsigned long long bytes = *job.scan.bytes;
   if (bytes > job.coded_capacity) return;
-  // Whole chunks: both buffers have room for the last one.
+  // Copies whole chunks; both buffers have room for the last one.
   const auto chunks = static_cast<unsigned>((bytes + sizeof(uint4) - 1) / sizeof(uint4));
   const auto* from = reinterpret_cast<const uint4*>(job.scan.stuffed);
   auto* to = reinterpret_cast<uint4*>(job.coded);

@@ -12,67 +12,68 @@
 #include "decide/source_motion.h"
 #include "decide/temporal_filter.h"
 
-// The work on frames before they are coded. The definitions are those of encoder/decide/ with the same names.
+// The device's work on frames before they are coded. Functions of the same names in encoder/decide/ define the results.
 
 namespace c63::cuda {
 
-/// The sums of a frame's motion (MotionTotals).
+/// Sums over a frame's motion (MotionTotals).
 struct MotionSums {
   unsigned long long logarithms = 0;
   unsigned long long squared_error = 0;
 };
 
-/// find_source_motion() of a frame.
+/// One call of find_source_motion().
 struct SourceMotionJob {
   const std::uint8_t* current = nullptr;    ///< picture
   const std::uint8_t* reference = nullptr;  ///< picture
-  const SourceBlock* hints = nullptr;       ///< of all luma blocks; null: none
-  int hint_factor = 1;                      ///< these vectors, scaled, are hints
-  SourceBlock* motion = nullptr;            ///< capacity for all luma blocks and one more
-  MotionSums* sums = nullptr;               ///< the sums are added here; null: not wanted
+  const SourceBlock* hints = nullptr;       ///< motion from another search, one per luma block; null: none
+  int hint_factor = 1;                      ///< the vectors of `hints`, times this, are tried
+  SourceBlock* motion = nullptr;            ///< the result; has room for all luma blocks and one more
+  MotionSums* sums = nullptr;               ///< receives the sums by addition; null: not wanted
   std::uint32_t least = 1;                  ///< least_coded_error()
 };
-/// Independent searches.
+/// Searches that do not depend on each other.
 struct SourceMotionJobs {
   std::array<SourceMotionJob, 2> jobs{};
   int count = 0;
 
   void add(const SourceMotionJob& job) { jobs[static_cast<std::size_t>(count++)] = job; }
 };
-/// Launches them together on `stream`.
+/// Launches all searches together on `stream`.
 void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJobs& jobs, cudaStream_t stream);
 
-/// Computes error_flow() of `blocks` blocks.
+/// Computes error_flow() for `blocks` blocks.
 void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow, cudaStream_t stream);
 
-/// A frame that takes part in the average of another.
+/// A neighbouring frame that is averaged with the frame to filter.
 struct FilterNeighbour {
   const std::uint8_t* picture = nullptr;
-  const SourceBlock* motion = nullptr;  ///< motion of the averaged frame against it
+  const SourceBlock* motion = nullptr;  ///< motion of the frame to filter, relative to this one
   int distance = 1;                     ///< in frames
 };
-/// The averaged frame.
+/// A frame to filter.
 struct FilterJob {
   const std::uint8_t* current = nullptr;  ///< picture
   std::array<FilterNeighbour, std::size_t{2} * kFilterReach> neighbours{};
-  int count = 0;                      ///< of neighbours
-  std::uint8_t* averaged = nullptr;   ///< linear
+  int count = 0;                      ///< number of neighbours
+  std::uint8_t* averaged = nullptr;   ///< the result, without padding
 };
 void enqueue_temporal_filter(const FrameLayout& layout, const TemporalFilter& filter, const FilterJob& job, cudaStream_t stream);
 
-/// A frame after the one that is weighed.
+/// A frame that follows the frame to weight.
 struct LaterFlow {
   const PassedError* flow = nullptr;
   int back = 1;  ///< distance to its reference, in frames
 };
-/// Computes propagated_weights().
+/// One call of propagated_weights().
 struct PropagationJob {
   std::array<LaterFlow, kPropagationFrames> later{};
-  int count = 0;                         ///< of later frames
-  std::uint32_t* importances = nullptr;  ///< capacity for kPropagationArrays times the luma blocks
+  int count = 0;                         ///< number of later frames
+  std::uint32_t* importances = nullptr;  ///< room for kPropagationArrays values per luma block
   Weight* weights = nullptr;             ///< one for each MCU
 };
-/// A frame, its possible references, and one that is prepared.
+/// The number of arrays of importances that are in use at once: of a frame, of its possible references, and one being
+/// cleared.
 inline constexpr int kPropagationArrays = kMostFramesBack + 2;
 void enqueue_propagated_weights(const FrameLayout& layout, const PropagationJob& job, cudaStream_t stream);
 

@@ -1,6 +1,6 @@
-// How long errors of a frame will be seen (decide/propagated_weights.h has the definition). Frames after it are gone
-// through one after another, from the last one, by a grid that meets after each. What blocks pass on is added in any
-// order: sums of what is not negative stop at the same place whichever comes first.
+// Finds how much of a frame's error later frames inherit (defined in decide/propagated_weights.h). The later frames are
+// processed from the last to the first, by a grid that synchronizes after each. The parts that blocks pass on are added
+// in any order: they are not negative, and sums are limited, so the order does not change the result.
 
 #include <cooperative_groups.h>
 
@@ -13,7 +13,7 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr int kBlocks = 16;  ///< few, for all of them have to find room at the same time
+constexpr int kBlocks = 16;  ///< few, because all must be resident at the same time
 constexpr int kGridThreads = kThreads * kBlocks;
 constexpr int kFlowThreads = 256;
 
@@ -25,9 +25,9 @@ __global__ void __launch_bounds__(kFlowThreads)
   flow[block] = {found.vector, passed_share(found.squared_error, lambda)};
 }
 
-/// Adds a part to what a block counts. A block may be what all those within reach of a vector are predicted from, of
-/// several frames: so the sum of many small parts does not overflow 32 bits, and large ones are not added where the sum
-/// has come to its stop.
+/// Adds a part to a block's importance. All blocks within reach of a vector may be predicted from this block, in
+/// several frames. The sum of that many small parts does not overflow 32 bits. Large parts are not added if the sum has
+/// reached its limit.
 __device__ __forceinline__ void add_part(std::uint32_t* importance, std::uint32_t part) {
   constexpr std::uint32_t kSmall = 1 << 16;
   static_assert(std::uint64_t{33} * 33 * kMostFramesBack * kSmall < (std::uint64_t{1} << 31));
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kThreads)
   const int columns = layout.columns[0];
   const int blocks = layout.first_block[1];
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  // The array of a frame, by its distance after the frame that is weighed.
+  // The array of the frame that is `behind` frames after the frame to weight.
   const auto of_frame = [&](int behind) {
     return job.importances + static_cast<std::size_t>(behind % kPropagationArrays) * static_cast<std::size_t>(blocks);
   };
@@ -72,7 +72,8 @@ __global__ void __launch_bounds__(kThreads)
         });
       }
     }
-    prepare(i - kPropagationArrays + 1);  // in the place of the frame after this one, which is no longer needed
+    // Clears the array of frame i + 1, which is no longer needed, for the frame that uses it next.
+    prepare(i - kPropagationArrays + 1);
     grid.sync();
   }
   const std::uint32_t* const importances = of_frame(0);

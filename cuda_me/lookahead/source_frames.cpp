@@ -17,7 +17,7 @@ CudaSourceFrames::CudaSourceFrames(const Geometry& geometry, const LookaheadDeci
 }
 
 CudaSourceFrames::~CudaSourceFrames() {
-  // The device may still use the memory that goes now.
+  // The device may still use the memory that is freed after this.
   check_release(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
 }
 
@@ -47,7 +47,7 @@ std::array<MotionTotals, 2> CudaSourceFrames::push() {
     linear += layout_.coded[p];
   }
   fill_async(memory_.sums, 0, kMotionSums * sizeof(MotionSums), stream_);
-  // The motion of several frames is found at the same time: each is a chain that leaves most of the device idle.
+  // Several searches run at the same time, because each is a chain that leaves most of the device idle.
   const bool filters = decisions_.filter && looking_at_ && !is_filtered_;
   for (std::size_t distance = 1; distance <= 2; ++distance) {
     SourceMotionJobs jobs;

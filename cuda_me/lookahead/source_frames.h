@@ -17,10 +17,10 @@
 
 namespace c63::cuda {
 
-/// Source frames in a device's memory, looked at there. Whoever calls waits for the device.
+/// Source frames in a device's memory. The device does the work on them; functions wait until it is done.
 class CudaSourceFrames final : public SourceFrames {
  public:
-  /// The device is the thread's current one; the memory is there as long as this.
+  /// Uses the thread's current device. `memory` and `staging` must outlive this object.
   CudaSourceFrames(const Geometry& geometry, const LookaheadDecisions& decisions, const SourceMemory& memory,
                    const SourceStaging& staging);
   ~CudaSourceFrames() override;
@@ -40,21 +40,22 @@ class CudaSourceFrames final : public SourceFrames {
  private:
   /// A frame that is kept.
   struct Kept {
-    std::size_t slot = 0;    ///< of its memory
-    bool has_motion = false;  ///< there was a frame before it
-    int back = 0;            ///< how many frames before it lies its reference; 0: it has none
+    std::size_t slot = 0;    ///< index in SourceMemory::frames
+    bool has_motion = false;  ///< motion relative to the previous frame was found
+    int back = 0;            ///< distance to the reference in frames; 0: no reference
   };
 
   [[nodiscard]] const SourceMemory::Frame& memory_of(std::size_t place) const { return memory_.frames[frames_[place].slot]; }
-  /// Of one frame against another, without hints.
+  /// A job for the motion of one frame relative to another, without hints.
   [[nodiscard]] static SourceMotionJob motion_job(const SourceMemory::Frame& from, const SourceMemory::Frame& to, SourceBlock* motion);
-  /// Of the newest frame against the one `back` frames before it, to be added up.
+  /// A job for the motion of the newest frame relative to the one `back` frames before it, with sums.
   [[nodiscard]] SourceMotionJob backward_job(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion) const;
-  /// Motion of the frame at a place against the frame `ahead` places after it, if there is one.
+  /// Adds a job for the motion of the frame at `place` relative to the one `ahead` places after it, if that frame
+  /// exists.
   void add_forward_job(std::size_t place, std::size_t ahead, SourceMotionJobs& jobs) const;
-  /// What was added up; waits for it.
+  /// Downloads the sums of motion and waits for them.
   [[nodiscard]] std::array<MotionTotals, kMotionSums> totals();
-  /// Filters the frame at a place. Its motion against the frames after it must have been found.
+  /// Filters the frame at a place. Its motion relative to the later frames must have been found.
   void enqueue_filter(std::size_t place);
   void enqueue_weights(std::size_t place);
 
@@ -66,11 +67,11 @@ class CudaSourceFrames final : public SourceFrames {
   SourceMemory memory_;
   SourceStaging staging_;
   std::deque<Kept> frames_;
-  std::deque<std::size_t> free_;  ///< slots; the one that was given back first is taken first, which may still be read
-  std::size_t averaged_ = 0;      ///< frames
-  std::optional<std::size_t> looking_at_;  ///< a place whose frame may be filtered during the next search
-  bool is_filtered_ = false;               ///< it is
-  /// Little work that others wait for, before frames that are coded.
+  std::deque<std::size_t> free_;  ///< unused slots, oldest first, because the newest may still be read
+  std::size_t averaged_ = 0;      ///< number of filtered frames
+  std::optional<std::size_t> looking_at_;  ///< the place whose frame may be filtered during the next search
+  bool is_filtered_ = false;               ///< that frame has been filtered
+  /// High priority: the work is short and others wait for it, so it goes before the coding of frames.
   Stream stream_{Stream::Priority::high};
 };
 

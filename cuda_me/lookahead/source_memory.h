@@ -12,33 +12,33 @@
 
 namespace c63::cuda {
 
-/// Distances for which sums of motion are made: the previous frame, the one before it, and one further back.
+/// The number of sums of motion: relative to the previous frame, the one before it, and one further back.
 inline constexpr std::size_t kMotionSums = 3;
 
-/// A chain's device arrays for frames that are looked at before they are coded. Without look-ahead there are none.
-/// Zeroed once, because what lies past the coded samples of a picture must stay zero.
+/// A chain's device arrays for looking ahead. Empty without look-ahead. All are set to zero at first, because samples
+/// past a picture's coded ones must stay zero.
 struct SourceMemory {
   struct Frame {
     std::uint8_t* linear = nullptr;
     std::uint8_t* picture = nullptr;
-    std::array<SourceBlock*, 2> backward{};  ///< motion against the previous frame and the one before it
+    std::array<SourceBlock*, 2> backward{};  ///< motion relative to the previous frame and the one before it
     PassedError* flow = nullptr;
   };
   std::vector<Frame> frames;
-  std::vector<std::uint8_t*> averaged;               ///< linear
-  SourceBlock* further = nullptr;                    ///< motion of the newest frame against one further back
-  std::array<SourceBlock*, kFilterReach> forward{};  ///< of an averaged frame against the frames after it
+  std::vector<std::uint8_t*> averaged;               ///< filtered frames, without padding
+  SourceBlock* further = nullptr;                    ///< motion of the newest frame relative to one further back
+  std::array<SourceBlock*, kFilterReach> forward{};  ///< motion of a frame to filter, relative to the later frames
   std::uint32_t* importances = nullptr;
   Weight* weights = nullptr;
   MotionSums* sums = nullptr;  ///< kMotionSums
 
-  /// Frames that are handed out do not change until `kept` later ones are handed out.
+  /// Lays out the arrays. A frame that look_at() returned does not change until `kept` later ones are returned.
   static SourceMemory carve(Carver& carver, const Geometry& geometry, const LookaheadDecisions& decisions, int kept);
 };
 
-/// The same arrays in page-locked host memory.
+/// The page-locked host memory through which data of SourceMemory passes.
 struct SourceStaging {
-  std::uint8_t* input = nullptr;  ///< a frame, linear
+  std::uint8_t* input = nullptr;  ///< a frame without padding
   Weight* weights = nullptr;
   MotionSums* sums = nullptr;
 

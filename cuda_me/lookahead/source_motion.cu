@@ -1,10 +1,10 @@
-// Where the blocks of a frame lie in another one, before either is coded (decide/source_motion.cpp has the definition).
+// Finds the motion of blocks between two source frames before they are coded (defined in decide/source_motion.cpp).
 //
-// A block begins with the results of its left neighbour, the one above and the one to the right of that. So a row of
-// blocks is a chain, and each row follows the row above at a distance of two blocks. A warp takes a row and compares
-// eight vectors at a time. If the row above is not far enough, the warp waits: in shared memory for a row of the same
-// thread block, otherwise for that row's output. The entry of a block is one word that is invalid until it is written.
-// So nothing else says how far a row is.
+// The search of a block begins with the results of three neighbours: left, above, and above right. So the blocks of a
+// row are a chain, and each row follows the row above at a distance of two blocks. A warp takes a row and compares
+// eight vectors at a time. If the row above has not come far enough, the warp waits for its results: in shared memory
+// if that row belongs to the same thread block, otherwise in the output array. An entry of the output is one word with
+// an invalid value until it is written, so no other data is needed to show progress.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -17,14 +17,14 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kRows = 8;  ///< of a thread block, one for each warp
+constexpr int kRows = 8;  ///< rows of a thread block, one per warp
 constexpr int kThreads = kRows * kWarp;
 constexpr int kTogether = 8;  ///< vectors that a warp compares at a time; each lane has two rows of samples
 constexpr int kLanes = kWarp / kTogether;
-constexpr int kRing = 4;  ///< of these, vectors at one distance around the best one
+constexpr int kRing = 4;  ///< vectors at one distance around the best one; two rings are compared at a time
 
-/// An entry of the motion in one word, which is read and written at once. No error is as large as that of an invalid
-/// entry.
+/// An entry of the motion as one word, which is read and written at once. No squared error is as large as the one in
+/// kInvalid.
 using Entry = unsigned long long;
 static_assert(sizeof(SourceBlock) == sizeof(Entry) && offsetof(SourceBlock, squared_error) == 4);
 constexpr Entry kInvalid = ~Entry{0};
@@ -40,8 +40,7 @@ __device__ __forceinline__ Entry entry_of(MotionVector vector, std::uint32_t squ
 __device__ __forceinline__ Entry load_entry(const SourceBlock* motion, int block) {
   return *reinterpret_cast<const volatile Entry*>(motion + block);
 }
-/// Waits until a block's motion has been found. `seen` is the entry as read before. The result is the same in all
-/// lanes.
+/// Waits until a block's motion has been found. `seen` is the block's entry as read before. All lanes return the same.
 __device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int block, Entry seen) {
   for (;;) {
     const Entry entry = __shfl_sync(kFullWarp, seen, 0);
@@ -51,8 +50,8 @@ __device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int 
   }
 }
 
-/// The vectors of a row in shared memory, the lower halves of their entries. No barrier orders the accesses of warps,
-/// so all accesses are atomic.
+/// The vector of a block of the row, in shared memory: the lower half of its entry. No barrier orders the accesses of
+/// different warps, so all accesses are atomic.
 using SharedVector = std::uint32_t;
 constexpr SharedVector kInvalidVector = 0xFFFFFFFFU;
 __device__ __forceinline__ MotionVector wait_for_shared(SharedVector* vector) {
@@ -70,17 +69,17 @@ struct LaneRows {
   uint2 lower;
 };
 
-/// The first data of a block's search, fetched while the previous block is searched.
+/// Data for the search of a block, loaded while the previous block is searched.
 struct Fetched {
   LaneRows current;
   Entry hint;
-  Entry above_right;  ///< the result so far, if this is not waited for in shared memory
+  Entry above_right;  ///< the entry as read now; not used if the warp waits in shared memory
 };
 
 /// The search of one block by a warp. All lanes know the best vector.
 class Descent {
  public:
-  /// `reference` is the place of the lane's first row for the zero vector.
+  /// `reference` points to the lane's first row at the zero vector.
   __device__ __forceinline__ Descent(const PlaneGeometry& plane, const LaneRows& current, const std::uint8_t* reference, int column,
                                      int row)
       : width_(plane.width),
@@ -91,7 +90,7 @@ class Descent {
         current_(current),
         reference_(reference) {}
 
-  /// Takes the best of the zero vector and of the other existing vectors, in their order.
+  /// Starts at the best of the zero vector and of the other vectors that exist, in the order of the parameters.
   __device__ __forceinline__ void begin(MotionVector hint, MotionVector left, bool has_above, MotionVector above, bool has_right,
                                         MotionVector above_right) {
     const MotionVector own = which() == 1   ? hint
@@ -115,8 +114,8 @@ class Descent {
     keep(smallest);
   }
 
-  /// Steps of 2, then of 1. Both rings are compared at once. Mostly no step of 2 is better, and then the other ring is
-  /// known already.
+  /// Makes steps of 2, then steps of 1. The vectors at both distances are compared at once: mostly no step of 2 is
+  /// better, and then the result for distance 1 is already known.
   __device__ __forceinline__ void go_down() {
     std::uint32_t near = 0;
     bool is_known = false;
@@ -141,7 +140,7 @@ class Descent {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t squared_error() const { return sum_of_lanes(error_); }
 
  private:
-  /// The number of the lane's vector among kTogether.
+  /// Which of the kTogether vectors the lane compares.
   [[nodiscard]] static __device__ __forceinline__ unsigned which() { return threadIdx.x % kWarp / kLanes; }
   [[nodiscard]] static __device__ __forceinline__ std::uint32_t key(std::uint32_t cost) { return cost * kTogether + which(); }
   /// Direction number `i` of a ring: up, left, right, down.
@@ -152,7 +151,7 @@ class Descent {
   [[nodiscard]] __device__ __forceinline__ bool may_take(int x, int y) const {
     return (x | y) != 0 && x >= least_x_ && x <= most_x_ && y >= least_y_ && y <= most_y_;
   }
-  /// The SAD of the lane's vector, or the largest value if the vector does not count. All lanes take part.
+  /// The SAD of the lane's vector, or 0 if `counts` is false. All lanes take part.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t sad_of(int x, int y, bool counts) {
     std::uint32_t sad = 0;
     compared_ = 0;
@@ -167,7 +166,8 @@ class Descent {
     }
     return sum_of_lanes<kLanes>(sad);
   }
-  /// Compares the vectors around the best one: two away, if requested, and one away.
+  /// The key of the lane's vector around the best one: at distance 2 (only if `both`) or 1. The key is kNoCandidate if
+  /// it may not be taken.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t ring_key(bool both) {
     const int away = which() < kRing ? 2 : 1;
     const int x = x_ + away * ring_x(which() % kRing);
@@ -181,7 +181,7 @@ class Descent {
     y_ += away * ring_y(smallest % kRing);
     keep(smallest);
   }
-  /// The vector with this key, among those compared last, is the best one.
+  /// Makes the vector with this key, among those just compared, the best one.
   __device__ __forceinline__ void keep(std::uint32_t smallest) {
     cost_ = smallest / kTogether;
     error_ = which() == smallest % kTogether ? compared_ : 0;
@@ -194,14 +194,15 @@ class Descent {
   int most_y_;
   LaneRows current_;
   const std::uint8_t* reference_;
-  int x_ = 0;  ///< of the best vector
+  int x_ = 0;  ///< the best vector
   int y_ = 0;
   std::uint32_t cost_ = 0;
-  std::uint32_t error_ = 0;     ///< the lane's part of the squared error of the best vector
-  std::uint32_t compared_ = 0;  ///< of the vector compared last
+  std::uint32_t error_ = 0;     ///< the lane's share of the best vector's squared error
+  std::uint32_t compared_ = 0;  ///< the lane's share of the squared error of the last compared vector
 };
 
-/// Entries of a frame's motion, and the number of rows taken: one less, modulo 2^32.
+/// The entries of a frame's motion: one per block, and a last one that counts the thread blocks that have taken rows,
+/// minus one.
 [[nodiscard]] __host__ __device__ constexpr int entries_of(const FrameLayout& layout) { return layout.first_block[1] + 1; }
 
 constexpr int kClearThreads = 256;
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(kClearThreads)
   if (entry < entries_of(layout)) reinterpret_cast<Entry*>(jobs.jobs[blockIdx.y].motion)[entry] = kInvalid;
 }
 
-/// `shares`: shared memory holds the vectors of the thread block's rows.
+/// `shares` is true if shared memory has room for the vectors of the thread block's rows.
 __global__ void __launch_bounds__(kThreads)
     source_motion_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ SourceMotionJobs jobs, bool shares) {
   extern __shared__ SharedVector shared_vectors[];
@@ -220,7 +221,7 @@ __global__ void __launch_bounds__(kThreads)
   const SourceMotionJob& job = jobs.jobs[blockIdx.y];
   const PlaneGeometry plane = plane_of(layout, 0);
   const int columns = plane.columns;
-  // Rows are taken in order, so a row that others wait for is always in work.
+  // Thread blocks take rows in order, so the row that another one waits for is always in work.
   if (threadIdx.x == 0) first_row = (atomicAdd(reinterpret_cast<unsigned*>(job.motion + plane.rows * columns), 1U) + 1) * kRows;
   for (int i = static_cast<int>(threadIdx.x); shares && i < kRows * columns; i += kThreads) shared_vectors[i] = kInvalidVector;
   __syncthreads();

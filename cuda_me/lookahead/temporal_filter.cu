@@ -1,5 +1,5 @@
-// Averages frames with their neighbours along the motion of their blocks (decide/temporal_filter.h has the definition).
-// Eight threads work on a luma block, each on one of its rows and half a row of U and V.
+// Averages frames with their neighbours along the motion of their blocks (defined in decide/temporal_filter.h). Eight
+// threads work on a luma block. Each has one row of it, and half a row of U or V.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/lookahead/lookahead_kernels.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-/// The offset of a plane's coded samples in a linear frame.
+/// The offset of a plane in a frame without padding.
 [[nodiscard]] __device__ __forceinline__ std::size_t linear_offset(const FrameLayout& layout, int plane) {
   return plane == 0 ? 0 : plane == 1 ? layout.coded[0] : layout.coded[0] + layout.coded[1];
 }
@@ -39,7 +39,7 @@ __device__ __forceinline__ void average_row(const FrameLayout& layout, const Tem
 #pragma unroll
       for (int i = 0; i < kCount; ++i) sum += __ldg(others[n] + i) - __ldg(own + i);
     }
-    // A block has as many rows as columns, and a thread for each.
+    // A block has as many rows as columns, and one thread per row.
     shares[n] = weights[n] * filter.mean_share(sum_of_lanes<kCount>(sum), kCount * kCount);
   }
   std::uint8_t* const to = job.averaged + linear_offset(layout, plane) + at;
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kThreads)
     temporal_filter_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ TemporalFilter filter,
                            const __grid_constant__ FilterJob job, int blocks) {
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  // All lanes of a warp take part in sums. Lanes without a block repeat the last one.
+  // Whole warps take part in the sums, so lanes past the last block repeat it.
   const int block = min(thread / 8, blocks - 1);
   const int t = thread % 8;
   const int x = block % layout.columns[0] * kBlockSize;

@@ -10,7 +10,7 @@ inline constexpr std::size_t kDeviceAlignment = 256;
   return (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
 }
 
-/// Splits a block of memory into arrays. Without a block it only adds up their sizes.
+/// Splits a block of memory into arrays. Without a block, it only adds up the arrays' sizes.
 class Carver {
  public:
   explicit Carver(std::byte* base = nullptr) : base_(base) {}

@@ -56,7 +56,7 @@ bool is_sticky(cudaError_t status) noexcept {
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // so that a later call does not report this error
+  static_cast<void>(cudaGetLastError());  // clears the error, so that a later call does not report it
   const ErrorKind kind = status == cudaErrorMemoryAllocation ? ErrorKind::memory : ErrorKind::device;
   throw Error(kind, error_id(status),
               std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");

@@ -14,13 +14,15 @@ void check(cudaError_t status, const char* what);
 /// Returns true if this process cannot use the device any more after the error.
 [[nodiscard]] bool is_sticky(cudaError_t status) noexcept;
 
-/// Receives the failures of releases in destructors, which cannot throw. The handler must not throw. The default only counts.
+/// Sets the function that is told of failed releases in destructors, which cannot throw. It must not throw. By default,
+/// failures are only counted.
 using ReleaseFailureHandler = void (*)(const char* what, const char* reason) noexcept;
 void set_release_failure_handler(ReleaseFailureHandler handler) noexcept;
 /// The number of failed releases in this process.
 [[nodiscard]] long release_failures() noexcept;
 
-/// Counts and reports a failure in a destructor; never throws. A driver that is shutting down does not count as a failure.
+/// Counts and reports a failed release. For destructors; never throws. Failures while the driver shuts down are
+/// ignored.
 void check_release(cudaError_t status, const char* what) noexcept;
 
 }  // namespace c63::cuda

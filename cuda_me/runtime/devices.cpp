@@ -26,7 +26,7 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-/// Finds out whether the device runs c63's code. That opens it, which takes the driver a quarter of a second.
+/// Opens a device to find out whether it runs c63's code. The driver takes a quarter of a second for it.
 void probe(DeviceInfo& info) {
   try {
     const DeviceGuard guard(info.index);
@@ -94,7 +94,7 @@ DeviceList look() {
   return list;
 }
 
-/// The devices of this machine. Each is opened when its state is needed.
+/// The devices of this machine. A device is opened when its state is first needed.
 class Devices {
  public:
   static Devices& instance() {
@@ -171,7 +171,7 @@ const char* name(DeviceState state) noexcept {
 const DeviceList& devices() { return Devices::instance().all_probed(); }
 
 bool has_device_files() {
-  // On Linux, on the Windows subsystem for Linux, and on NVIDIA's boards with the GPU on the chip.
+  // Device files of Linux, of the Windows subsystem for Linux, and of NVIDIA's boards with the GPU on the chip.
   constexpr std::array kFiles = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"};
   return std::ranges::any_of(kFiles, [](const char* file) { return ::access(file, F_OK) == 0; });
 }

@@ -17,12 +17,13 @@ inline void release_graph_exec(cudaGraphExec_t g) noexcept {
 }
 }  // namespace detail
 
-/// Recorded work.
+/// Recorded work on a stream.
 class Graph {
  public:
   Graph() = default;
 
-  /// Records the work that `work` puts on `stream`. If `work` throws, drops the recording and rethrows.
+  /// Records the work that `work` enqueues on `stream`. If `work` throws, the recording is dropped and the error is
+  /// rethrown.
   template <typename Work>
   [[nodiscard]] static Graph capture(cudaStream_t stream, Work&& work) {
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
@@ -30,7 +31,7 @@ class Graph {
     try {
       std::forward<Work>(work)();
     } catch (...) {
-      const cudaError_t ended = cudaStreamEndCapture(stream, &graph);  // fails if the capture is already broken
+      const cudaError_t ended = cudaStreamEndCapture(stream, &graph);  // fails if the capture is already invalid
       if (ended == cudaSuccess && graph != nullptr) detail::release_graph(graph);
       static_cast<void>(cudaGetLastError());
       throw;

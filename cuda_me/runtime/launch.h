@@ -37,15 +37,15 @@ void launch_as(std::span<cudaLaunchAttribute> attributes, const char* name, void
 
 }  // namespace detail
 
-/// Launches `kernel`. Throws at once if the launch is refused. Arguments are converted to the kernel's parameter types.
+/// Launches `kernel`. Throws if the launch is refused. Arguments are converted to the types of the kernel's parameters.
 template <typename... Parameters>
 void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
             std::type_identity_t<Parameters>... arguments) {
   detail::launch_as({}, name, kernel, shape, stream, arguments...);
 }
 
-/// Launches a kernel that itself waits for the previous work in its stream (griddepcontrol.wait). Its blocks may start and
-/// prepare while the previous kernel ends.
+/// Launches a kernel that may start before the previous work in its stream ends. The kernel itself must wait for that
+/// work (griddepcontrol.wait) before it uses results.
 template <typename... Parameters>
 void launch_early(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                   std::type_identity_t<Parameters>... arguments) {
@@ -55,7 +55,8 @@ void launch_early(const char* name, void (*kernel)(Parameters...), const LaunchS
   detail::launch_as({&early, 1}, name, kernel, shape, stream, arguments...);
 }
 
-/// Launches a grid whose blocks wait for each other. Either all are resident at the same time, or the launch is refused.
+/// Launches a grid whose blocks wait for each other. The launch is refused if the blocks cannot all be resident at the
+/// same time.
 template <typename... Parameters>
 void launch_together(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                      std::type_identity_t<Parameters>... arguments) {
@@ -65,7 +66,7 @@ void launch_together(const char* name, void (*kernel)(Parameters...), const Laun
   detail::launch_as({&together, 1}, name, kernel, shape, stream, arguments...);
 }
 
-/// Allows `kernel` to use `bytes` of dynamic shared memory. Above 48 KiB this is needed, once per device.
+/// Allows `kernel` to use `bytes` of dynamic shared memory. Needed once per device for more than 48 KiB.
 template <typename... Parameters>
 void allow_shared_bytes(const char* name, void (*kernel)(Parameters...), std::size_t bytes) {
   check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,

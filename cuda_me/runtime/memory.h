@@ -61,7 +61,7 @@ using DeviceBuffer = detail::Buffer<T, detail::allocate_device, detail::release_
 namespace detail {
 inline std::atomic<std::size_t> pinned_bytes = 0;
 
-/// Accounts for bytes of page-locked memory while it lives.
+/// Adds `bytes` to the process's count of page-locked bytes for as long as the object exists.
 class PinnedBytes {
  public:
   explicit PinnedBytes(std::size_t bytes = 0) : bytes_(bytes) { pinned_bytes += bytes; }
@@ -77,10 +77,11 @@ class PinnedBytes {
 };
 }  // namespace detail
 
-/// The bytes of page-locked memory in this process's PinnedBuffers, for tests.
+/// The bytes of page-locked memory in this process's PinnedBuffers. For tests.
 [[nodiscard]] inline std::size_t pinned_bytes() { return detail::pinned_bytes; }
 
-/// `size` uninitialized elements of page-locked host memory, which copies at full speed and asynchronously.
+/// `size` uninitialized elements of page-locked host memory. Devices copy from and to it asynchronously and at full
+/// speed.
 template <typename T>
 class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::release_pinned> {
  public:
@@ -93,7 +94,7 @@ class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::r
   detail::PinnedBytes accounted_;
 };
 
-/// Returns true if the driver knows these bytes of the host as page-locked, so that a device can copy them directly.
+/// Returns true if the driver has page-locked these bytes of the host, so that a device can copy them directly.
 [[nodiscard]] inline bool is_page_locked(std::span<const std::uint8_t> bytes) {
   const auto locked = [](const std::uint8_t* p) {
     cudaPointerAttributes attributes{};
@@ -103,13 +104,13 @@ class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::r
   return !bytes.empty() && locked(bytes.data()) && locked(bytes.data() + bytes.size() - 1);
 }
 
-/// Copies `count` elements in any direction, in the order of `stream`.
+/// Copies `count` elements between any memories, in the order of `stream`.
 template <typename T>
 void copy_async(T* to, const T* from, std::size_t count, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
 }
 
-/// Copies `rows` rows of `count` elements, whose starts are `from_pitch` bytes apart, to memory without gaps.
+/// Copies `rows` rows of `count` elements to memory without gaps. The source's rows start `from_pitch` bytes apart.
 template <typename T>
 void pack_rows_async(T* to, const void* from, std::size_t from_pitch, std::size_t count, std::size_t rows,
                      cudaStream_t stream) {
@@ -117,7 +118,8 @@ void pack_rows_async(T* to, const void* from, std::size_t from_pitch, std::size_
   check(cudaMemcpy2DAsync(to, bytes, from, from_pitch, bytes, rows, cudaMemcpyDefault, stream), "cudaMemcpy2DAsync");
 }
 
-/// Copies that one call puts on a stream. For small copies, one call each would cost the host more than the copies.
+/// Copies that one call enqueues on a stream. For small copies, separate calls would take the host longer than the
+/// copies take.
 class CopyBatch {
  public:
   void clear() {
@@ -152,7 +154,7 @@ class CopyBatch {
   std::vector<std::size_t> bytes_;
 };
 
-/// Sets `count` bytes.
+/// Sets `count` bytes to `value`, in the order of `stream`.
 inline void fill_async(void* to, int value, std::size_t count, cudaStream_t stream) {
   check(cudaMemsetAsync(to, value, count, stream), "cudaMemsetAsync");
 }

@@ -19,7 +19,7 @@ namespace c63::cuda {
   return attributes.device;
 }
 
-/// Returns true if a device can copy these bytes directly: its own, or page-locked ones of the host.
+/// Returns true if `device` can copy these bytes directly: from its own memory, or from page-locked host memory.
 [[nodiscard]] inline bool can_copy(int device, std::span<const std::uint8_t> bytes) {
   if (bytes.empty()) return false;
   if (const std::optional<int> with = device_with(bytes.data())) {

@@ -5,7 +5,7 @@
 namespace c63::cuda {
 namespace {
 
-/// The domain of c63's ranges in a profiler.
+/// The name under which a profiler groups c63's ranges.
 struct NvtxDomain {
   static constexpr char const* name{"c63"};
 };

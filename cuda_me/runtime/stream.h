@@ -12,7 +12,7 @@ inline void release_stream(cudaStream_t s) noexcept { check_release(cudaStreamDe
 inline void release_event(cudaEvent_t e) noexcept { check_release(cudaEventDestroy(e), "cudaEventDestroy"); }
 }  // namespace detail
 
-/// A point in the work of a stream. Untimed by default, because timed events cost more.
+/// A point in the work of a stream. Untimed by default, because timed events take longer.
 class Event {
  public:
   enum class Timing { off, on };
@@ -49,7 +49,7 @@ class Event {
 /// A stream on the current device that never waits for the legacy default stream.
 class Stream {
  public:
-  /// Kernels of high-priority streams go first when kernels wait for room on the device.
+  /// If kernels wait for room on the device, those of high-priority streams go first.
   enum class Priority { normal, high };
 
   explicit Stream(Priority priority = Priority::normal) : handle_(make(priority)) {}

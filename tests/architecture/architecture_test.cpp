@@ -76,8 +76,8 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& pr
   return std::ranges::any_of(prefixes, [&](const std::string& prefix) { return text.starts_with(prefix); });
 }
 
-/// Returns the part of the project that a file belongs to: "encoder/codec", "cuda_me" (with its kernels, filters and
-/// the backend), "cuda_me/runtime", "tools", "tools/bench", …
+/// Returns the part of the project that a file belongs to, such as "encoder/codec", "cuda_me" (also for its kernels,
+/// filters and backend), "cuda_me/runtime", "tools" or "tools/bench".
 std::string part_of(const std::string& path) {
   if (path.starts_with("encoder/include/")) return "include";
   if (path.starts_with("encoder/")) return path.substr(0, path.find('/', 8));
@@ -99,7 +99,7 @@ std::string resolve(const Include& include) {
 }
 
 struct Rule {
-  std::vector<std::string> may;  ///< beginnings of paths that the part may include besides its own
+  std::vector<std::string> may;  ///< beginnings of paths that the part may include, in addition to its own
 };
 
 const std::map<std::string, Rule>& rules() {
@@ -116,7 +116,7 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/bitstream", {{kApi, kCodec}}},
       {"encoder/filters", {{kApi, kCodec}}},
       {"encoder/io", {{kApi, kCodec}}},
-      // ffmpeg → io: the interface between the library and its modules, and stateless code that is built into both.
+      // ffmpeg → io: the interface between the library and its modules, and stateless code that both contain.
       {"encoder/ffmpeg",
        {{kApi, kCodec, "encoder/io/media_module.h", "encoder/io/copy_padded.h", "encoder/io/descriptor.h",
          "encoder/io/text.h"}}},
@@ -130,9 +130,9 @@ const std::map<std::string, Rule>& rules() {
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
       {"cuda_me", {{kApi, kCodec, kBits, kDecide, kBackend, "cuda_me/"}}},
       {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "tools/bench/benches.h"}}},
-      // python → backend: an open device. Public headers only have its name.
+      // python → backend: it holds open devices, whose type is only declared in public headers.
       {"python", {{kApi, kBackend, "cuda_me/include/"}}},
-      {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures single kernels and stages
+      {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures single kernels and stages, so it needs them
   };
   return table;
 }

@@ -15,7 +15,7 @@
 namespace c63::test {
 namespace {
 
-/// The bits of a frame's scan, added up from lengths.
+/// The bits of a frame's scan: the sum of the lengths of its codes.
 BitCounts cost_of(const FrameSyntax& syntax) {
   BitCounts bits;
   std::array<int, kPlanes> dc{};

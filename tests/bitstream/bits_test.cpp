@@ -13,7 +13,7 @@
 namespace c63::test {
 namespace {
 
-/// Returns the next `count` (0..32) bits.
+/// Reads and returns the next `count` (0..32) bits.
 std::uint32_t take(BitReader& reader, int count) {
   if (count == 0) return 0;
   reader.refill();
@@ -22,7 +22,7 @@ std::uint32_t take(BitReader& reader, int count) {
   return bits;
 }
 
-/// The writer and the flush rule, bit by bit as the format describes them.
+/// Writes fields bit by bit, with the stuffing and the end that the format describes.
 Bytes write_as_described(const std::vector<std::pair<std::uint32_t, int>>& fields) {
   std::vector<bool> bits;
   for (const auto& [value, count] : fields) {
@@ -39,7 +39,7 @@ Bytes write_as_described(const std::vector<std::pair<std::uint32_t, int>>& field
   for (; at + 8 <= bits.size(); at += 8) put(at, 8);
   bool last_32_are_zero = true;
   for (std::size_t i = bits.size() > 32 ? bits.size() - 32 : 0; i < bits.size(); ++i) last_32_are_zero &= !bits[i];
-  if (!last_32_are_zero) put(at, bits.size() - at);  // even if no bits are left: a whole zero byte
+  if (!last_32_are_zero) put(at, bits.size() - at);  // even if no bits are left; then a whole zero byte is added
   return out;
 }
 
@@ -63,7 +63,7 @@ TEST(BitWriter, StuffsEveryByteOfOnes) {
 }
 
 TEST(BitWriter, StuffsAtEveryPlace) {
-  constexpr std::size_t kBytes = 270;  // more than twice the size of the pieces in which bytes are counted
+  constexpr std::size_t kBytes = 270;  // more than two of the pieces in which 0xFF is counted
   for (const std::size_t ones : {0U, 1U, 2U, 3U, 17U, 128U}) {
     for (std::size_t first = 0; first + ones <= kBytes; ++first) {
       std::vector<std::pair<std::uint32_t, int>> fields(kBytes, {0x5A, 8});
@@ -117,7 +117,7 @@ TEST(BitWriter, WholeBytesGetAnExtraZeroByte) {
 
 TEST(BitWriter, BitsAfterThirtyTwoZerosAreLost) {
   EXPECT_EQ(write({{0xC0, 8}, {0, 32}, {0, 3}}), (Bytes{0xC0, 0, 0, 0, 0}));
-  EXPECT_EQ(write({{0xC0, 8}, {0, 32}}), (Bytes{0xC0, 0, 0, 0, 0}));  // and no extra byte
+  EXPECT_EQ(write({{0xC0, 8}, {0, 32}}), (Bytes{0xC0, 0, 0, 0, 0}));  // no extra byte
   EXPECT_EQ(write({{0xC1, 8}, {0, 31}}), (Bytes{0xC1, 0, 0, 0, 0}));  // one bit of the last 32 is set
   EXPECT_EQ(write({{0, 5}}), Bytes{});
   EXPECT_EQ(write({}), Bytes{});
@@ -205,7 +205,7 @@ TEST(RemoveStuffing, DropsTheByteAfterOnesWhateverItIs) {
   EXPECT_EQ(plain({7, 0xFF}), (Bytes{7, 0xFF}));
 }
 
-/// A code is found whatever follows it. Bits that start no code are not found.
+/// Expects that each code is found, whatever bits follow it, and that bits that start no code are not found.
 void expect_table(const VlcTable& table, const std::array<VlcCode, 256>& codes, int max_symbol = 255) {
   std::vector<int> expected(65536, -1);
   for (int symbol = 0; symbol <= max_symbol; ++symbol) {
@@ -233,7 +233,7 @@ TEST(VlcTables, FindEveryCodeAndNothingElse) {
   expect_table(kVectorTable, kDcLumaCodes, 7);
 }
 
-/// A short code with its value is found whatever follows it. Nothing else is found.
+/// Expects that each short code with its value is found, whatever bits follow, and that nothing else is found.
 void expect_coefficients(const CoefficientTable& table, const std::array<VlcCode, 256>& codes) {
   constexpr int kBits = CoefficientTable::kBits;
   std::vector<int> found(1U << kBits, 0);
@@ -259,7 +259,8 @@ void expect_coefficients(const CoefficientTable& table, const std::array<VlcCode
   for (std::uint32_t next = 0; next < 1U << kBits; ++next) EXPECT_EQ(found[next], table.find(next).length != 0 ? 1 : 0) << next;
 }
 
-/// One look finds what two looks at single codes find, if both lie within its bits. It finds nothing else.
+/// Expects that a look-up of pairs finds the same as two look-ups of single codes if both codes lie within its bits,
+/// and nothing else.
 void expect_pairs(const CoefficientPairs& pairs, const CoefficientTable& table) {
   constexpr int kBits = CoefficientPairs::kBits;
   int both = 0;
@@ -275,7 +276,7 @@ void expect_pairs(const CoefficientPairs& pairs, const CoefficientTable& table) 
     }
     ASSERT_EQ(pair.run(), first.run) << next;
     ASSERT_EQ(pair.first(), first.value) << next;
-    // The second code counts if it is the same whatever follows.
+    // The second code counts if it is the same whatever bits follow.
     const int left = kBits - first.length;
     const std::uint32_t begin = next << first.length & ((1U << kBits) - 1);
     const CoefficientTable::Entry second = table.find(begin);

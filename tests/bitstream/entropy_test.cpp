@@ -16,7 +16,7 @@
 namespace c63::test {
 namespace {
 
-/// A frame, code by code as the format describes it, and the number of its bits of each kind.
+/// Writes a frame code by code, as the format describes it. Counts the bits of each kind.
 Bytes write_as_described(const FrameSyntax& syntax, BitCounts& counts) {
   ScanBuilder scan;
   std::array<int, kPlanes> dc{};
@@ -108,7 +108,7 @@ TEST(EntropyCoding, WritesEveryNumberOfCoefficientsAfterEveryRun) {
 }
 
 TEST(EntropyCoding, WritesTheLongestCodes) {
-  for (const int step : {1, 2, 8, 16, 17, 32, 62}) {  // runs of step - 1
+  for (const int step : {1, 2, 8, 16, 17, 32, 62}) {  // runs of step - 1 zeros
     FrameSyntax syntax(Geometry(64, 48));
     for (int p = 0; p < kPlanes; ++p) {
       PlaneSyntax& plane = syntax.planes[p];
@@ -145,7 +145,8 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
           EXPECT_TRUE(counted >= scan_bits && counted <= scan_bits + 7) << counted << " " << scan_bits;
           write_frame_trailer(frame);
 
-          // What a stream begins with, and what a frame without SOF needs before it.
+          // The parser first needs a key frame, which begins a stream, and an inter frame, which must precede a frame
+          // without SOF.
           FrameParser parser;
           for (const bool first : {true, false}) {
             Bytes before;
@@ -185,7 +186,7 @@ TEST(EntropyCoding, ZeroRunsOnlyBeforeACoefficientAndNoEndAfterTheLast) {
     Bytes out;
     BitCounts bits;
     encode_scan(syntax, out, bits);
-    return bits.luma - 3 * 6;  // the other three blocks: DC and end
+    return bits.luma - 3 * 6;  // minus the other three blocks: DC and end of block
   };
   const auto length = [](int symbol) {
     return static_cast<std::uint64_t>(c63::kAcLumaCodes[static_cast<std::size_t>(symbol)].length);
@@ -209,9 +210,9 @@ TEST(EntropyCoding, ReusesOnlyTheLeftVectorOfTheSameRow) {
   };
   // All vectors are (0, 0). The first column of each plane is coded (2 + 2 + 2 bits), the others reuse it (2 bits).
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2));
-  syntax.planes[0].vectors[2] = {-1, 0};  // itself and its right neighbour are coded
+  syntax.planes[0].vectors[2] = {-1, 0};  // this block and its right neighbour now have coded vectors
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2) + (2 + 4 + 2 - 2) + (6 - 2));
-  syntax.planes[0].uses_vector[2] = 0;  // one bit, and its right neighbour cannot reuse it
+  syntax.planes[0].uses_vector[2] = 0;  // costs one bit; its right neighbour cannot reuse it
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2) + (1 - 2) + (6 - 2));
 }
 

@@ -22,7 +22,8 @@ TEST(FrameHeader, IsLaidOutByteForByte) {
     return Bytes(h.begin() + static_cast<std::ptrdiff_t>(at), h.begin() + static_cast<std::ptrdiff_t>(at + count));
   };
   EXPECT_EQ(slice(0, 2), (Bytes{0xFF, 0xD8}));
-  EXPECT_EQ(slice(2, 4), (Bytes{0xFF, 0xDB, 0x00, 0xC3}));  // 195; 197 would be right
+  // The course encoder writes 195, although 197 would be right.
+  EXPECT_EQ(slice(2, 4), (Bytes{0xFF, 0xDB, 0x00, 0xC3}));
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(h[6 + 65 * i], i);
     EXPECT_EQ(slice(7 + 65 * i, 64), Bytes(tables[i].begin(), tables[i].end()));
@@ -40,7 +41,7 @@ TEST(FrameHeader, IsLaidOutByteForByte) {
   EXPECT_EQ(slice(300, 38), (Bytes{0x01, 0x02, 0x03, 0x00, 0x04, 0x11, 0x05, 0x12, 0x21, 0x31, 0x41, 0x06, 0x13,
                                    0x51, 0x61, 0x07, 0x22, 0x71, 0x14, 0x32, 0x81, 0x91, 0xA1, 0x08, 0x23, 0x42,
                                    0xB1, 0xC1, 0x15, 0x52, 0xD1, 0xF0, 0x24, 0x33, 0x62, 0x72, 0x82, 0x09}));
-  EXPECT_EQ(h[300 + 38], 0x0A);  // size 10 is in the table nevertheless
+  EXPECT_EQ(h[300 + 38], 0x0A);  // the next symbol is size 10
   EXPECT_EQ(h[300 + 161], 0xFA);
   EXPECT_EQ(h[462], 0x11);
   EXPECT_EQ(slice(463, 16), (Bytes{0, 2, 1, 2, 4, 4, 3, 4, 7, 5, 4, 4, 0, 1, 2, 119}));
@@ -62,7 +63,7 @@ TEST(FrameHeader, SidesTakeSixteenBits) {
   EXPECT_EQ(h[layout::kWidth + 1], 0xFF);
 }
 
-/// Removes from `full`, a complete header, all segments except these.
+/// Returns the complete header `full` without the segments that `headers` leaves out.
 Bytes without_segments(const Bytes& full, const FrameHeaders& headers) {
   const auto slice = [&](std::size_t first, std::size_t end) {
     return std::span(full).subspan(first, end - first);
@@ -81,7 +82,7 @@ Bytes without_segments(const Bytes& full, const FrameHeaders& headers) {
   return h;
 }
 
-/// Every combination of segments.
+/// All combinations of segments.
 std::vector<FrameHeaders> all_frame_headers() {
   std::vector<FrameHeaders> all;
   for (unsigned i = 0; i < 16; ++i) all.push_back({(i & 1) != 0, (i & 2) != 0, (i & 4) != 0, (i & 8) != 0});
@@ -93,7 +94,7 @@ TEST(FrameHeader, HasTheSegmentsThatAreAskedFor) {
   Bytes full;
   write_frame_header(full, Geometry(64, 48), tables, true);
   for (const FrameHeaders& headers : all_frame_headers()) {
-    Bytes h(3, 0x77);  // it is appended to what `out` holds
+    Bytes h(3, 0x77);  // the header must be appended after these bytes
     write_frame_header(h, Geometry(64, 48), tables, true, headers);
     EXPECT_EQ(h.size(), 3 + frame_header_bytes(headers));
     Bytes expected(3, 0x77);
@@ -116,7 +117,7 @@ TEST(FrameHeader, RepeatFrameIsItsMarkers) {
 TEST(FrameParser, ReadsAnySegments) {
   ScanBuilder blocks;
   const Bytes whole = blocks.empty_blocks().frame(12, 8, true, 25);
-  const std::span<const std::uint8_t> scan(whole.data() + layout::kScan, whole.size() - layout::kScan);  // with EOI
+  const std::span<const std::uint8_t> scan(whole.data() + layout::kScan, whole.size() - layout::kScan);  // includes EOI
   for (const FrameHeaders& headers : all_frame_headers()) {
     for (const bool key : {true, false}) {
       if (key && !headers.frame) continue;
@@ -124,12 +125,12 @@ TEST(FrameParser, ReadsAnySegments) {
       ASSERT_TRUE(parser.parse(whole).key);
       Bytes inter = whole;
       inter[layout::kKey] = 0;
-      ASSERT_FALSE(parser.parse(inter).key);  // an inter frame, which a frame without SOF may follow
+      ASSERT_FALSE(parser.parse(inter).key);  // an inter frame, which must precede a frame without SOF
 
       Bytes frame;
       write_frame_header(frame, Geometry(12, 8), make_quantization_tables(10), key, headers);
       frame.insert(frame.end(), scan.begin(), scan.end());
-      frame.push_back(0xFF);  // the next frame
+      frame.push_back(0xFF);  // start of the next frame
       const ParsedFrame parsed = parser.parse(frame);
       EXPECT_EQ(parsed.key, key);
       EXPECT_FALSE(parsed.repeat);
@@ -139,7 +140,7 @@ TEST(FrameParser, ReadsAnySegments) {
       EXPECT_EQ(parsed.scan_offset, frame_header_bytes(headers));
       EXPECT_TRUE(std::ranges::equal(parsed.scan, scan.first(scan.size() - 2)));
       EXPECT_EQ(parsed.size, frame.size() - 1);
-      // From here on the stream has these tables.
+      // From now on, the stream has these tables.
       EXPECT_EQ(parser.parse(Bytes{0xFF, 0xD8, 0xFF, 0xD9}).tables, parsed.tables);
     }
   }
@@ -167,7 +168,7 @@ TEST(FrameParser, RepeatsChangeNothing) {
     EXPECT_TRUE(parsed.scan.empty());
     EXPECT_EQ(parsed.size, frame.size());
   }
-  // After a repeat, the frame counts that was repeated.
+  // A frame without SOF must not follow a repeat of a key frame, but may follow a repeat of an inter frame.
   expect_error(ErrorKind::input, "C63-KEY-REPLACED", [&] { (void)parser.parse(replacing.frames[0]); });
   (void)parser.parse(inter);
   (void)parser.parse(repeat);
@@ -194,7 +195,7 @@ TEST(ScanSizes, BoundEveryScan) {
   EXPECT_EQ(smallest_scan(Geometry(16, 16)), 4U);
   EXPECT_EQ(smallest_scan(Geometry(65520, 32752)), (38ULL * 4095 * 2047 + 7) / 8 - 1);
 
-  // The largest possible block: a long vector, the largest DC difference, 63 coefficients of 16-bit codes.
+  // The largest possible block: a long vector, the largest DC difference, and 63 coefficients with 16-bit codes.
   ScanBuilder scan;
   for (int block = 0; block < 6; ++block) {
     const bool luma = block < 4;
@@ -221,7 +222,7 @@ TEST(StreamStart, IsKnownByItsFirstHeader) {
   }
   EXPECT_FALSE(starts_like_stream({}));
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xD9}));
-  // JPEG: JFIF, and a SOF of three components without c63's key byte.
+  // A JPEG file starts with JFIF. A JPEG SOF of three components lacks c63's key byte.
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 'J', 'F', 'I', 'F', 0}));
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xC0, 0, 17, 8, 0, 16, 0, 16, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1}));
   EXPECT_FALSE(starts_like_stream(Bytes(kStreamStart, 0xFF)));

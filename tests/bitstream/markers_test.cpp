@@ -7,7 +7,7 @@
 namespace c63::test {
 namespace {
 
-/// The same search, byte by byte.
+/// The same search, done byte by byte.
 std::size_t next_as_described(std::span<const std::uint8_t> bytes, std::size_t from) {
   for (std::size_t i = from; i < bytes.size(); ++i) {
     if (bytes[i] == 0xFF && (i + 1 == bytes.size() || bytes[i + 1] != 0x00)) return i;
@@ -15,7 +15,7 @@ std::size_t next_as_described(std::span<const std::uint8_t> bytes, std::size_t f
   return bytes.size();
 }
 
-/// Bytes of which one in `rarity` is 0xFF, mostly followed by 0x00.
+/// Random bytes. One in `rarity` is 0xFF, and 0x00 mostly follows it.
 Bytes bytes_with_markers(Random& random, std::uint32_t size, std::uint32_t rarity) {
   Bytes bytes(size);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -53,7 +53,7 @@ TEST(Markers, PiecesGiveTheMarkersOfTheWhole) {
       ASSERT_EQ(two, std::vector(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, found.size()))));
       from = end;
     }
-    // The parsed part is the end of the buffer, or all of it.
+    // What is parsed is the end of the buffer, or all of it.
     const std::size_t begin = random.below(size + 1);
     const std::span<const std::uint8_t> parsed = std::span(bytes).subspan(begin);
     const KnownMarkers known{all, begin};

@@ -10,7 +10,8 @@
 
 namespace c63::test {
 
-/// Random syntax that an encoder could have made. `density` of 64 coefficients are not zero, up to `largest`.
+/// Random syntax elements that an encoder could have made. Of 64 coefficients, `density` are not zero, with magnitudes
+/// up to `largest`.
 inline FrameSyntax random_syntax(const Geometry& geometry, bool key, std::uint32_t density, int largest,
                                  std::uint64_t seed) {
   Random random(seed);

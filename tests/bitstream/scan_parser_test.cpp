@@ -1,5 +1,4 @@
-// Tests on the host the form of the entropy decoder that a GPU runs. It accepts, refuses and reads the same as the
-// CPU's decoder.
+// Tests the GPU's entropy decoder on the host. It must accept, reject and read the same as the CPU's decoder.
 
 #include "bitstream/scan_parser.h"
 
@@ -17,7 +16,7 @@
 namespace c63::test {
 namespace {
 
-/// Expects that both forms agree on a scan. Returns its fault, if any.
+/// Expects that both decoders give the same result for a scan. Returns the error's text, or an empty string.
 std::string expect_same(const Geometry& geometry, bool key, const Bytes& scan) {
   FrameSyntax expected(geometry);
   std::string fault;
@@ -45,7 +44,7 @@ Bytes scan_of(const FrameSyntax& syntax) {
   return scan;
 }
 
-/// Sizes of a picture: one MCU, one row or column of MCUs, and more.
+/// Picture sizes: one MCU, one row or column of MCUs, and more.
 constexpr std::pair<int, int> kSizes[] = {{16, 16}, {48, 16}, {16, 80}, {44, 36}, {176, 144}};
 
 TEST(ScanParser, ReadsWhatWasWritten) {
@@ -88,7 +87,7 @@ TEST(ScanParser, RefusesWhatTheDecoderRefuses) {
     fault.empty() ? static_cast<void>(++fine) : static_cast<void>(faults.insert(fault.substr(0, fault.find(' '))));
   }
   EXPECT_GT(fine, 10);
-  EXPECT_GE(faults.size(), 6U);  // all but a few of those that a scan can have
+  EXPECT_GE(faults.size(), 6U);  // most of the errors that a scan can have
 }
 
 TEST(ScanParser, AgreesOnUnpredictableBits) {
@@ -97,7 +96,7 @@ TEST(ScanParser, AgreesOnUnpredictableBits) {
   for (int round = 0; round < 3000; ++round) {
     const auto& [width, height] = kSizes[random.below(3)];
     Bytes scan(random.below(400));
-    // All bits are alike more often than by chance: long codes begin with ones, long vectors with zeros.
+    // Mostly zeros or mostly ones in some scans: long codes begin with ones, long vectors with zeros.
     const std::uint32_t kind = random.below(3);
     for (std::uint8_t& byte : scan) {
       byte = static_cast<std::uint8_t>(kind == 0 ? random.next() : kind == 1 ? random.next() & random.next() : random.next() | random.next());
@@ -109,7 +108,7 @@ TEST(ScanParser, AgreesOnUnpredictableBits) {
 }
 
 TEST(ScanParser, TakesBitsThatTheEncoderLeavesOut) {
-  // Only zeros from here on: the scan ends early, and up to seven bits of its last block are missing.
+  // From here on the scan has only zeros: it ends early, and up to seven bits of its last block are missing.
   const Geometry geometry(16, 16);
   FrameSyntax syntax(geometry);
   syntax.key = true;

@@ -20,11 +20,11 @@ TEST(Cosines, AreRoundedToSixDecimals) {
     }
   }
   EXPECT_EQ(kDctScale, static_cast<float>(0.70710678118654));
-  EXPECT_NE(kDctScale * kDctScale, 0.5F);  // the reason why DC is scaled in two steps
+  EXPECT_NE(kDctScale * kDctScale, 0.5F);  // this is why DC is scaled in two steps
 }
 
-/// The transform in the order of the course codec: rows, transpose, rows, transpose, sums from 0; every operation is
-/// rounded.
+/// The transform with the course codec's order of operations: rows, transpose, rows, transpose. Sums start at 0, and
+/// every operation is rounded.
 void forward_as_described(const std::int16_t residual[64], float out[64]) {
   float in[64];
   float turned[64];
@@ -114,7 +114,7 @@ TEST(InverseDct, RoundsAsDescribed) {
 }
 
 TEST(InverseDct, NoStreamReachesTheBoundsOfThirtyTwoBits) {
-  // The largest coefficients of a stream, and their sum with every cosine at 1.
+  // The largest coefficients of a stream, summed as if every cosine were 1.
   const double dc = 32768.0 * 255 / 4 + 1;
   const double ac = 1023.0 * 255 / 4 + 1;
   const double bound = 1.001 * (dc * 0.5 + 63 * ac);

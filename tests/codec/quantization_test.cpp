@@ -23,7 +23,7 @@ TEST(ZigZag, VisitsEveryPositionOnceAlongDiagonals) {
     EXPECT_TRUE(next == diagonal || next == diagonal + 1) << position;
     diagonal = next;
   }
-  EXPECT_EQ(kZigZag[1], 1);  // rightwards first
+  EXPECT_EQ(kZigZag[1], 1);  // the first step of the zig-zag goes right
   EXPECT_EQ(kZigZag[63], 63);
 }
 
@@ -33,7 +33,7 @@ TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
     for (int plane = 0; plane < kPlanes; ++plane) {
       const QuantizationTable& base = plane == 0 ? kLumaBaseTable : kChromaBaseTable;
       for (std::size_t k = 0; k < 64; ++k) {
-        const volatile double scale = qp / 10.0;  // volatile: divided at run time, as in the course codec
+        const volatile double scale = qp / 10.0;  // volatile: the division happens at run time, as in the course codec
         const double step = std::trunc(base[k] / scale);
         ASSERT_EQ(tables[plane][k], step) << qp << " " << k;
         ASSERT_GE(step, 1);
@@ -50,7 +50,7 @@ TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
   EXPECT_EQ(make_quantization_tables(25)[1][63], 39);
 }
 
-/// The arithmetic of the course codec.
+/// Quantizes with the course codec's arithmetic.
 int quantize_in_double(float coefficient, int step) {
   return static_cast<int>(std::round((static_cast<double>(coefficient) / 4.0) / static_cast<double>(step)));
 }
@@ -58,7 +58,7 @@ int quantize_in_double(float coefficient, int step) {
 TEST(Quantize, EqualsTheDoubleFormAroundEveryTie) {
   std::int64_t cases = 0;
   for (int step = 1; step <= 255; ++step) {
-    // |F| of a residual block is at most about 8·8·255/2, so larger levels cannot occur.
+    // Coefficients of a residual block are at most about 8·8·255/2 = 8160, so larger levels cannot occur.
     const int most = static_cast<int>(16400.0 / (4 * step)) + 1;
     for (int level = 0; level <= most; ++level) {
       const auto tie = static_cast<float>((level + 0.5) * 4.0 * step);
@@ -113,7 +113,7 @@ TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
 }
 
 TEST(Clamp, NeverActsIfTheCourseCodecIsExact) {
-  // |F| <= Σ|d|·s·s·|c|: for AC the largest sum of |cosines| of one direction is 8 (u = 0) times s, or below 5.2.
+  // |F| <= Σ|d|·s·s·|c|. In one direction, the sum of |cosines| is 8·s for u = 0, and below 5.2 for AC.
   for (int qp = kMinQp; qp <= kMaxExactQp; ++qp) {
     const QuantizationTables tables = make_quantization_tables(qp);
     for (int plane = 0; plane < kPlanes; ++plane) {

@@ -9,7 +9,8 @@
 namespace c63::test {
 namespace {
 
-/// Sum of 2^(16-length) over all codes. 65536 would fill the code space, but JPEG leaves the code of all ones free.
+/// Checks a Huffman table. The sum of 2^(16-length) over all codes would be 65536 if all codes were used; JPEG leaves
+/// the code of all ones free.
 template <std::size_t Symbols>
 void expect_spec(const HuffmanSpec<Symbols>& spec, int free_at_16_bits) {
   EXPECT_EQ(std::accumulate(spec.counts.begin(), spec.counts.end(), std::size_t{0}), Symbols);

@@ -1,4 +1,4 @@
-"""What the tests of the course share: where things lie, folders, videos by formula, and skips that are told by name."""
+"""Shared by the tests of the course: paths, folders, generated videos, and skips that name their reason."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ SHARED = pathlib.Path(os.environ.get("C63_SHARED_DATA", SOURCE.parent / "shared"
 
 
 def run(command, folder=None, **keywords):
-    """Runs a program; its whole output is in the error if it fails."""
+    """Runs a program. If it fails, the error contains its whole output."""
     result = subprocess.run(
         [str(word) for word in command],
         cwd=folder,
@@ -60,7 +60,7 @@ def chroma_of_odd(width, height, f, p):
 
 
 def video_d(width, height, frames, seed):
-    """Generator D: steep slopes. Its streams tell whether a build rounds products and sums by themselves."""
+    """Generator D: steep slopes. Its streams differ if a build does not round every product and sum separately."""
 
     def sample(x, y, f, p):
         value = x * x * (seed % 7 + 1) + y * y * (seed % 5 + 2) + x * y * (seed % 11) + (17 * f + 31 * p) * seed
@@ -75,7 +75,7 @@ def video_d(width, height, frames, seed):
 
 
 class CourseTest(unittest.TestCase):
-    """A test with a folder of its own."""
+    """A test with its own folder."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="c63-course-"))

@@ -2,7 +2,8 @@
 """Runs the code cells of a notebook one after another, as Jupyter would, and saves its pictures.
 
 Usage: run_notebook.py NOTEBOOK FOLDER
-Exit status: 0 all cells ran; 77 a notebook said what it lacks (SystemExit with a text); 1 a cell failed.
+Exit status: 0: all cells ran; 77: the notebook ended with SystemExit and a text that says what is missing; 1: a cell
+failed.
 """
 
 import json

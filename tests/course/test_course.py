@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""c63course, the tasks, the rule files, the solutions, and what both programs say of themselves."""
+"""Tests c63course, the tasks, the rule files, the solutions, and the help of both programs."""
 
 import json
 import os
@@ -182,7 +182,7 @@ class Course(CourseTest):
         (self.folder / "empty").mkdir()
         self.assertIn("no results", self.course("table", "empty", code=4))
 
-    # ---- words about themselves ----
+    # ---- help and manual pages ----
 
     def test_help_and_manual_pages(self):
         for program in ("c63course", "c63grade"):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Hand-ins that are right, wrong, slow, unfair or dangerous: each is judged as it should be, and none harms the machine."""
+"""Grades hand-ins that are right, wrong, slow, unfair or dangerous. Each must get the right verdict, and none may harm
+the machine."""
 
 import json
 import os
@@ -19,10 +20,10 @@ from c63_course.box import SERVER, Box  # noqa: E402
 RULES = pathlib.Path(__file__).with_name("rules.toml")
 SOLUTIONS = pathlib.Path(__file__).with_name("solutions")
 SECRET = "the-teachers-secret"
-# A main() that does something else first.
+# Includes, and the start of main(). Tests insert code after it.
 HEAD = "".join(f"#include <{name}.h>\n" for name in ("fcntl", "signal", "stdio", "stdlib", "string", "sys/wait", "unistd"))
 MAIN = "int main(int argc, char **argv) {\n  const struct options options = parse_options(argc, argv);\n"
-# Where a whole program is enough.
+# A whole program, for the body that a test gives.
 PROGRAM = (
     HEAD
     + "int main(int argc, char **argv) {\n  (void)argc;\n  const char *output = argv[6];\n  (void)output;\n%s\n  return 0;\n}\n"
@@ -68,12 +69,12 @@ class Handins(CourseTest):
         path.write_text(text.replace(old, new))
 
     def program(self, body):
-        """The hand-in is one program that does this."""
+        """Replaces the hand-in by one program with this body."""
         (self.handin / "encode.c").write_text(PROGRAM % body)
         (self.handin / "Makefile").write_text("c63enc: encode.c\n\tgcc -O1 -w -o $@ $<\n")
 
     def grade(self, *options, rules=RULES, handin=None, code=3, speed=False):
-        """The result, after a look at what every result must be."""
+        """Grades the hand-in and returns the result, after checks that every result must pass."""
         words = [
             COURSE / "c63grade",
             "--task",
@@ -108,7 +109,7 @@ class Handins(CourseTest):
         self.assertRegex("\n".join(check["lines"]), pattern)
 
     def small_rules(self, **changes):
-        """The rules with other values."""
+        """Writes a copy of the rules with these values and returns its path."""
         text = RULES.read_text()
         for key, value in changes.items():
             text, count = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}", text, count=1)
@@ -186,7 +187,7 @@ class Handins(CourseTest):
         self.assertFalse(found["own"]["passed"])
         self.assertSaid(found["own"], "golden.c63 is a coded stream or an expected result; it was left out")
         self.assertEqual(found["bytes"]["points"], 0)
-        golden = (self.handin / "golden.c63").read_bytes()  # the same, hidden in the source
+        golden = (self.handin / "golden.c63").read_bytes()  # the stream is now hidden in the source
         (self.handin / "golden.c63").unlink()
         (self.handin / "golden.h").write_text(f"static const unsigned char golden[] = {{{','.join(map(str, golden))}}};\n")
         (self.handin / "encode.c").write_text(
@@ -474,7 +475,7 @@ class Inside(CourseTest):
 
 
 class Tasks(CourseTest):
-    """What single tasks ask for beyond bytes."""
+    """What single tasks require in addition to the right bytes."""
 
     grade, edit, assertSaid, environment = Handins.grade, Handins.edit, Handins.assertSaid, None
 

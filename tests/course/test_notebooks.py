@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The notebooks run from the first cell to the last: by Jupyter if it is here, else by run_notebook.py."""
+"""Runs all cells of the notebooks, with Jupyter if it is installed, otherwise with run_notebook.py."""
 
 import json
 import os
@@ -16,7 +16,7 @@ RUNNER = pathlib.Path(__file__).with_name("run_notebook.py")
 
 
 def python_with(*modules):
-    """A Python that has these modules, or None."""
+    """Returns the path of a Python that has these modules, or None."""
     for python in (sys.executable, "/usr/bin/python3"):
         code = ";".join(f"import {module}" for module in modules)
         if os.path.exists(python) and subprocess.run([python, "-c", code], stderr=subprocess.DEVNULL).returncode == 0:

@@ -1,4 +1,4 @@
-// Opening and closing an encoder many times must not use up memory.
+// Opening and closing an encoder many times must not use more and more memory.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace c63 {
 namespace {
 
-/// Pages of memory that this process holds, or 0 if the system does not say.
+/// The pages of memory that this process holds; 0 if the system does not tell.
 long resident_pages() {
   long all = 0;
   long resident = 0;

@@ -1,4 +1,4 @@
-// Compares whole frames of the GPU with the CPU's bytes.
+// Compares whole frames that the GPU encodes with the CPU's bytes.
 
 #include <algorithm>
 #include <array>
@@ -97,14 +97,14 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
   for (const DeviceInfo& device : devices().devices) all.push_back(device.index);
   for (int lanes = 1; lanes <= 16; ++lanes) {
     settings.execution.lanes = lanes;
-    // Statistics of one device, of all devices, and of one GPU that is two devices of the run.
+    // Runs with one GPU, with all GPUs, and with one GPU that is named twice.
     for (const std::vector<int>& used : {std::vector<int>{0}, all, std::vector<int>{0, 0}}) {
       for (const bool graphs : {false, true}) {
         for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
           const Encoded run = on_gpu(settings, video, {.devices = used, .graphs = graphs}, kind);
           EXPECT_TRUE(same_bytes(expected, run.stream())) << lanes << " lanes, " << used.size() << " devices, graphs "
                                                           << graphs << ", source " << static_cast<int>(kind);
-          // There are 15 GOPs. Only a file tells that in advance.
+          // The video has 15 GOPs. The encoder knows this in advance only for a file, and then opens no more lanes.
           EXPECT_EQ(run.summary.lanes, kind == test::VideoSource::Kind::file ? std::min(lanes, 15) : lanes);
         }
       }
@@ -113,7 +113,7 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
 }
 
 TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
-  // 300 frames of one lane. The automatic search measures again after 256, between frames that run as graphs.
+  // 300 frames in one lane. After 256 calls the automatic search measures again, between frames that run as graphs.
   const Bytes video = test::moving_video(64, 48, 300);
   EncoderSettings settings{.coding = {.width = 64, .height = 48, .key_interval = 40}, .execution = {.lanes = 1}};
   const Bytes expected = on_cpu(settings, video).stream();
@@ -123,12 +123,13 @@ TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
           << kernel << ", graphs " << graphs;
     }
   }
-  settings.measurement.keep_motion = true;  // graphs leave these to single launches
+  settings.measurement.keep_motion = true;  // with this, kernels are launched one by one instead of as graphs
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
 }
 
 TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
-  // The queue of the elimination kernel once waited for a barrier too early. That broke one frame in ten thousand.
+  // The queue of the elimination kernel once had an error: a warp waited for a barrier too early. One frame in ten
+  // thousand was wrong.
   EncoderSettings settings{.coding = {.width = 1920, .height = 1080, .key_interval = 10}};
   const Bytes group = test::moving_video(settings.coding.width, settings.coding.height, settings.coding.key_interval);
   const Encoded expected = on_cpu(settings, group);
@@ -139,7 +140,7 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   encode(9, "eliminate", 4000);
   encode(9, "fast", 2000);
   encode(16, "automatic", 500);
-  encode(1, "automatic", 500);  // as graphs
+  encode(1, "automatic", 500);  // frames run as graphs
 }
 
 TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
@@ -154,7 +155,7 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
     settings.execution.lanes = lanes;
     for (const int every : {1, 3, 7, 600}) {
       test::VideoSource source(video, 80, 48);
-      // Some frames lie in page-locked memory, some in memory that a device cannot copy from, and some have to be read.
+      // Some frames are in page-locked memory, some in memory that a device cannot copy from, and some must be read.
       source.offer([&](std::int64_t index) -> std::span<const std::uint8_t> {
         if (index % every == 0) return locked.span().subspan(static_cast<std::size_t>(index) * size, size);
         if (index % 2 == 0) return source.frame(index);
@@ -172,8 +173,7 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
 }
 
 TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
-  // At 3840x2160 there is page-locked memory for four frames of all lanes. Many lanes reach the end of a pipe at the
-  // same time.
+  // At 3840x2160 all lanes together have four page-locked frames. Many lanes reach the end of a pipe at the same time.
   const Bytes large = test::moving_video(3840, 2160, 7);
   EncoderSettings settings{.coding = {.width = 3840, .height = 2160, .key_interval = 1}, .execution = {.lanes = 7}};
   const Bytes expected = on_cpu(settings, large).stream();
@@ -292,7 +292,7 @@ TEST_F(BackendTest, KeepsOnlyWhatWasAskedFor) {
   EXPECT_TRUE(run.frames[1].motion[0].vectors.empty());
 }
 
-/// All memory that is available, including what the driver has kept of earlier encodes.
+/// Allocates all free device memory, and the memory that the driver has kept from earlier encodes.
 std::vector<DeviceBuffer<std::byte>> occupy_the_device() {
   std::vector<DeviceBuffer<std::byte>> occupied;
   for (std::size_t bytes = std::size_t{64} << 30; bytes >= 1U << 20;) {
@@ -309,7 +309,7 @@ TEST_F(BackendTest, HalvesItsLanesUntilTheyFit) {
   EncoderSettings settings{.coding = {.width = 1280, .height = 720, .key_interval = 1}};
   settings.execution.lanes = 8;
   const Bytes video = test::moving_video(1280, 720, 8);
-  static_cast<void>(on_gpu(settings, test::moving_video(1280, 720, 1)));  // the context and its own memory exist now
+  static_cast<void>(on_gpu(settings, test::moving_video(1280, 720, 1)));  // creates the device's context and its memory
   std::optional<DeviceBuffer<std::byte>> spare(5 * device_bytes_per_chain(settings) + (8U << 20));
   const std::vector<DeviceBuffer<std::byte>> occupied = occupy_the_device();
   spare.reset();
@@ -373,7 +373,7 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
     const CudaBackendOptions options{.graphs = graphs};
     EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 1}};
     settings.execution.lanes = lanes;
-    // The context and its own memory exist then.
+    // From here on, the context and its memory exist.
     static_cast<void>(on_gpu(settings, test::moving_video(width, height, 2), options));
     std::size_t before = 0;
     std::size_t after = 0;
@@ -402,7 +402,7 @@ TEST(Backend, TakesTheDocumentedHostMemory) {
   EXPECT_NEAR(static_cast<double>(host_bytes_per_device(best, 17)), formula + 17 * (frame + blocks / 6), formula * 0.001);
 }
 
-/// Compares real video with the course encoder's streams.
+/// Compares encodes of real video with the course encoder's streams.
 class RealVideo : public BackendTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(RealVideo, GivesTheCourseEncodersBytes) {

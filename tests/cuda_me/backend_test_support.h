@@ -23,7 +23,7 @@ class BackendTest : public testing::Test {
   }
 };
 
-/// Everything that an encoder handed out.
+/// All frames and the summary of an encode.
 struct Encoded {
   std::vector<EncodedFrame> frames;
   EncodeSummary summary;
@@ -51,7 +51,7 @@ inline Encoded on_gpu(const EncoderSettings& settings, const test::Bytes& video,
   return encode_with(Encoder(settings, make_backend_factories(options)), video, kind);
 }
 
-/// The first difference of two streams, for messages. The streams themselves are compared whole.
+/// Compares whole streams. A failure's message shows the first difference.
 inline testing::AssertionResult same_bytes(const test::Bytes& a, const test::Bytes& b) {
   const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (x == a.end() && y == b.end()) return testing::AssertionSuccess();
@@ -71,7 +71,8 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
     EXPECT_TRUE(same_bytes(x.reconstruction, y.reconstruction));
     EXPECT_TRUE(same_bytes(x.prediction, y.prediction));
     EXPECT_EQ(x.statistics.sse, y.statistics.sse);
-    for (std::size_t p = 0; p < 3; ++p) {  // NaN, the figure of a plane without a window, equals NaN
+    // NaN is the value of a plane that is too small for SSIM's window; two NaN are equal here.
+    for (std::size_t p = 0; p < 3; ++p) {
       EXPECT_EQ(std::bit_cast<std::uint64_t>(x.statistics.ssim[p]), std::bit_cast<std::uint64_t>(y.statistics.ssim[p]));
     }
     EXPECT_EQ(x.statistics.luma_sad, y.statistics.luma_sad);
@@ -87,9 +88,9 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
   }
 }
 
-/// Encodes the GOP `expected` many times, in the lanes of `settings`, and expects its bytes every time. The pictures
-/// have several tiles for every multiprocessor and come from memory, and the run takes seconds. So faults that depend
-/// on a late tile or a late start of a kernel show here.
+/// Encodes the GOP `expected` many times, in the lanes of `settings`, and expects the same bytes every time. The
+/// pictures have several tiles for every multiprocessor and are in memory, and the run takes seconds. So errors that
+/// need a late tile or a late start of a kernel are likely to show.
 inline void expect_the_same_for_long(const EncoderSettings& settings, const CudaBackendOptions& options, const test::Bytes& group,
                                      const Encoded& expected, std::int64_t groups) {
   test::VideoSource video(group, settings.coding.width, settings.coding.height);
@@ -104,7 +105,7 @@ inline void expect_the_same_for_long(const EncoderSettings& settings, const Cuda
                           << settings.execution.lanes << " lanes";
 }
 
-/// Expects that a decoder shows what the encoder kept.
+/// Expects that decoding gives the reconstructions that the encoder kept.
 inline void expect_decodes(const Encoded& run) {
   test::Bytes kept;
   for (const EncodedFrame& frame : run.frames) kept.insert(kept.end(), frame.reconstruction.begin(), frame.reconstruction.end());

@@ -1,4 +1,4 @@
-// Every kernel that searches by SAD and the cost of vectors finds what the definition says, in the same order.
+// Every kernel of the search by SAD and vector cost finds the vectors of the definition, in the same order.
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 
 using test::Bytes;
 
-/// A picture as a device stores it, with unpredictable samples between its planes.
+/// A picture as a device stores it, with random bytes between its planes.
 Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, test::Random& random, int kind) {
   Bytes picture(layout.picture_bytes);
   for (std::uint8_t& sample : picture) sample = static_cast<std::uint8_t>(random.next());
@@ -36,7 +36,7 @@ Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, test::Random
 }
 
 struct Found {
-  std::vector<MotionVector> vectors;  ///< kMaxFoundVectors for each block
+  std::vector<MotionVector> vectors;  ///< kMaxFoundVectors per block
   std::vector<std::uint16_t> costs;
 };
 
@@ -120,7 +120,7 @@ TEST_F(CostSearchTest, EveryKernelFindsTheSame) {
                                             << ", range " << range << ", " << count << " vectors");
             Found found{std::vector<MotionVector>(right.vectors.size(), {99, 99}), std::vector<std::uint16_t>(blocks, 0xAAAA)};
             copy_async(vectors.data(), found.vectors.data(), found.vectors.size(),
-                       stream);  // so that no vector remains
+                       stream);  // overwrites the vectors of earlier searches
             copy_async(costs.data(), found.costs.data(), blocks, stream);
             kernel.enqueue(layout, group, stream);
             copy_async(found.vectors.data(), vectors.data(), found.vectors.size(), stream);

@@ -1,4 +1,4 @@
-// Decoding on a GPU gives the pictures and the error of decoding on the CPU, for any stream.
+// Decoding on a GPU gives the pictures and the error of decoding on the CPU, for any stream, valid or not.
 
 #include <memory>
 
@@ -68,7 +68,7 @@ TEST_F(DecodeTest, LevelsThatNoEncoderWrites) {
 }
 
 TEST_F(DecodeTest, MoreFramesThanAreInWork) {
-  // Several rounds of all groups, with repeats and frames of very different lengths.
+  // Enough frames for several rounds of all groups, with repeats and scans of very different lengths.
   test::CompactStreamWriter writer(64, 32, 5);
   writer.add_any(2500, 30);
   EXPECT_FALSE(test::expect_same_decoding(writer.bytes(), device_));

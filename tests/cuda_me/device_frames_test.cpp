@@ -1,4 +1,4 @@
-// Frames that are in GPU memory already.
+// Encodes frames that are already in GPU memory.
 
 #include "c63/cuda/device_frames.h"
 
@@ -72,7 +72,8 @@ TEST_F(DeviceFramesTest, PlanesWithGapsArePacked) {
   const Bytes video = test::moving_video(80, 48, kFrames);
   const EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 4}};
   const Bytes expected = on_cpu(settings, video).stream();
-  // Planes at separate places: rows 101 bytes apart between other samples, and frames one row apart.
+  // Planes in separate buffers. Rows are 101 bytes apart, with other bytes in between. Between frames there is one
+  // unused row.
   std::array<Bytes, 3> host;
   std::array<DeviceBuffer<std::uint8_t>, 3> memory;
   std::array<DevicePlane, 3> planes;
@@ -143,7 +144,7 @@ TEST_F(DeviceFramesTest, CopiesWithinTheDeviceTakeAnyPlaceAndSize) {
   test::Random random(7);
   Bytes from(kRoom);
   for (std::uint8_t& byte : from) byte = static_cast<std::uint8_t>(random.next());
-  // More than fits one launch. Every second one is aligned.
+  // More copies than one launch takes. Every second copy is aligned.
   constexpr std::size_t kCopies = 300;
   Bytes expected(kCopies * kRoom, 0xA5);
   const DeviceBuffer<std::uint8_t> source = to_device(from);

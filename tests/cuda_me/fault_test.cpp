@@ -36,7 +36,7 @@ class BreakingSource final : public FrameSource {
 
 const EncoderSettings kSettings{.coding = {.width = 64, .height = 48, .key_interval = 5}, .execution = {.lanes = 1}};
 
-/// Exits with 0 if `judge` accepts the result of the encode: the error (or none) and the bytes that it handed out.
+/// Exits with 0 if `judge` accepts the outcome of the encode: its error, if any, and the bytes that it returned.
 template <typename Judge>
 [[noreturn]] void encode_on_a_breaking_device(bool with_fallback, Judge&& judge) {
   const test::Bytes video = test::moving_video(64, 48, 12);
@@ -82,7 +82,7 @@ TEST_F(FaultTest, WithAFallbackTheCpuFinishesWithTheSameBytes) {
       testing::ExitedWithCode(0), "");
 }
 
-/// Exits with 0 if a decode ends with a device error and the frames before it are right.
+/// Exits with 0 if a decode ends with a device error and all frames before the error are right.
 [[noreturn]] void decode_on_a_breaking_device() {
   const test::Bytes stream = on_cpu(kSettings, test::moving_video(64, 48, 400)).stream();
   const test::Bytes expected = decode(stream);

@@ -1,4 +1,4 @@
-// Compares every variant of the picture filters on a GPU with the serial form on the CPU, at odd sizes with gaps
+// Compares every variant of the picture filters on a GPU with the serial form on the CPU, at odd sizes and with gaps
 // between rows.
 #include <cmath>
 
@@ -149,7 +149,7 @@ TYPED_TEST(CudaWhitening, IsThatOfTheCpu) {
           whiten<Sample>(reference, host[0], std::span(host).subspan(1), settings, expected.view(),
                          FilterForm::serial);
           WhiteningEngine<Sample> engine(queue, device[0], settings);
-          for (int run = 0; run < 2; ++run) {  // the second one finds what the first one left
+          for (int run = 0; run < 2; ++run) {  // the second run uses the buffers as the first one leaves them
             const DevicePicture<float> out(queue, Picture<float>(size));
             engine.whiten(device[0], std::span(device).subspan(1), out.view());
             engine.finish();

@@ -1,5 +1,5 @@
-// Runs every kernel of the filters once, on small data of odd shapes, so that compute-sanitizer finishes
-// (tools/gpu_check).
+// Runs every kernel of the filters once. Data is small, so that compute-sanitizer ends soon (tools/gpu_check), and has
+// odd sizes.
 #include <cmath>
 
 #include "filters_test_support.h"
@@ -31,7 +31,7 @@ TEST(CudaFilters, SignalsSmallForSanitizers) {
       EXPECT_EQ(counted, counts.download(queue)) << name << ", " << length;
     }
     const auto others = make_values<std::uint8_t>(length, Content::random, 2);
-    for (const std::size_t offset : {0, 1}) {  // aligned like the other input, and shifted by one
+    for (const std::size_t offset : {0, 1}) {  // 0: as aligned as the other input; 1: shifted by one value
       const Offset<std::uint8_t> a(queue, bytes, 0), b(queue, others, offset);
       const DeviceArray<std::uint64_t> errors(queue, 1);
       sum_of_squared_errors(queue, a.const_span(), b.const_span(), errors.data());

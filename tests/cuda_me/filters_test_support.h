@@ -25,7 +25,7 @@ struct DevicePicture {
   int height;
 };
 
-/// Device memory that starts `offset` elements into an allocation, with poison around it.
+/// Device memory that starts `offset` elements into an allocation. The elements around it are poisoned.
 template <typename T>
 struct Offset {
   Offset(const FilterQueue& queue, std::size_t size, std::size_t offset)
@@ -36,7 +36,7 @@ struct Offset {
   }
   [[nodiscard]] std::span<T> span() const { return {array.data() + first, count}; }
   [[nodiscard]] std::span<const T> const_span() const { return span(); }
-  /// Returns the values. Fails if something outside was written.
+  /// Returns the values. Fails the test if elements outside were written.
   [[nodiscard]] std::vector<T> download(const FilterQueue& queue) const {
     const std::vector<T> all = array.download(queue);
     for (std::size_t i = 0; i < all.size(); ++i) {

@@ -1,4 +1,4 @@
-// The end of a scan (bitstream.md, "The end of the scan"): every case, the same on GPU and CPU.
+// Tests every case of how a scan ends (bitstream.md, "The end of the scan"). GPU and CPU must agree.
 
 #include <array>
 
@@ -13,11 +13,11 @@ using test::Bytes;
 
 enum class Ending { nothing_written, extra_byte, filled_byte };
 
-/// How the scan of the only frame of a stream ended, found from the coded bits and the written bytes.
+/// Returns how the only scan of a stream ended, from the counts of coded bits and written bytes.
 Ending ending_of(const EncodedFrame& frame) {
   const BitCounts& bits = frame.statistics.bits;
   const std::uint64_t coded = bits.motion + bits.luma + bits.chroma;
-  std::size_t scan = 0;  // bytes without the stuffed ones
+  std::size_t scan = 0;  // bytes of the scan without stuffing
   for (std::size_t i = 655; i + 2 < frame.bytes.size(); ++i) {
     ++scan;
     if (frame.bytes[i] == 0xFF) ++i;
@@ -27,7 +27,7 @@ Ending ending_of(const EncodedFrame& frame) {
 }
 
 /// A picture of one MCU. Its last Y block has level `base` at zig-zag index 0 and -1 from index 56 on, as nearly as
-/// samples allow. Its other blocks are flat.
+/// samples allow. All other blocks are flat.
 Bytes picture_with_long_tail(int base, int jitter) {
   const QuantizationTable steps = make_quantization_tables(25)[0];
   float coefficients[64] = {};

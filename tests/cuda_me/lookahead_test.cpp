@@ -1,4 +1,5 @@
-// Looking ahead on the device gives the host's motion, references, filtered frames and weights, bit for bit.
+// Looking ahead on the device gives the same motion, references, filtered frames and weights as on the host, bit for
+// bit.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,7 @@ using test::Bytes;
 
 constexpr int kKept = 3;
 
-/// Source frames of the device with their memory. That memory is unpredictable unless it must be zeroed.
+/// CudaSourceFrames with its memory. Device memory is zero, as required; host memory is poisoned.
 class DeviceSource {
  public:
   DeviceSource(const Geometry& geometry, const LookaheadDecisions& decisions) {
@@ -73,7 +74,8 @@ void expect_same_frame(const LookedAt& expected, const Bytes& coded, const Looke
   }
 }
 
-/// Goes through a video like a GOP that looks `ahead`. References are random, up to four frames back.
+/// Looks `ahead` frames ahead in a video, as one GOP, on device and host, and compares the results. References are
+/// chosen at random, up to four frames back.
 void expect_what_the_host_finds(int width, int height, const LookaheadDecisions& decisions, const Bytes& video, std::size_t ahead) {
   const Geometry geometry(width, height);
   const std::size_t bytes = geometry.frame_bytes();
@@ -142,7 +144,7 @@ TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
 TEST_F(LookaheadTest, OverAllFramesThatErrorsAreFollowed) {
   const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
   expect_what_the_host_finds(96, 64, decisions, noisy_video(96, 64, 45, 5), kPropagationFrames);
-  // In still areas errors count as much as possible.
+  // In a still video, importances reach their limit.
   const Bytes still = test::moving_video(96, 64, 1);
   Bytes frozen;
   for (int i = 0; i < 40; ++i) frozen.insert(frozen.end(), still.begin(), still.end());

@@ -1,4 +1,4 @@
-// The public estimator: planes on host and device, its own stream and the caller's, and what it refuses.
+// Tests the public estimator: planes on host and device, its own stream and the caller's, and invalid arguments.
 #include <gtest/gtest.h>
 
 #include "c63/cuda/devices.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// The search in its simplest form, to compare every kernel with. It uses only codec/search_window.h.
+// The search in its simplest form. Every kernel is compared with it. It uses only codec/search_window.h.
 
 #include <cstdint>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace c63::test {
 
-/// A plane in memory with its own pitch. The gap between rows is poisoned.
+/// A plane in memory with its own pitch. The bytes between rows are poisoned.
 struct TestPlane {
   int width;
   int height;
@@ -46,7 +46,7 @@ inline std::uint8_t sample(Content content, int which, int x, int y, std::mt1993
       const int v = y - (which == 0 ? 2 : 0);
       return static_cast<std::uint8_t>((u * u / 7 + v * 5 + u * v / 11 + static_cast<int>(random() % 4)) & 0xFF);
     }
-    case Content::flat_steps:  // large equal areas: of many equal candidates the first must win
+    case Content::flat_steps:  // large flat areas: of many equal candidates, the first must win
       return static_cast<std::uint8_t>((x / 24 + y / 16) * 40);
   }
   return 0;

@@ -1,5 +1,5 @@
-// Compares every search kernel with the scalar search: sizes, pitches, alignments, contents, ranges. Outputs are
-// poisoned first.
+// Compares every search kernel with the scalar search, for many sizes, pitches, alignments, contents and ranges.
+// Outputs are poisoned before each search.
 #include "cuda_me/kernels/motion.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ class DevicePlane {
  public:
   DevicePlane(const TestPlane& plane, int misalignment, cudaStream_t stream)
       : buffer_(plane.samples.size() + static_cast<std::size_t>(misalignment)), misalignment_(misalignment) {
-    // The gap after the last row is not part of a plane. Without it, memcheck finds reads past the end.
+    // The bytes after the last row do not belong to the plane, and are not allocated. So memcheck finds reads past the
+    // end.
     copy_async(buffer_.data() + misalignment, plane.samples.data(), plane.samples.size(), stream);
   }
   [[nodiscard]] const std::uint8_t* data() const { return buffer_.data() + misalignment_; }
@@ -188,8 +189,8 @@ TEST_P(MotionParity, ManyPlanesInOneCall) {
   for (const auto& one : cases) one->expect_right(std::string(GetParam().name).c_str(), *stream_);
 }
 
-// More tiles than stay on a multiprocessor at the same time. Another kernel gives the expected result, because the
-// scalar search is too slow.
+// Planes with more tiles than the multiprocessors hold at the same time. The simplest kernel gives the expected result,
+// because the scalar search is too slow.
 TEST_P(MotionParity, LargePlanesAsTheSimplestKernel) {
   if (GetParam().kernel == MotionKernel::textbook) GTEST_SKIP() << "this is the simplest kernel";
   const auto simplest = make_motion_search(MotionKernel::textbook);

@@ -1,4 +1,5 @@
-// Frames coded by plans on the GPU: tables of each plane, blocks without a vector, headers, references that stay.
+// The GPU codes frames as plans require: tables per plane, blocks without a vector, headers, and references that do not
+// advance.
 
 #include <array>
 #include <memory>
@@ -36,7 +37,7 @@ TEST_F(PlanTest, GivesWhatTheCpuGives) {
   for (const auto& [width, height] : kSizes) {
     const EncoderSettings settings = settings_for(width, height);
     const Bytes still = test::moving_video(width, height, 1);
-    Bytes frozen;  // vectors that repeat, between blocks without a vector
+    Bytes frozen;  // a still video: vectors repeat, with blocks without a vector in between
     for (int i = 0; i < 9; ++i) frozen.insert(frozen.end(), still.begin(), still.end());
     for (const Bytes& video : {test::moving_video(width, height, 23), test::random_video(width, height, 9),
                                test::extreme_video(width, height, 9), frozen}) {
@@ -56,7 +57,7 @@ TEST_F(PlanTest, DecidedFramesAmongOthers) {
     EncoderSettings settings = settings_for(width, height);
     Bytes video = test::moving_video(width, height, 23);
     const std::size_t size = frame_bytes(width, height);
-    for (const std::size_t i : {4U, 5U, 12U}) {  // some frames stay
+    for (const std::size_t i : {4U, 5U, 12U}) {  // these frames equal the previous one
       std::copy_n(video.begin() + static_cast<std::ptrdiff_t>((i - 1) * size), size,
                   video.begin() + static_cast<std::ptrdiff_t>(i * size));
     }
@@ -74,7 +75,7 @@ TEST_F(PlanTest, DecidedFramesAmongOthers) {
         const Encoded gpu = encode_planned(Encoder(settings, make_backend_factories()), video, kinds);
         expect_same_frames(cpu, gpu);
         expect_decodes(gpu);
-        settings.measurement = {};  // chains in two groups, because all frames of a batch are decided
+        settings.measurement = {};  // chains now run in two groups, because all frames of a batch are decided by rate
         EXPECT_TRUE(same_bytes(
             cpu.stream(), encode_planned(Encoder(settings, make_backend_factories()), video, kinds).stream()));
       }
@@ -107,7 +108,7 @@ TEST_F(PlanTest, SmallForSanitizers) {
     expect_same_frames(encode_planned(Encoder(settings), video),
                        encode_planned(Encoder(settings, make_backend_factories()), video));
   }
-  settings.measurement = {};  // as graphs, if the plan allows them
+  settings.measurement = {};  // frames now run as graphs if the plan allows it
   settings.execution.lanes = 1;
   EXPECT_TRUE(same_bytes(encode_planned(Encoder(settings), video).stream(),
                          encode_planned(Encoder(settings, make_backend_factories()), video).stream()));

@@ -12,22 +12,23 @@
 
 namespace c63::test {
 
-/// What plans have besides separate tables for each plane, which change.
+/// The features of random plans. In addition, all plans have tables that differ between planes and change.
 struct PlanKinds {
   bool still = true;        ///< frames that do not advance the reference
-  bool by_rate = false;     ///< about every other frame is decided by rate, and may become a repeat if `still` is false
-  bool weighted = false;    ///< most of those have random weights: their own, by activity, or of chroma
+  /// About every second frame is decided by rate, and may become a repeat if `still` is false.
+  bool by_rate = false;
+  bool weighted = false;    ///< most frames decided by rate have weights: random ones, by activity, or for chroma
 };
 
-/// Decides at random, but always the same for the same frame. Every decoder accepts the result: tables are sent when
-/// they change and in key frames, and a frame without SOF follows an inter frame and has its tables.
+/// Makes random decisions; for the same frame always the same ones. Every decoder accepts the result: tables are sent
+/// in key frames and when they change, and a frame without SOF follows an inter frame and has that frame's tables.
 class RandomPlanner final : public Planner {
  public:
   RandomPlanner(const Geometry& geometry, PlanKinds kinds) : mcus_(static_cast<std::size_t>(geometry.mcus())), kinds_(kinds) {}
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     Random random(static_cast<std::uint64_t>(frame.index) + 1);
-    for (int i = 0; i < 4; ++i) static_cast<void>(random.next());  // similar seeds begin alike
+    for (int i = 0; i < 4; ++i) static_cast<void>(random.next());  // similar seeds give similar first numbers
     FramePlan plan;
     plan.index = frame.index;
     plan.key = frame.key;
@@ -58,7 +59,7 @@ class RandomPlanner final : public Planner {
     if (random.below(2) == 0) plan.rate.activity_power = static_cast<int>(random.below(1 + kMostActivityPower));
     if (random.below(2) == 0) plan.rate.chroma_weight = static_cast<Weight>(random.below(kWeights));
     if (random.below(3) == 0) return;
-    // In runs, because neighbours are often alike.
+    // Weights come in runs, because neighbours often have equal weights.
     auto weights = std::make_shared<FrameWeights>(mcus_);
     Weight weight = kPlainWeight;
     const std::uint32_t one_of = 1 + random.below(4);
@@ -85,7 +86,7 @@ class RandomPlanner final : public Planner {
   bool after_inter_ = false;
 };
 
-/// One planner for each GOP.
+/// Makes one planner for each GOP.
 inline PlannerFactory random_planners(const CodingSettings& coding, PlanKinds kinds = {}) {
   return [geometry = Geometry(coding.width, coding.height), kinds] {
     return std::make_unique<RandomPlanner>(geometry, kinds);

@@ -1,4 +1,4 @@
-// Presets that decide by rate and distortion give the CPU's results on the GPU, bit for bit.
+// On the GPU, presets that decide by rate and distortion give the CPU's results, bit for bit.
 
 #include <algorithm>
 #include <array>
@@ -40,7 +40,7 @@ Bytes noisy_video(int width, int height, int frames) {
   return video;
 }
 
-/// A picture that stays, changes in places, and stays again.
+/// A still video, then changes in some places, then a still video again.
 Bytes still_video(int width, int height) {
   const Bytes still = test::moving_video(width, height, 1);
   Bytes video;
@@ -49,7 +49,7 @@ Bytes still_video(int width, int height) {
   return video;
 }
 
-/// Presets that decide by rate, by squared error and by structural similarity.
+/// Settings of all presets that decide by rate, tuned for squared error and for structural similarity.
 std::vector<CodingSettings> codings() {
   std::vector<CodingSettings> all;
   for (const Preset preset : {Preset::fast, Preset::good, Preset::best}) {
@@ -130,7 +130,7 @@ TEST_F(PresetTest, EveryToolAlone) {
   }
 }
 
-/// Errors are measured against the original frames.
+/// Errors of filtered frames are measured against the unfiltered ones.
 TEST_F(PresetTest, FilteredFramesAreMeasuredAgainstTheirOriginals) {
   for (const auto& [width, height] : {std::array{96, 64}, {50, 26}}) {
     EncoderSettings settings = settings_for(width, height, {.preset = Preset::fast, .qp = 15, .rate = {.temporal_filter = true}});
@@ -139,7 +139,7 @@ TEST_F(PresetTest, FilteredFramesAreMeasuredAgainstTheirOriginals) {
         SCOPED_TRACE(testing::Message() << width << "x" << height << ", psnr " << psnr << ", ssim " << ssim);
         settings.measurement.psnr = psnr;
         settings.measurement.ssim = ssim;
-        for (const bool global_motion : {false, true}) {  // which is measured in host memory
+        for (const bool global_motion : {false, true}) {  // global motion is measured in host memory
           settings.measurement.global_motion = global_motion;
           expect_what_the_cpu_gives(settings, noisy_video(width, height, 7));
         }
@@ -179,7 +179,7 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
   }
 }
 
-/// The device and the CPU at the same time: whichever is free takes the next GOP.
+/// The GPU and the CPU encode at the same time. The one that is free takes the next GOP.
 TEST_F(PresetTest, GpuAndCpuTogether) {
   const Bytes video = noisy_video(112, 64, 60);
   for (const Preset preset : {Preset::fast, Preset::good, Preset::best}) {
@@ -204,7 +204,7 @@ TEST_F(PresetTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   }
 }
 
-/// Real video, if it is there.
+/// Real video, if it is available.
 TEST_F(PresetTest, RealVideo) {
   C63_NEEDS_SHARED("sequences/people_320x192.yuv");
   C63_NEEDS_SHARED("sequences/static_152x100.yuv");

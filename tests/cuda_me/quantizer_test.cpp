@@ -1,4 +1,4 @@
-// Compares the device's quantizer with the codec's. It runs on the host as well, so this test needs no GPU.
+// Compares the device's quantizer with the codec's. The quantizer also runs on the host, so this test needs no GPU.
 
 #include "cuda_me/kernels/quantizer.h"
 

@@ -1,4 +1,4 @@
-// Owning handles, error checks and the search for devices. Without a GPU, tests that need one skip by name.
+// Tests owning handles, error checks and the search for devices. Without a GPU, tests that need one are skipped.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -109,7 +109,7 @@ TEST(Devices, WithoutADriverEverythingFailsByName) {
 TEST(Handles, MoveAndDoNotCopy) {
   static_assert(!std::is_copy_constructible_v<Stream> && std::is_nothrow_move_constructible_v<Stream>);
   static_assert(!std::is_copy_constructible_v<DeviceBuffer<int>> && std::is_nothrow_move_assignable_v<DeviceBuffer<int>>);
-  DeviceBuffer<int> empty(0);  // takes no device
+  DeviceBuffer<int> empty(0);  // needs no device
   EXPECT_EQ(empty.data(), nullptr);
   EXPECT_EQ(empty.bytes(), 0U);
 }
@@ -162,7 +162,7 @@ TEST(Runtime, AnExceptionEndsACapture) {
   const Stream stream;
   EXPECT_THROW(static_cast<void>(Graph::capture(stream, [] { throw std::runtime_error("no"); })), std::runtime_error);
   DeviceBuffer<char> device(16);
-  fill_async(device.data(), 1, 16, stream);  // the stream can be used again
+  fill_async(device.data(), 1, 16, stream);  // shows that the stream works again
   stream.synchronize();
 }
 

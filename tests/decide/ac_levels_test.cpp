@@ -16,7 +16,7 @@ namespace {
 
 using Levels = std::array<std::int16_t, 64>;
 
-/// Coefficients as real blocks have them: few large ones, at random places.
+/// Coefficients like those of real blocks: a few large ones at random positions.
 Levels random_coefficients(Random& random, int kept, int reach) {
   Levels coefficients{};
   for (std::int16_t& c : coefficients) c = static_cast<std::int16_t>(static_cast<int>(random.below(41)) - 20);
@@ -54,7 +54,7 @@ QuantizationTable random_table(Random& random) {
   return table;
 }
 
-/// The lowest cost of all levels that may be chosen.
+/// The lowest cost of all choices of levels that are allowed.
 std::int64_t least_cost(const Levels& coefficients, const AcSummary& summary, const Quantizer& quantizer, int plane,
                         Cost lambda) {
   std::vector<std::size_t> kept;
@@ -138,7 +138,7 @@ TEST(ChosenAcLevels, OfFewCoefficientsAreTheBest) {
     }
     const AcSummary summary = summarize_ac(c.data(), quantizer);
     if (std::popcount(summary.kept) > 4)
-      continue;  // this many earlier coefficients are considered, whatever their cost
+      continue;  // the search considers up to this many earlier coefficients, so it is exact only then
     ++tested;
     ASSERT_EQ(choose_ac_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr),
               least_cost(c, summary, quantizer, plane, lambda));
@@ -172,7 +172,7 @@ TEST(ChosenAcLevels, StayCodable) {
       for (const Cost lambda : {1, 1000, kMaxLambda}) {
         Levels c{};
         for (std::size_t k = 0; k < 64; ++k) c[k] = static_cast<std::int16_t>(k % 2 == 0 ? 32704 : -32704);
-        // No more energy than a block can have.
+        // Blocks have no more energy than this.
         for (std::size_t k = 2; k < 64; ++k) c[k] = 0;
         const AcSummary summary = summarize_ac(c.data(), quantizer);
         for (const auto choose : {choose_ac_levels, round_ac_levels}) {

@@ -11,7 +11,7 @@
 namespace c63::test::beam_test {
 namespace {
 
-/// The blocks of one plane in an MCU row: the candidates of each, in coding order.
+/// The blocks of one plane in an MCU row, in coding order, with the candidates of each.
 struct Row {
   int plane = 0;
   Cost lambda = 0;
@@ -40,7 +40,7 @@ Row random_row(Random& random, int plane, std::size_t blocks, std::uint32_t most
   return row;
 }
 
-/// The cost of one way to code a row, with a lane for each block.
+/// The cost of coding a row with the given lane for each block.
 std::int64_t cost_of(const Row& row, const std::vector<int>& lanes) {
   std::int64_t cost = 0;
   std::array<VectorNumber, 2> left = {kNoVector, kNoVector};
@@ -109,7 +109,7 @@ TEST(Beam, CountsTheCostOfItsWay) {
   }
 }
 
-TEST(Beam, OfOneCandidateIsExact) {  // only four DC levels can differ, and a beam of four keeps them all
+TEST(Beam, OfOneCandidateIsExact) {  // only the four DC levels differ, and a beam of four keeps them all
   Random random(22);
   for (int n = 0; n < 300; ++n) {
     const Row row = random_row(random, static_cast<int>(random.below(3)), 5, 1, 300000);

@@ -1,4 +1,4 @@
-// The costs of candidates.
+// Tests the costs of candidates.
 
 #include "decide/block_costs.h"
 
@@ -53,13 +53,13 @@ TEST(BlockCosts, AreTheCheaperOfCodedAndWithoutAc) {
       (is_empty ? without : with) += 1;
     }
   }
-  EXPECT_GT(without, 1000);  // both have been seen
+  EXPECT_GT(without, 1000);  // blocks with and without AC levels occurred
   EXPECT_GT(with, 1000);
 }
 
 TEST(LeastRowCosts, AreThoseOfFramesThatCodeNothing) {
-  // A block without a vector has one flag, a DC difference of zero and an end: seven bits in luma, five in chroma. The
-  // first DC differences of rows are not counted.
+  // A block without a vector has one flag, a DC difference of zero and an end of block: seven bits in luma, five in
+  // chroma. The first DC difference of a row is not counted.
   for (const auto& [width, height] : {std::pair{16, 16}, {64, 48}}) {
     const Geometry geometry(width, height);
     const std::int64_t blocks = geometry.mcus() * (4 * (1 + 2 + 4) + 2 * (1 + 2 + 2));

@@ -46,7 +46,7 @@ TEST(DcLevels, AreTheNearestZeroAndItsNeighboursOnce) {
 TEST(FlatResidual, IsWhatTheInverseTransformGives) {
   for (const int step : {1, 2, 3, 7, 8, 10, 11, 12, 13, 28, 47, 255}) {
     for (int level = -2047; level <= 2047; ++level) {
-      if (std::abs(level * step) > 2 * 2044) continue;  // twice the largest of a block
+      if (std::abs(level * step) > 2 * 2044) continue;  // twice the largest DC coefficient of a block
       float coefficients[64] = {};
       coefficients[0] = static_cast<float>(dequantize(level, step));
       std::int16_t residual[64];
@@ -71,7 +71,7 @@ TEST(FlatError, IsTheSquaredErrorOfTheSamples) {
       squares += d * d;
       expected += (d - flat_value) * (d - flat_value);
     }
-    if (expected >= 1 << 22) continue;  // far from any level that is tried
+    if (expected >= 1 << 22) continue;  // such levels are never tried
     EXPECT_EQ(flat_error(sum, squares, flat_value), expected * 256);
   }
   EXPECT_EQ(flat_error(-64 * 255, 64 * 255 * 255, 0), 64 * 255 * 255 * 256);

@@ -23,7 +23,7 @@ Block transformed(const Block& residual) {
   return coefficients;
 }
 
-/// The orthonormal transform of half samples, in units of coefficients, in zig-zag order.
+/// The exact orthonormal transform of half samples, scaled like coefficients, in zig-zag order.
 std::array<double, 64> exact(const Block& residual) {
   std::array<double, 64> result{};
   for (int v = 0; v < 8; ++v) {
@@ -66,11 +66,11 @@ TEST(ForwardTransform, IsTheOrthonormalOneButForRounding) {
     const auto expected = exact(residual);
     for (std::size_t k = 0; k < 64; ++k) worst = std::max(worst, std::abs(coefficients[k] - expected[k]));
   }
-  EXPECT_LT(worst, 2);  // error in sixteenths of a sample
+  EXPECT_LT(worst, 2);  // the error in sixteenths of a sample
 }
 
 TEST(ForwardTransform, ExtremesFit) {
-  // The residual with the signs of a coefficient's basis makes that coefficient largest.
+  // A coefficient is largest if the residual has the signs of its basis function.
   for (int v = 0; v < 8; ++v) {
     for (int u = 0; u < 8; ++u) {
       for (const int sign : {1, -1}) {

@@ -1,4 +1,5 @@
-// The search for a bit rate with a cap for GOPs, on made videos: the size of a GOP is a curve over its quality.
+// Tests the search for a bit rate with a cap for GOPs. Videos are simulated: the size of a GOP is a function of its
+// quality.
 
 #include "c63/gop_cap.h"
 
@@ -122,7 +123,7 @@ TEST(CappedSearch, KeepsTheRateAndTheCap) {
       EXPECT_LE(static_cast<double>(gop.bytes), cap * rate / 8 * static_cast<double>(gop.frames) / kFramesPerSecond) << i;
     }
     filled += search.met() ? 1 : 0;
-    // If there is room left, each GOP is near its cap or at the highest quality.
+    // If the target leaves room, each GOP must be near its cap or at the highest quality.
     const GopQuality highest{kMaxQp, video.course ? 1 : 0.05};
     const GopQuality of_video{search.next().settings.qp, search.next().settings.rate.lambda_scale};
     if (search.met() || search.distance() > -0.03 || of_video == highest) continue;
@@ -176,7 +177,7 @@ TEST(CappedSearch, ImpossibleCapsAreRefused) {
 TEST(CappedSearch, PlansAreThoseOfTheGopsOwnQuality) {
   CappedPass pass{{.width = 16, .height = 16, .preset = Preset::best, .qp = 30}, {{10, {12, 1.5}}}};
   const PlannerFactory factory = planner_of(pass);
-  pass.gops.clear();  // the target stays as it was requested
+  pass.gops.clear();  // the planners keep their own copy
   for (const auto& [key, qp, scale] : {std::tuple{0, 30.0, 1.0}, {10, 12.0, 1.5}, {20, 30.0, 1.0}}) {
     CodingSettings own = pass.settings;
     own.qp = qp;

@@ -29,7 +29,7 @@ Candidates random_candidates(Random& random, Cost reach, bool few_vectors) {
   return candidates;
 }
 
-/// A block and its lowest cost.
+/// A block in the form for one state, with its smallest cost.
 struct PreparedBlock {
   NarrowBlock block;
   Cost least = kInvalidCost;
@@ -42,7 +42,7 @@ PreparedBlock prepare(const Candidates& candidates, Cost lambda, Random& random)
   }
   for (int slot = 0; slot < 2; ++slot) {
     BeamCandidate c;
-    c.vector = static_cast<VectorNumber>(random.below(9));  // unpredictable if there is no such candidate
+    c.vector = static_cast<VectorNumber>(random.below(9));  // a random vector, for candidates that do not exist
     c.costs = {kInvalidCost, kInvalidCost, kInvalidCost, kInvalidCost};
     if (static_cast<std::size_t>(slot) < candidates.size()) c = candidates[static_cast<std::size_t>(slot)];
     prepared.block.set_candidate(slot, c.costs, prepared.least, c.vector, c.vector_bits, lambda);
@@ -70,7 +70,7 @@ Chosen by_beam(const std::vector<Candidates>& row, int plane, Cost lambda) {
   return chosen;
 }
 
-/// From every joint of every unit, then from joint to joint.
+/// Computes the choices of every unit for each of its joints, then walks from joint to joint.
 template <int kBlocks>
 Chosen by_units(const std::vector<PreparedBlock>& row, int plane, Cost lambda) {
   using Unit = RowUnit<kBlocks>;
@@ -118,7 +118,7 @@ TEST(OnlyState, UnitsJoinedAreTheBeamOfOneState) {
   for (int n = 0; n < 3000; ++n) {
     const int plane = static_cast<int>(random.below(3));
     const Cost lambda = n % 7 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(20000));
-    // more than a beam counts; many equal ones; normal ones
+    // Costs above the beam's limit, many equal costs, or normal ones.
     const Cost reach = n % 5 == 0 ? 1 << 30 : n % 5 == 1 ? 40 : 300000;
     std::vector<Candidates> row;
     std::vector<PreparedBlock> narrow_row;
@@ -130,7 +130,7 @@ TEST(OnlyState, UnitsJoinedAreTheBeamOfOneState) {
     ASSERT_EQ(plane == 0 ? by_units<4>(narrow_row, plane, lambda) : by_units<1>(narrow_row, plane, lambda), expected) << n;
     for (std::size_t b = 4; b < row.size(); ++b) {
       const auto vector_of_block = [&](std::size_t i) { return row[i][static_cast<std::size_t>(expected.lanes[i] / kDcLevels)].vector; };
-      // to the left of Y's left blocks
+      // The block left of a left Y block is three blocks earlier.
       reused += vector_of_block(b) != kNoVector && vector_of_block(b) == vector_of_block(b - 3);
     }
   }

@@ -44,7 +44,8 @@ TEST(Presets, BestHasALambdaThatFallsFasterWithTheQuality) {
     EXPECT_NEAR(preset_decisions(best).rate.lambda, good * std::pow(qp / 12, -0.3), 0.01 * good) << qp;
     EXPECT_EQ(preset_decisions(best).lookahead.lambda, preset_decisions(best).rate.lambda);
     EXPECT_DOUBLE_EQ(preset_decisions(best).lambda_power, -1.5);
-    // Settings that the search for targets takes as equal are equal: a tenth more quality, with λ scaled back.
+    // The search for targets treats these settings as equal: qp is a tenth higher, and λ is scaled back. They must give
+    // equal decisions.
     CodingSettings higher = best;
     higher.qp = 1.1 * qp;
     higher.rate.lambda_scale = std::pow(1.1, 1.5);
@@ -67,7 +68,7 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
     const Cost lambda = preset_decisions(settings).rate.lambda;
     const int step = flat_tables(qp)[0][0];
     const auto planner = make_planner_factory(settings)();
-    // Errors are seen just long enough, slightly too briefly, and for an unknown time.
+    // The key frame's errors are seen just long enough, slightly too briefly, or for an unknown time.
     for (const auto& of_key : {weights(7), weights(8), {}}) {
       const bool finer = of_key && of_key->front() == 7;
       const FramePlan key = planner->plan({.index = 0, .key = true, .weights = of_key});
@@ -79,7 +80,7 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
       }
       EXPECT_NEAR(key.rate.lambda, (finer ? 0.707 : 1) * lambda, 0.01 * lambda) << qp;
       EXPECT_TRUE(key.headers.quantization_tables);
-      // A frame that may become a repeat leaves the tables unchanged.
+      // If the next frame may become a repeat, it has the key frame's tables.
       const FramePlan repeat = planner->plan({.index = 1, .hardly_new = true});
       EXPECT_EQ(repeat.tables, key.tables);
       EXPECT_FALSE(repeat.headers.quantization_tables);
@@ -95,7 +96,7 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
     }
   }
   EXPECT_EQ(preset_decisions({.preset = Preset::best, .qp = 20}).finer_tables->back()[63], 8);
-  // The course tables were requested, so all frames have them.
+  // If course tables are requested, key frames have them, too.
   EXPECT_FALSE(preset_decisions({.preset = Preset::best, .rate = {.tables = TableShape::course}}).finer_tables);
   EXPECT_FALSE(preset_decisions({.preset = Preset::good}).finer_tables);
 }
@@ -136,7 +137,7 @@ TEST(Presets, GiveWayToExplicitSettings) {
   EXPECT_EQ(rate.found_vectors, 2);
   EXPECT_EQ(rate.beam_width, 3);
   EXPECT_NEAR(rate.lambda, 2.0 * preset_decisions({.preset = Preset::good, .qp = 20}).rate.lambda, 1.0);
-  // Except for preset reference, tables and headers alone decide nothing by rate.
+  // With preset reference, other tables and headers alone cause no decisions by rate.
   settings.preset = Preset::reference;
   settings.rate = {.tables = TableShape::flat, .headers = HeaderSet::compact};
   EXPECT_FALSE(preset_decisions(settings).rate.any());
@@ -166,7 +167,8 @@ TEST(FlatTables, AreCoarserForLowerQualityAndEvenForDecoders) {
   EXPECT_EQ(flat_tables(50)[2][63], 8);
 }
 
-// Powers can differ in their last bit between machines. No qp in hundredths is near a value where that would matter.
+// pow() may differ in its last bit between machines. No qp in hundredths is so close to a rounding limit that this
+// matters.
 TEST(FlatTables, DoNotDependOnTheLastBitsOfPow) {
   for (int hundredths = 500; hundredths <= 5000; ++hundredths) {
     const double sixteenths = 16 * 74 * std::pow(hundredths / 100.0, -0.6);
@@ -177,7 +179,7 @@ TEST(FlatTables, DoNotDependOnTheLastBitsOfPow) {
 TEST(RepeatFrames, AreCheaperIfTheErrorCostsLessThanTheBits) {
   const Cost lambda = 1000;
   const FrameHeaders headers{.quantization_tables = false, .code_tables = false, .scan_components = false};
-  const std::int64_t coded = 5000;  // and 224 bits of headers, 192 more than a repeat
+  const std::int64_t coded = 5000;  // plus 224 bits of headers, which is 192 more than a repeat has
   const std::int64_t worth = coded + std::int64_t{lambda} * 192;
   const auto error = static_cast<std::uint64_t>(worth / 256);
   EXPECT_TRUE(repeat_is_cheaper(error, coded, headers, lambda));

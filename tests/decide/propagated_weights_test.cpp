@@ -1,4 +1,4 @@
-// Weights by how errors propagate to later frames.
+// Tests weights by how errors propagate to later frames.
 
 #include "decide/propagated_weights.h"
 
@@ -14,7 +14,7 @@ constexpr Cost kLambda = 50 << kCostFractionBits;
 
 class PropagatedWeights : public testing::Test {
  protected:
-  /// Motion of a frame of 64x32: all blocks have one vector, with an error per sample.
+  /// The motion of a frame of 64x32: all blocks have the same vector and the same error per sample.
   static SourceMotion uniform(MotionVector vector, std::uint32_t mean_error) {
     return SourceMotion(32, {vector, 64 * mean_error});
   }
@@ -29,12 +29,12 @@ class PropagatedWeights : public testing::Test {
 
 TEST_F(PropagatedWeights, OfTheLastFrameAreAlike) {
   EXPECT_EQ(weights({}), FrameWeights(8, kPlainWeight + 3));
-  // A frame that is predicted from another, but from which nothing is predicted.
+  // The next frame is predicted so badly that it takes over nothing.
   EXPECT_EQ(weights({uniform({0, 0}, 20000)}), FrameWeights(8, kPlainWeight + 1));
 }
 
 TEST_F(PropagatedWeights, ErrorsThatStayCountMore) {
-  // Errors count 2, 4 and 33 times: 1, 2 and 5 octaves, to the power 0.3.
+  // Errors count 2, 4 and 33 times, which is 1, 2 and 5 octaves, with a power of 0.3.
   EXPECT_EQ(weights({uniform({0, 0}, 0)}), FrameWeights(8, kPlainWeight - 1));
   EXPECT_EQ(weights(std::vector(3, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 2));
   EXPECT_EQ(weights(std::vector(32, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 5));
@@ -48,7 +48,8 @@ TEST_F(PropagatedWeights, ErrorsThatStayCountMore) {
 }
 
 TEST_F(PropagatedWeights, FollowMotion) {
-  // Only the first block of the next frame is predicted: from 16 samples to the right, in the second MCU.
+  // Only the first block of the next frame is predicted well: from 16 samples further right, which is in the second
+  // MCU.
   SourceMotion motion = uniform({0, 0}, 60000);
   motion[0] = {{16, 0}, 0};
   const FrameWeights found = weights(std::vector<SourceMotion>{motion});
@@ -60,16 +61,17 @@ TEST_F(PropagatedWeights, OfFramesThatNothingIsPredictedFromAreLess) {
   const ErrorFlow still = error_flow(uniform({0, 0}, 0), kLambda);
   const ErrorFlow none = error_flow(uniform({0, 0}, 60000), kLambda);
   const auto weight = [](const std::vector<LaterFrame>& later) { return propagated_weights(Geometry(64, 32), later)[0]; };
-  EXPECT_EQ(weight({{&still, 2}, {&still, 3}}), kPlainWeight + 3);  // for frames before this one
+  EXPECT_EQ(weight({{&still, 2}, {&still, 3}}), kPlainWeight + 3);  // predicted from frames before this one
   EXPECT_EQ(weight({{&none, 1}, {&none, 1}}), kPlainWeight + 1);
   EXPECT_EQ(weight({{&none, 1}, {&none, 2}}), kPlainWeight);
-  // Both next frames take over all of its error, so it counts three times. The same in a chain of them.
+  // Both later frames take over all of the error, so it counts three times: directly in the first case, and through a
+  // chain in the second.
   EXPECT_EQ(weight({{&still, 1}, {&still, 2}}), kPlainWeight - 2);
   EXPECT_EQ(weight({{&still, 1}, {&still, 1}}), kPlainWeight - 1);
 }
 
 TEST_F(PropagatedWeights, HoldHoweverManyBlocksArePredictedFromOne) {
-  // All blocks lie nearer to the middle in the previous frame, and take over all of its error.
+  // Each block is predicted from a place nearer to the middle, and takes over all of the error there.
   const Geometry geometry(1024, 256);
   SourceMotion motion;
   for (int row = 0; row < 32; ++row) {

@@ -1,4 +1,4 @@
-// Which frames stay, by the bits of earlier frames.
+// Tests which frames "stay" (do not advance the reference), which depends on the bits of earlier frames.
 
 #include "decide/reference_alternation.h"
 
@@ -19,10 +19,11 @@ constexpr std::int64_t kMcus = 100;
 constexpr std::int64_t kLeast = kLeastMcuBits * kMcus;
 constexpr int kFrames = 200;
 
-/// The bits of a frame above the least; 0: it is a repeat.
+/// Returns the bits of a frame above the smallest possible number; 0: the frame is a repeat.
 using Taken = std::function<std::int64_t(int frame, ReferenceAlternation::Choice choice)>;
 
-/// The frames of a GOP: s stays, t comes before it in a trial, r is replaced, . none of these.
+/// Returns the choices for the frames of a GOP. s: the frame stays; t: it precedes one that stays, in a trial; r: the
+/// next frame stays and replaces it; '.': none of these.
 std::string choices_of(const Taken& taken, int most_frames = kFrames) {
   ReferenceAlternation alternation(kMcus, most_frames);
   std::vector<ReferenceAlternation::Choice> choices;
@@ -59,7 +60,8 @@ TEST(ReferenceAlternation, AfterATrialThatPaysEverySecondFrameStays) {
 
 TEST(ReferenceAlternation, TrialsAreFewIfTheyDoNotPay) {
   const std::string choices = choices_of(with_bits(10000, 10000));
-  // The first trial's result is used four frames after its first frame, that of a later one six frames. The waits are 16, 32 and 64.
+  // The first trial's result is used four frames after the trial's first frame, that of later trials six frames after.
+  // The pauses between trials are 16, 32 and 64 frames.
   EXPECT_EQ(places_of('t', choices), (std::vector<std::size_t>{4, 24, 62, 132}));
   EXPECT_TRUE(places_of('r', choices).empty());
 }
@@ -73,7 +75,8 @@ TEST(ReferenceAlternation, ALaterTrialMustSaveATwelfth) {
 }
 
 TEST(ReferenceAlternation, OnlyFramesOfOneParityAreCompared) {
-  // Every second frame lies on whole samples of the one before. Staying makes it as dear as half the others.
+  // Every second frame has few bits, because it is the previous one moved by whole samples. A frame that stays has
+  // fewer bits than the average frame, but more than these small ones. So staying does not pay.
   const auto alternating = [](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
     return choice.stays ? 8000 : frame % 2 == 0 ? 12000 : 6000;
   };
@@ -81,7 +84,7 @@ TEST(ReferenceAlternation, OnlyFramesOfOneParityAreCompared) {
 }
 
 TEST(ReferenceAlternation, FallingBitsAreNoGain) {
-  // Frames take less and less. A trial after the first is compared with frames before and after it.
+  // Frames become smaller and smaller. Trials after the first are compared with frames before and after them.
   const auto falling = [](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
     return frame < 20 ? (choice.stays ? 90000 : 50000) : std::max(5000, 50000 - 2000 * (frame - 20));
   };
@@ -89,7 +92,7 @@ TEST(ReferenceAlternation, FallingBitsAreNoGain) {
 }
 
 TEST(ReferenceAlternation, EndsWhenFramesThatStayTakeMoreThanAdvancingOnesWould) {
-  // Replaced frames take seven tenths of plain ones.
+  // Replaced frames have seven tenths of the bits of other frames.
   const auto changing_at = [](int frame, std::int64_t before, std::int64_t after) {
     return [=](int number, ReferenceAlternation::Choice choice) -> std::int64_t {
       return choice.stays ? (number < frame ? before : after) : choice.is_replaced ? 7000 : 10000;
@@ -97,7 +100,7 @@ TEST(ReferenceAlternation, EndsWhenFramesThatStayTakeMoreThanAdvancingOnesWould)
   };
   EXPECT_EQ(choices_of(changing_at(51, 9000, 11400)), choices_of(changing_at(kFrames, 9000, 0)));
   const std::string ended = choices_of(changing_at(51, 9000, 13000));
-  // Of frames 51 and 53, the sum is too large. That is known when 56 is planned.
+  // Frames 51 and 53 together are too large. This is known when frame 56 is planned.
   EXPECT_EQ(ended.substr(46, 28), "rsrsrsrsrs" + std::string(16, '.') + "ts");
 }
 
@@ -113,7 +116,7 @@ TEST(ReferenceAlternation, AGopMustBeAbleToWinATrialBack) {
 
 TEST(ReferenceAlternation, PicturesThatComeTwiceAreLeftToRepeats) {
   EXPECT_EQ(choices_of([](int frame, ReferenceAlternation::Choice) { return frame == 0 ? 10000 : 0; }), std::string(kFrames, '.'));
-  // Every third frame repeats the previous one. In a trial it takes little instead.
+  // Every third frame repeats the previous one. In a trial, it has a few bits instead.
   const std::string choices = choices_of([](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
     if (frame % 3 == 0 && frame > 0) return choice.stays || choice.precedes_staying ? 900 : 0;
     return choice.stays ? 40000 : 10000;

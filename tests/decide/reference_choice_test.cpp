@@ -1,4 +1,4 @@
-// Which frames are predicted from the reference of the previous frame.
+// Tests which frames are predicted from the reference of the previous frame.
 
 #include "decide/reference_choice.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr Cost kLambda = 50 << kCostFractionBits;
 
-/// Blocks that all have this error per sample.
+/// Motion totals of blocks that all have this squared error per sample.
 MotionTotals with_error(std::uint32_t mean, std::size_t blocks = 40, Cost lambda = kLambda) {
   return totals_of(SourceMotion(blocks, {{}, 64 * mean}), lambda);
 }

@@ -1,4 +1,4 @@
-// The search for a target, on made videos: a test defines how bits and quality depend on the quality setting.
+// Tests the search for a target. Videos are simulated: bits and quality are functions of the quality setting.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace c63::test::target_search_test {
 namespace {
 
-/// A video whose bits and squared errors are curves over λ, with a jump at each step of flat tables.
+/// A simulated video. Its bits and squared errors are functions of λ, with a jump at each step of flat tables.
 struct Video {
   double bytes_at_25 = 500'000;
   double bits_slope = 0.6;  ///< octaves of bits per octave of qp
@@ -70,7 +70,7 @@ TEST(TargetSearch, MeetsPossibleTargetsInAFewPasses) {
   int searches = 0;
   for (int i = 0; i < 600; ++i) {
     const Video video = random_video(random, i % 4 == 0);
-    // A value that a quality in between has.
+    // The target is the value of a quality between the tested ones, so it can be reached.
     CodingSettings wanted = settings_of(video);
     wanted.qp = 5.5 + random.below(4300) * 0.01;
     const PassFigures there = video.encode(wanted);
@@ -110,7 +110,7 @@ TEST(TargetSearch, BeginsWithWhatIsKnown) {
   EXPECT_LT(search(video, {Target::Kind::bytes, 340'000}, first.passes()).passes, first.passes().size());
 }
 
-/// A search with passes of another video still keeps the promise.
+/// A search that gets passes of another video still meets its target.
 TEST(TargetSearch, PassesOfAnotherEncodeAreFoundOutAndDropped) {
   const Video video;
   for (const Video& other : {Video{.bytes_at_25 = 400'000}, Video{.bytes_at_25 = 900'000}, Video{.bits_slope = 0.5}}) {
@@ -150,7 +150,7 @@ TEST(TargetSearch, AnImpossibleTargetIsReportedAfterTwoPasses) {
     TargetSearch small(settings_of(video), {Target::Kind::bytes, 1000});
     ASSERT_FALSE(small.add(video.encode(small.next())));
     EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] { small.add(video.encode(small.next())); }));
-    // Known passes answer without a new one.
+    // Known passes show this without a new pass.
     EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] {
       TargetSearch(settings_of(video), {Target::Kind::bytes, 900}, small.passes());
     }));
@@ -171,7 +171,7 @@ TEST(TargetSearch, NoPassIsMadeWhoseBytesAreKnown) {
       const bool is_known = std::ranges::find(made, next) != made.end();
       made.push_back(next);
       done = search.add(video.encode(search.next()));
-      EXPECT_TRUE(!is_known || done) << i;  // only the pass that becomes the stream
+      EXPECT_TRUE(!is_known || done) << i;  // a pass is only repeated to make the stream
     }
   }
 }
@@ -191,7 +191,7 @@ TEST(TargetSearch, KnownPassesNeverCostTheTarget) {
   Random random(11);
   for (int i = 0; i < 2000; ++i) {
     Video video = random_video(random, false);
-    video.jump *= 4;  // bits and quality may even fall as the steps become finer
+    video.jump *= 4;  // bits and quality may even fall when steps become finer
     const auto draw = [&] { return Target{Target::Kind::psnr_y, video.psnr_at_25 + random.below(100) * 0.05 - 2.5}; };
     TargetSearch first(settings_of(video), draw());
     while (!first.add(video.encode(first.next()))) {
@@ -214,7 +214,7 @@ TEST(TargetSearch, AQualityBeyondTheFormatIsApproached) {
   EXPECT_FALSE(worst.met);
   EXPECT_EQ(worst.last.qp, 1);
   EXPECT_EQ(worst.last.lambda_scale, 4);
-  // The size exceeds that of the best quality, so the best quality is the stream.
+  // The target size exceeds that of the best quality, so the best quality is used.
   const Outcome large = search(video, {Target::Kind::bytes, 1e12});
   EXPECT_FALSE(large.met);
   EXPECT_EQ(large.last.lambda_scale, 0.05);
@@ -225,7 +225,7 @@ TEST(TargetSearch, ASizeThatIsTooSmallIsALimit) {
   EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [] { search({.course = true}, {Target::Kind::bitrate, 1000}); }));
 }
 
-/// With tables of few steps and without λ, many qualities near a pass have its bytes.
+/// Without λ, and with tables of few different steps, many neighbouring qualities give the same bytes.
 TEST(TargetSearch, ATargetBeyondAPlateauIsFound) {
   const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference, .rate = {.tables = TableShape::flat}};
   const auto figures_of = [](const CodingSettings& s) {
@@ -239,7 +239,7 @@ TEST(TargetSearch, ATargetBeyondAPlateauIsFound) {
   }
 }
 
-/// If no size between two exists, the smaller one is used.
+/// If no quality gives a size between two sizes, the smaller size is used.
 TEST(TargetSearch, AStaircaseEndsBelowASize) {
   const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference};
   TargetSearch search(settings, {Target::Kind::bytes, 150});

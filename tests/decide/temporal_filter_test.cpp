@@ -1,4 +1,4 @@
-// Frames averaged along motion: similar samples are averaged, different ones stay.
+// Tests the averaging of frames along motion: similar samples are averaged, different ones do not change.
 
 #include "decide/temporal_filter.h"
 
@@ -16,7 +16,7 @@
 namespace c63::test::temporal_filter_test {
 namespace {
 
-constexpr Cost kLambda = 50 << kCostFractionBits;  // a step of 15.8; differences up to 12.6 count as similar
+constexpr Cost kLambda = 50 << kCostFractionBits;  // for a step of 15.8; differences up to 12.6 count as similar
 
 std::uint32_t sad8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
   std::uint32_t sum = 0;
@@ -34,7 +34,7 @@ TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
   for (std::uint32_t error = 0; error <= 64 * 65025; error += 640) {
     const float weight = filter.block_weight(1, error);
     EXPECT_LE(weight, last) << error;
-    // (1 - x/4)², with x in variances of 7λ.
+    // (1 - x/4)², where x is the error in variances of 7λ.
     const double left = std::max(0.0, 1 - error / 64.0 / (7.0 * 50) / 4);
     EXPECT_NEAR(weight, 0.4 * left * left, 1e-5) << error;
     last = weight;
@@ -51,7 +51,7 @@ TEST(TemporalFilter, BlocksWithAnotherMeanCountLess) {
       const float share = filter.mean_share(sum, samples);
       EXPECT_EQ(share, filter.mean_share(-sum, samples));
       EXPECT_LE(share, last) << sum;
-      // (1 - x/8)², x the sum's square in its variance, if each difference has the variance 7λ.
+      // (1 - x/8)², where x is the square of the sum in units of its variance, if each difference has the variance 7λ.
       const double left = std::max(0.0, 1 - static_cast<double>(sum) * sum / samples / (7.0 * 50) / 8);
       EXPECT_NEAR(share, left * left, 1e-5) << sum;
       last = share;
@@ -96,7 +96,7 @@ TEST(TemporalFilter, AveragesSimilarSamplesAndKeepsOthers) {
   }
 }
 
-/// The filter sample by sample, as it is defined.
+/// The filter as defined, for one sample.
 int average_of(int own, const std::vector<std::pair<int, float>>& others, Cost lambda) {
   const float falloff = 1 / (4 * std::max(1.0F, 7.0F * static_cast<float>(lambda) / 256));
   float weights = 1;
@@ -160,7 +160,7 @@ TEST(TemporalFilter, WithoutTapsNothingChanges) {
   }
 }
 
-/// A smooth texture that is different everywhere, so that a search finds the way to its place.
+/// A smooth texture that is different everywhere, so that a search finds the right place.
 std::uint32_t texture(std::uint32_t x, std::uint32_t y) {
   return static_cast<std::uint32_t>(128 + 60 * std::sin(0.11 * x + 0.03 * y) + 50 * std::sin(0.1 * y - 0.02 * x));
 }
@@ -179,7 +179,7 @@ TEST(SourceMotion, IsThatOfAMovingTexture) {
   const SourceMotion motion =
       find_source_motion(geometry, {current.data(), 96, 64, 96}, {reference.data(), 96, 64, 96}, {}, sad8);
   ASSERT_EQ(motion.size(), 96U);
-  int found = 0;  // of blocks whose place is in the reference; all but a few find it
+  int found = 0;  // blocks with the right motion, of those whose content is in the reference
   for (int row = 1; row < 7; ++row) {
     for (int column = 0; column < 11; ++column) {
       const SourceBlock& block = motion[static_cast<std::size_t>(12 * row + column)];

@@ -1,4 +1,4 @@
-// The candidates of a block, and the costs of vectors in a search.
+// Tests the candidates of a block, and the costs of vectors in a search.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(CandidateVectors, AreThoseFoundAndThoseAroundInOrder) {
   chosen[3 * 8 + 3] = {4, 4};
   using List = std::vector<MotionVector>;
   EXPECT_EQ(listed(g, 3, 2, chosen, {{5, 5}, {6, 6}, {7, 7}}),
-            (List{{5, 5}, {1, 1}, {2, 2}, {3, 3}, {4, 4}, {0, 0}, {6, 6}}));  // there is room for seven
+            (List{{5, 5}, {1, 1}, {2, 2}, {3, 3}, {4, 4}, {0, 0}, {6, 6}}));  // the list has room for seven
   EXPECT_EQ(listed(g, 3, 2, chosen, {{2, 2}, {1, 1}, {7, 7}}), (List{{2, 2}, {1, 1}, {3, 3}, {4, 4}, {0, 0}, {7, 7}}));
 }
 

@@ -1,4 +1,4 @@
-// Weights of MCUs, also by activity.
+// Tests weights of MCUs, including weights by activity.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST(Weights, AreQuartersOfAnOctaveOfLambda) {
     for (int other = 0; other < kWeights; ++other) {
       const auto to = static_cast<Weight>(other);
       EXPECT_NEAR(static_cast<double>(reweigh(1 << 20, weight, to)), std::exp2(20 + (other - w) / 4.0), 16);
-      // The cost of a row cannot overflow: 2^17 blocks of 2^30.
+      // The largest cost of a row does not overflow: 2^17 blocks of 2^30 each.
       EXPECT_GT(reweigh(std::int64_t{1} << 42, weight, to), 0);
     }
   }
@@ -56,7 +56,7 @@ TEST(Activity, LogarithmsAreThoseOfTheNumber) {
 }
 
 TEST(Activity, IsTheLogarithmOfTheVariance) {
-  // A checkerboard of single samples of 128 ± d has the variance d².
+  // A checkerboard of samples 128 + d and 128 - d has the variance d².
   for (const int d : {0, 1, 10, 50, 127}) {
     Bytes luma;
     for (int i = 0; i < 256; ++i) luma.push_back(static_cast<std::uint8_t>(128 + ((i / 16 + i) % 2 == 0 ? d : -d)));
@@ -71,15 +71,15 @@ TEST(Activity, LivelyPlacesGetALargerLambda) {
     const bool lively = i % 64 >= 32;
     luma[i] = static_cast<std::uint8_t>(lively ? 255 * random.below(2) : 100);
   }
-  // Variances of 0 and about 16,250. With the constant the ratio is 560, more than the weights cover.
+  // Variances of 0 and about 16,250. With the constant added, the ratio is 560, which exceeds the range of weights.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 8), (FrameWeights{0, 0, 16, 16, 0, 0, 16, 16}));
-  // Its eighth root is 4.6 quarters of an octave, half of them on each side of the mean.
+  // The eighth root of this ratio is 4.6 quarters of an octave, half of them on each side of the mean.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 2), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 0), FrameWeights(8, kPlainWeight));
   for (std::size_t i = 0; i < luma.size(); ++i) {
     if (i % 64 >= 32) luma[i] = static_cast<std::uint8_t>((i + i / 64) % 2 == 0 ? 100 : 116);
   }
-  // Variances of 0 and 64: a ratio of 3.2, its root 3.4 quarters.
+  // Variances of 0 and 64 have a ratio of 3.2. Its root is 3.4 quarters of an octave.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 8), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
   EXPECT_EQ(activity_weights({luma.data() + 32, 32, 32, 64}, 8), FrameWeights(4, kPlainWeight));
 }

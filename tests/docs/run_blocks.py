@@ -47,15 +47,15 @@ def shell(command, folder, environment):
 
 
 def commands_of(text):
-    """Returns the lines to run: those after "$ ", or all lines if there are none. A line that ends in \\ goes on."""
+    """Returns the lines to run: those after "$ ", or all lines if there are none. A line that ends in \\ continues."""
     lines = text.replace("\\\n", " ").splitlines()
     prompted = [line[2:] for line in lines if line.startswith("$ ")]
     return prompted or [line for line in lines if line.strip()]
 
 
 def make_foreman(sequence):
-    """Returns the command that makes FOREMAN from the H.264 file. Without that file it makes a video with the same number of
-    frames that needs more bytes: 441 kB at the lowest quality of preset `good`, where FOREMAN needs 402."""
+    """Returns the command that makes FOREMAN from the H.264 file. Without that file, the command makes another video with
+    as many frames. It needs more bytes: 441 kB at the lowest quality of preset `good`, FOREMAN 402 kB."""
     if os.environ.get("C63_SHARED_DATA"):
         sequence = pathlib.Path(os.environ["C63_SHARED_DATA"], "sequences", sequence.name)
     sequence = sequence.resolve()

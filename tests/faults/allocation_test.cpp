@@ -1,9 +1,9 @@
-// Makes every allocation of encoder, decoder, filters, files and sources fail: once alone, and once with all later
-// ones. Within five seconds each run ends with std::bad_alloc, with Error (memory), or with the result of a run without
-// a fault.
+// Makes each allocation of encoder, decoder, filters, files and sources fail: once only this one, and once this one and
+// all later ones. Each run must end within five seconds with std::bad_alloc, with Error (memory), or with the result of
+// a run without failures.
 //
-// Runs have processes of their own, so that a run that aborts or hangs is a failure and does not end the test. With
-// C63_FAULT_EVERY=1 in the environment every position is tried in a new process, too.
+// Runs are in child processes, so that a run that aborts or hangs is reported as a failure and does not end the test.
+// With C63_FAULT_EVERY=1 in the environment, every allocation is also tried in a new process.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -34,7 +34,7 @@
 namespace c63::test {
 namespace {
 
-/// Does something and returns its result.
+/// Does some work and returns its result.
 using Scenario = std::function<Bytes()>;
 
 constexpr int kSame = 0, kMemory = 7, kOtherError = 1;
@@ -46,7 +46,7 @@ struct Report {
   long allocations = 0;
 };
 
-/// Allocation `number` fails, or with `from_there_on` all from that one on. 0: none fails.
+/// Runs a scenario. Allocation `number` fails; if `from_there_on` is true, all later ones, too. 0: none fails.
 Report run(const Scenario& scenario, long number, bool from_there_on) {
   Report report;
   fail_allocation(number, from_there_on);
@@ -67,12 +67,12 @@ Report run(const Scenario& scenario, long number, bool from_there_on) {
 }
 
 struct Outcome {
-  int status = 0;               ///< of the process, from waitpid()
+  int status = 0;               ///< status of the process, from waitpid()
   std::vector<Report> reports;  ///< of the runs that ended
 };
 
-/// Runs one scenario after another in a separate process, with five seconds for each run. Later runs find what lasts as
-/// long as a process: threads, arenas, constants.
+/// Runs a scenario once for each number in one child process, with five seconds per run. Later runs find objects that
+/// live as long as the process: threads, arenas, constants.
 Outcome run_in_child(const Scenario& scenario, const std::vector<long>& numbers, bool from_there_on) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
@@ -100,8 +100,9 @@ std::string describe(int status) {
   return "exit code " + std::to_string(WEXITSTATUS(status));
 }
 
-/// Tries positions of a scenario. Every `in_old`-th is tried in a process that has run the scenario before. Every
-/// `in_new`-th, or the number in the environment, is tried in a new process, which takes ten times as long.
+/// Makes allocations of a scenario fail, one per run. Every `in_old`-th is tried in a process that has already run the
+/// scenario. Every `in_new`-th, or as many as the environment says, is tried in a new process, which takes ten times as
+/// long.
 void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
   const Outcome whole = run_in_child(scenario, {0, 0}, false);
   ASSERT_EQ(whole.reports.size(), 2U) << describe(whole.status);
@@ -130,7 +131,7 @@ void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
       }
     }
     for (long first = 1; first <= whole.reports[1].allocations;) {
-      std::vector<long> numbers = {0};  // after a run without a fault the process counts as old
+      std::vector<long> numbers = {0};  // after this run without a failure, the process has run the scenario
       for (long number = first; number <= whole.reports[1].allocations; number += in_old) numbers.push_back(number);
       const Outcome outcome = run_in_child(scenario, numbers, from_there_on);
       for (std::size_t i = 0; i < outcome.reports.size(); ++i) expect_fine(outcome.reports[i], name(numbers[i], "old"));
@@ -195,7 +196,7 @@ TEST(Allocations, OfFiltersOnPictures) {
       200);
 }
 
-/// A folder for one process of a scenario.
+/// A folder for one process that runs a scenario.
 class Folder {
  public:
   Folder() : path_(std::filesystem::temp_directory_path() / ("c63-allocations-" + std::to_string(::getpid()))) {
@@ -274,7 +275,8 @@ TEST(Allocations, OfAnEncoderThatDecides) {
 }
 
 TEST(Allocations, OfASearchForScenes) {
-  // The reader allocates. So it may fail while scenes are searched, and not when the frame is taken.
+  // The reader thread allocates. So a failure may be found while scene cuts are searched, not only when the frame is
+  // taken.
   try_positions(
       [] {
         const Bytes video = scene_video(32, 32, {9, 9, 9, 200, 200, 90, 90, 90});
@@ -327,7 +329,7 @@ TEST(Allocations, OfAPushSession) {
 }
 
 TEST(Allocations, OfADecoder) {
-  // Another process makes the stream, because this one must have no threads.
+  // Another process makes the stream, because this process must have no threads when it forks.
   const std::string file = std::filesystem::temp_directory_path() / ("c63-stream-" + std::to_string(::getpid()));
   const Outcome made = run_in_child(
       [&] {

@@ -1,5 +1,5 @@
-// A library that is preloaded into a program and makes one system call fail. tools/checks/fault_check and the tests
-// here use it. Only for glibc on Linux.
+// A library that is preloaded into a program and makes one of its calls fail. Used by tools/checks/fault_check and the
+// tests in this folder. Only for glibc on Linux.
 //
 //   C63_FAULT=malloc:17     call 17 of malloc, counted from main on, fails; malloc:17+ all from that one on;
 //                           write:17! kills the program there, in the middle of what it writes
@@ -7,7 +7,7 @@
 //   C63_FAULT_TRACE=FILE    a line for each call that concerns files, appended in order
 //   C63_FAULT_SERVE=1       main does not run here, but in children, one for each line of standard input; see serve()
 //
-// "malloc" are all functions that allocate, "open", "write" and "read" their variants, too.
+// "malloc" means all functions that allocate. "open", "write" and "read" include their variants.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ enum class Call { none, malloc, write, read, open, close, fsync, rename, mmap, p
 struct Kind {
   const char* name;
   Call call;
-  int code;  ///< the errno of the failure
+  int code;  ///< the errno that the failing call sets
 };
 constexpr Kind kKinds[] = {{"malloc", Call::malloc, ENOMEM},
                            {"write", Call::write, ENOSPC},
@@ -56,7 +56,7 @@ constexpr Kind kKinds[] = {{"malloc", Call::malloc, ENOMEM},
                            {"pthread_create", Call::pthread_create, EAGAIN},
                            {"fstat", Call::fstat, EIO}};
 
-std::atomic<bool> running = false;  // between the start of main and its return
+std::atomic<bool> running = false;  // main has started and not returned
 std::atomic<long> calls = 0;
 Call failing = Call::none;
 int failure_code = 0;
@@ -98,7 +98,7 @@ bool fails(Call call) {
   return true;
 }
 
-/// write() that fails, or is killed in the middle.
+/// Makes a write() fail, or writes half of it and kills the program.
 ssize_t failing_write(int descriptor, const void* bytes, std::size_t count) {
   if (!kills) return -1;
   static_cast<void>(::syscall(SYS_write, descriptor, bytes, count / 2));
@@ -132,12 +132,14 @@ void redirect(int descriptor, const char* path, int flags) {
   ::syscall(SYS_close, file);
 }
 
-/// Loading a program and its libraries takes longer than a small run of it. So they are loaded once, and each line
+/// Runs main in child processes, because loading a program and its libraries takes longer than a small run. Each line
+/// of standard input, with tabs between the words,
 ///
 ///   FAULT SECONDS FOLDER INPUT OUTPUT ERRORS COUNT
 ///
-/// (a tab between) has a child run main in that folder, with those files as standard input, output and error, and for
-/// at most this many seconds. Its status, as of waitpid(), is answered. Returns in children; ends with the input.
+/// starts a child that runs main in that folder, with these files as standard input, output and error, for at most that
+/// many seconds. The answer is the child's status, as of waitpid(). The function returns only in children; the process
+/// ends when the input ends.
 void serve() {
   static char line[8192];
   for (;;) {
@@ -242,7 +244,7 @@ int open64(const char* path, int flags, ...) {
 }
 int close(int descriptor) {
   note("close", nullptr, descriptor);
-  // Like a real failure: the descriptor is closed nevertheless.
+  // As with a real failure of close(), the descriptor is closed nevertheless.
   const bool fault = fails(Call::close);
   const int code = errno;
   const int closed = static_cast<int>(::syscall(SYS_close, descriptor));

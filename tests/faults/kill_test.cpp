@@ -1,5 +1,5 @@
-// If a program is killed in any write, rename or close, the older output stays whole. The file that the program wrote
-// next to it decodes to the last whole frame.
+// If a program is killed in any write, rename or close, the older output stays whole. The unfinished file next to it
+// decodes up to its last whole frame.
 
 #include <csignal>
 #include <string>
@@ -36,7 +36,7 @@ class Killed : public ToolsTest {
     return all;
   }
 
-  /// How many times a normal run makes a call.
+  /// Returns how often a normal run makes this call.
   [[nodiscard]] long calls(const std::string& call, const std::vector<std::string>& command) const {
     std::vector<std::string> counted = with_fault(call, command);
     counted.insert(counted.begin() + 1, "C63_FAULT_COUNT=" + path("count"));
@@ -46,7 +46,7 @@ class Killed : public ToolsTest {
     return count;
   }
 
-  /// The file next to the output, or an empty path if there is none.
+  /// Returns the unfinished file next to the output, or an empty path if there is none.
   [[nodiscard]] std::string part() const {
     for (const auto& entry : fs::directory_iterator(folder_)) {
       if (entry.path().filename().string().find(".part-") != std::string::npos) return entry.path().string();
@@ -54,7 +54,7 @@ class Killed : public ToolsTest {
     return {};
   }
 
-  /// Expects a beginning of the stream that decodes to all its whole frames.
+  /// Expects that the file is a beginning of the stream, and decodes to all frames that it contains whole.
   void expect_whole_frames(const std::string& file) const {
     const std::string bytes = read_file(file);
     ASSERT_TRUE(std::string_view(stream_).starts_with(bytes));
@@ -65,7 +65,7 @@ class Killed : public ToolsTest {
   }
 
   std::string input_, stream_, decoded_;
-  std::vector<std::size_t> ends_;  ///< of the frames in stream_
+  std::vector<std::size_t> ends_;  ///< ends of the frames in stream_
 };
 
 TEST_F(Killed, AnEncodeLeavesTheOlderFileAndWholeFramesNextToIt) {

@@ -1,4 +1,4 @@
-// --sync: bytes, name and folder reach the disk in this order, before the program reports success.
+// With --sync, bytes, name and folder reach the disk in this order before the program reports success.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ class Sync : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  /// The calls of c63gen with these options that concern files, in order.
+  /// Returns the calls on files that c63gen makes with these options, in order.
   [[nodiscard]] std::vector<std::string> calls_of(const std::vector<std::string>& options) const {
     const std::string trace = (folder_ / "trace").string();
     fs::remove(trace);

@@ -1,5 +1,5 @@
-// Convolution of signals and pictures: the serial form against values computed by hand, the fast form against the
-// serial one.
+// Tests convolution of signals and pictures: compares the serial form with values computed by hand, and the fast form
+// with the serial one.
 #include <cmath>
 #include <limits>
 

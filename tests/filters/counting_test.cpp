@@ -1,4 +1,5 @@
-// Histogram, reduction and scan: the serial form against the definition, the fast form against the serial one.
+// Tests histogram, reduction and scan: compares the serial form with the definition, and the fast form with the serial
+// one.
 #include <cmath>
 #include <numeric>
 

@@ -13,7 +13,7 @@
 
 namespace c63 {
 
-/// Lengths around the widths of vectors, warps and blocks, and one that is not a multiple of any.
+/// Lengths at and next to the widths of vectors, warps and blocks, and one that is a multiple of none.
 inline constexpr std::array<std::size_t, 10> kLengths = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1000003};
 
 /// Odd and even sizes, narrower and wider than kernels and tiles.
@@ -28,7 +28,8 @@ enum class Content { zeros, largest, alternating, random };
 inline constexpr std::array<Content, 4> kContents = {Content::zeros, Content::largest, Content::alternating,
                                                      Content::random};
 
-/// Returns `count` values. Floats are multiples of one half within ±`bound`. Integers are within their type.
+/// Returns `count` values with this content. Bytes are 0 to 255. Other values have magnitudes up to `bound`; random
+/// floats also have a fraction.
 template <typename T>
 std::vector<T> make_values(std::size_t count, Content content, unsigned seed = 1, int bound = 1000) {
   std::mt19937 random(seed);
@@ -83,7 +84,7 @@ std::string error_id(Action&& action) {
   return {};
 }
 
-/// Returns the text of that error.
+/// Returns the text of the c63::Error that `action` throws.
 template <typename Action>
 std::string error_text(Action&& action) {
   try {

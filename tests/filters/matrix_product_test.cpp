@@ -1,4 +1,4 @@
-// Matrix product: values computed by hand, and the fast form against sums in double.
+// Tests the matrix product: compares with values computed by hand, and the fast form with sums in double.
 #include <cmath>
 
 #include "filters_test_support.h"

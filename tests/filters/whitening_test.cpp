@@ -1,4 +1,4 @@
-// Shifts against known ones, weights against what they must reproduce, whitening against its definition.
+// Compares shifts with known ones, weights with those that reproduce a frame, and whitening with its definition.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,4 +1,4 @@
-// Any bytes that FFmpeg accepts as a video give frames or one Error, with and without skipping damage.
+// Any bytes that FFmpeg accepts as a video give frames or one Error, whether or not damaged frames are skipped.
 
 #include <filesystem>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// The build folder of the module. In a bundle the module lies next to the program.
+/// The module's folder: that of the build, or an empty string in a bundle, where the module is next to the program.
 std::string module_folder() { return std::filesystem::exists(C63_MODULE_FOLDER) ? C63_MODULE_FOLDER : ""; }
 
 }  // namespace

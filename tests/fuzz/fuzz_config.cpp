@@ -1,5 +1,5 @@
-// Any file of --config is either understood or one Error, and never a crash. --describe-options can still print what it
-// set.
+// Any --config file is either accepted or gives one Error, and never a crash. --describe-options can then still print
+// the settings.
 
 #include <CLI/App.hpp>
 #include <string>

@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Outcome pieces = decode_with(stream, settings, 97);
   require(pieces.fault == whole.fault && pieces.frames.size() == whole.frames.size());
 
-  // So does decoding frame by frame.
+  // Decoding frame by frame gives the same result.
   c63::FrameDecoder decoder(settings);
   for (const c63::DecodedFrame& frame : whole.frames) {
     const c63::DecodedFrame alone = decoder.decode(stream.subspan(frame.offset, frame.coded_bytes));

@@ -11,7 +11,8 @@
 
 namespace {
 
-/// A frame costs the decoding of its GOP, and a repeat has only four bytes.
+/// The largest stream whose frames are also decoded one by one. Each frame costs the decoding of its GOP, and a repeat
+/// has only four bytes.
 constexpr std::size_t kMostForSeeking = 8 << 10;
 
 struct Outcome {

@@ -1,5 +1,6 @@
-// Entropy decoding as on a GPU. Any bytes are the scan of a picture, and both forms of the decoder read it alike. Bytes
-// that begin like a frame are also a stream, which decodes to the same frames and the same Error on a device.
+// Tests the entropy decoder of GPUs on the host. Any bytes are taken as a scan, which both forms of the decoder must
+// read alike. Bytes that begin like a frame are also taken as a stream. It must decode to the same frames and the same
+// Error on a device.
 
 #include <algorithm>
 #include <memory>
@@ -35,7 +36,7 @@ Outcome decode_with(std::span<const std::uint8_t> stream, std::shared_ptr<c63::D
   return outcome;
 }
 
-/// The first byte is the size of the picture and its kind.
+/// Parses a scan with both forms. The first byte selects the picture's size and kind.
 void parse_both_ways(std::span<const std::uint8_t> bytes) {
   const c63::Geometry geometry(16 * (1 + (bytes[0] & 3)), 16 * (1 + (bytes[0] >> 2 & 3)));
   const bool key = (bytes[0] & 16) != 0;

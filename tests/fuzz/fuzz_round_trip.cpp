@@ -1,4 +1,4 @@
-// Any encode decodes to the encoder's reconstruction, at any size, quality and content, with any decisions. Every
+// Any encode decodes to the encoder's reconstruction, for any size, quality and content and any decisions. Every
 // instruction set writes the same bytes.
 
 #include <array>
@@ -17,7 +17,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Any of the decisions is set, or left to the preset.
+/// Sets some of the decisions, as the bits of `set` say. The others are left to the preset.
 c63::RateSettings rate_of(std::uint8_t set, std::uint8_t values, std::uint8_t lambda) {
   c63::RateSettings rate;
   const auto has = [](std::uint8_t bits, int bit) { return (bits >> bit & 1) != 0; };

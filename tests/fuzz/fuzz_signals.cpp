@@ -1,4 +1,5 @@
-// Any bytes as a signal give finite values or one Error. Written and read again, the values are the same to the bit.
+// Any bytes taken as a signal give finite values or one Error. If the values are written and read again, they are the
+// same, bit for bit.
 
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Any bytes as raw video or Y4M give frames or one Error, the same from a file and from a pipe.
+// Any bytes taken as raw video or Y4M give frames or one Error. A file and a pipe give the same.
 
 #include "source_outcome.h"
 

@@ -15,12 +15,12 @@ inline void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Bytes as a file with a name, for as long as this object lives: a regular file in memory, or a pipe.
+/// Bytes that can be opened by a name as long as the object exists: a regular file in memory, or a pipe.
 class NamedBytes {
  public:
   enum class Kind { file, pipe };
 
-  /// A pipe holds 64 KiB.
+  /// A pipe takes at most 64 KiB.
   NamedBytes(std::span<const std::uint8_t> bytes, Kind kind) {
     int writer = -1;
     if (kind == Kind::file) {

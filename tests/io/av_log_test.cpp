@@ -7,7 +7,7 @@
 #include "io_test_support.h"
 #include "movie_builder.h"
 
-// Which error gets FFmpeg's messages, and how much memory FFmpeg may take.
+// Tests which error contains FFmpeg's messages, and how much memory FFmpeg may use.
 
 namespace c63 {
 namespace {

@@ -11,14 +11,14 @@
 #include "io_test_support.h"
 #include "movie_builder.h"
 
-// A video is read only from the named file, whatever it says of other files and hosts.
+// Tests that a video is read only from the named file, even if it refers to other files and hosts.
 
 namespace c63 {
 namespace {
 
 using test::expect_error;
 
-/// A socket on this machine that must get no connection.
+/// A socket on this machine to which nobody may connect.
 class SilentSocket {
  public:
   explicit SilentSocket(int type) : descriptor_(::socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
@@ -69,7 +69,7 @@ class AvReferences : public test::TemporaryFolder {
     TemporaryFolder::TearDown();
   }
 
-  /// Expects that the content is refused, as a file of that name and from a pipe.
+  /// Expects an error for this content, both as a file of that name and from a pipe.
   void expect_refused(const std::string& name, const std::string& content) {
     SCOPED_TRACE(name + ": " + content.substr(0, 60));
     const std::string file = write_file(name, content);
@@ -120,7 +120,7 @@ TEST_F(AvReferences, DataOfAMovieInAnotherFileIsRefused) {
 }
 
 TEST_F(AvReferences, NamesAreNeitherPatternsNorAddresses) {
-  // Next to files that the first two names would match as patterns.
+  // As patterns, the first two names would match these files.
   write_file("p000.ppm", picture('n'));
   write_file("p001.ppm", picture('n'));
   for (const std::string name : {"p%03d.ppm", "p*.ppm", "concat:p000.ppm|p001.ppm"}) {

@@ -45,7 +45,7 @@ inline std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Bytes that differ from place to place.
+/// Bytes that look random.
 inline std::string sample_bytes(std::size_t count, unsigned seed = 1) {
   std::string bytes(count, '\0');
   std::uint32_t state = seed * 2654435761U + 1;
@@ -70,7 +70,7 @@ inline void expect_error(ErrorKind kind, const std::string& id, const std::funct
   }
 }
 
-/// Returns frame `index`, or "" if there is none. The buffer is poisoned first.
+/// Returns frame `index`, or "" if it does not exist. The buffer is poisoned before the read.
 inline std::string read_frame(FrameSource& source, std::int64_t index) {
   const VideoFormat format = source.format();
   std::vector<std::uint8_t> frame(frame_bytes(format.width, format.height), 0xA5);
@@ -88,7 +88,7 @@ inline std::string read_all(FrameSource& source) {
   }
 }
 
-/// Replaces a standard descriptor by `replacement`, for as long as this object lives. Closes `replacement`.
+/// Replaces a standard descriptor by `replacement` as long as the object exists, then closes `replacement`.
 class RedirectedDescriptor {
  public:
   RedirectedDescriptor(int standard, int replacement) : standard_(standard), saved_(::dup(standard)) {

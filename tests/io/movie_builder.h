@@ -12,10 +12,10 @@ struct MovieShow {
   std::array<int, 4> matrix = {};   ///< a, b, c, d of its display matrix; zeros: no matrix
 };
 
-/// Returns a QuickTime file with these raw RGB pictures of 16x16, whole or not.
+/// Returns a QuickTime file with these raw RGB pictures of 16x16. Pictures may be incomplete.
 [[nodiscard]] std::string movie_of(const std::vector<std::string>& pictures, const MovieShow& show = {});
 
-/// Returns a movie whose only picture lies in another file, at `path` from the root.
+/// Returns a movie whose only picture is in another file. `path` is that file's absolute path.
 [[nodiscard]] std::string movie_with_data_elsewhere(const std::string& path);
 
 }  // namespace c63::test

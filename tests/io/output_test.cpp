@@ -127,7 +127,7 @@ TEST_F(OutputFiles, NamedDescriptorsAreWrittenAtTheirPosition) {
   EXPECT_TRUE(file.direct());
   file.write("new");
   file.commit();
-  EXPECT_EQ(::close(descriptor), 0);  // a copy was written
+  EXPECT_EQ(::close(descriptor), 0);  // the OutputFile used a copy of this descriptor
   EXPECT_EQ(read_file(path("log")), "old new");
   EXPECT_EQ(files_in_folder(), 1U);
 }

@@ -33,7 +33,7 @@ TEST(SequenceGenerator, DefaultSequenceIsTheSameOnEveryMachine) {
   EXPECT_EQ(test::sha256(all_frames(options)), "132e25cd748666d2eeb4d483efccf788552f15ec76de826807470f690c05e7ba");
 }
 
-#if !defined(C63_SANITIZED)  // with one thread all of its frames take long
+#if !defined(C63_SANITIZED)  // with sanitizers, all of its frames take too long on one thread
 TEST(SequenceGenerator, DefaultSequenceHasTheChecksumThatIsHandedOut) {
   const std::string checksums = test::read_file(C63_SOURCE_DIR "/sequences/CHECKSUMS");
   const std::size_t entry = checksums.find("  natural_352x288.yuv\n");
@@ -154,7 +154,7 @@ TEST(SequenceGenerator, FirstFrameHasNoKnownMotion) {
   }
 }
 
-/// Bilinear sample of the luma of `frame` at (x, y) in 1/256 sample.
+/// The luma of `frame` at (x, y), by bilinear interpolation. Coordinates are in 1/256 sample.
 double luma_at(const std::string& frame, int width, double x, double y) {
   const int x0 = static_cast<int>(std::floor(x));
   const int y0 = static_cast<int>(std::floor(y));

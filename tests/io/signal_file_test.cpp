@@ -1,4 +1,4 @@
-// Signals in files: exact to the last bit. Also every way in which a file can be broken.
+// Tests signals in files: values are exact to the last bit, and every kind of damage gives an error.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -19,7 +19,7 @@ class SkippingSource : public test::TemporaryFolder {
                               }});
   }
 
-  /// Reads the whole video in order into `frames_`.
+  /// Reads the whole video in order into `frames_`. Returns the seek table that this fills.
   [[nodiscard]] std::shared_ptr<SeekTable> table_of(const std::string& file) {
     auto table = std::make_shared<SeekTable>();
     const auto source = open(file, table);
@@ -32,8 +32,8 @@ class SkippingSource : public test::TemporaryFolder {
     return table;
   }
 
-  /// Opens the source again, skips to frame `first`, and expects all frames from it to the last one. Returns the frame
-  /// at which the source continued.
+  /// Opens the source again, skips to frame `first`, and expects all frames from there to the end. Returns the frame at
+  /// which the source began to read.
   std::int64_t expect_frames_from(const std::string& file, const std::shared_ptr<SeekTable>& table, std::int64_t first) {
     const auto source = open(file, table);
     const std::int64_t entered = source->skip_towards(0, first);
@@ -128,7 +128,8 @@ TEST_F(SkippingSource, EntersWhatEncodersWrite) {
   struct Case {
     std::string name;
     std::string options;
-    bool enters;  ///< its key frames have times, and no frame shown after one refers to an earlier one
+    /// Seeking works: key frames have times, and frames shown after a key frame do not refer to frames before it.
+    bool enters;
   };
   const std::vector<Case> cases = {
       {"closed.mp4", "-c:v libx264 -g 8 -bf 2", true},
@@ -148,7 +149,7 @@ TEST_F(SkippingSource, EntersWhatEncodersWrite) {
     std::int64_t entered = 0;
     for (std::int64_t first = 0; first < 40; first += 3) entered += expect_frames_from(file, table, first) > 0 ? 1 : 0;
     if (!c.enters) continue;
-    EXPECT_EQ(entered, 11);  // from frame 9 on
+    EXPECT_EQ(entered, 11);  // all positions from frame 9 on
     EXPECT_TRUE(warnings_.empty()) << warnings_[0];
   }
 }

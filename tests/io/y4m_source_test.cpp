@@ -17,7 +17,7 @@ class Y4mSource : public test::TemporaryFolder {
   std::unique_ptr<FrameSource> open(const std::string& content) {
     return open_frame_source(options(write_file("a.y4m", content)));
   }
-  /// Opening the file or reading all of it fails with this error, from a file and from a pipe.
+  /// Expects that opening the file or reading all of it fails with this error, as a file and from a pipe.
   void expect_fault(const std::string& content, const std::string& id, std::optional<std::int64_t> frame,
                     std::optional<std::int64_t> offset, ErrorKind kind = ErrorKind::input) {
     const auto check = [&](const Error& error) {
@@ -161,7 +161,7 @@ TEST_F(Y4mSource, EveryTruncationIsReportedAndWholeFramesComeFirst) {
 #ifdef C63_HAVE_FFMPEG
 
 TEST_F(Y4mSource, OtherLayoutsAreConvertedAsFfmpegDoes) {
-  // Both read the same file: our parser finds the frames of one, FFmpeg's those of the other.
+  // Two sources read the same file: c63's parser finds the frames of one, FFmpeg's those of the other.
   for (const auto& [chroma, bytes] : {std::pair{"411", 16 * 6 * 3 / 2},
                                       {"422", 16 * 6 * 2},
                                       {"444", 16 * 6 * 3},

@@ -9,7 +9,7 @@
 
 namespace c63::parity {
 
-/// Contents of test planes: the extremes of a stage's arithmetic, and everything between.
+/// The contents of test planes: extremes of a stage's arithmetic, and values in between.
 enum class Content { zeros, ones, alternating, columns, random, extremes, gradient, noise_on_gray, shifted };
 
 inline constexpr std::array kContents = {Content::zeros,    Content::ones,     Content::alternating,
@@ -22,8 +22,8 @@ inline const char* name_of(Content content) {
   return kNames[static_cast<std::size_t>(content)];
 }
 
-/// Fills `width` samples of each row. Rows are `pitch` bytes apart; the bytes between stay. The same seed gives the
-/// same content.
+/// Fills `width` samples of each row. Rows are `pitch` bytes apart; the bytes between rows do not change. The same seed
+/// gives the same content.
 inline void fill(Content content, std::uint8_t* data, int width, int height, std::ptrdiff_t pitch, unsigned seed) {
   std::mt19937 random(seed);
   for (int y = 0; y < height; ++y) {
@@ -39,7 +39,7 @@ inline void fill(Content content, std::uint8_t* data, int width, int height, std
         case Content::extremes: value = (r & 1) != 0 ? 255 : 0; break;
         case Content::gradient: value = (3 * x + 5 * y + static_cast<int>(seed)) & 255; break;
         case Content::noise_on_gray: value = 126 + static_cast<int>(r % 5); break;
-        case Content::shifted:  // the same picture for every seed, shifted: real motion to find
+        case Content::shifted:  // the same picture for every seed, shifted, so that there is real motion
           value = (128 + ((x + static_cast<int>(seed)) * 7 ^ (y + 2 * static_cast<int>(seed)) * 11) % 100) & 255;
           break;
       }

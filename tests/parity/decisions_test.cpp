@@ -42,7 +42,7 @@ class DecisionParity : public testing::TestWithParam<SimdLevel> {
   const DecisionKernels* kernels_ = nullptr;
 };
 
-/// A plane with the margin that kernels may read.
+/// A plane with the margin that kernels may read past its end.
 class Plane {
  public:
   Plane(Content content, int width, int height, std::ptrdiff_t pitch, unsigned seed)
@@ -67,7 +67,7 @@ class Plane {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// Tables of all kinds: flat and course ones, steps of 1 and 255.
+/// Tables of all kinds: flat ones, course ones, steps of 1 and of 255.
 std::vector<LevelTable> level_tables() {
   std::vector<LevelTable> tables;
   Random random(1);
@@ -89,7 +89,7 @@ std::vector<LevelTable> level_tables() {
 
 TEST_P(DecisionParity, SearchOfEveryBlock) {
   constexpr int kSizes[][2] = {{8, 8}, {16, 16}, {48, 40}, {88, 24}, {8, 96}};
-  // the scalar kernels' result, computed once for all levels
+  // The scalar kernels' result, computed once for all instruction sets.
   static std::vector<std::vector<std::array<std::uint32_t, 9>>> known;
   std::size_t at = 0;
   for (const auto [width, height] : kSizes) {
@@ -178,7 +178,7 @@ TEST_P(DecisionParity, TransformOfAnyNumberOfBlocks) {
 
 // ---- levels and costs
 
-/// A block with at most `kept` large coefficients. No two blocks are alike.
+/// A random block with at most `kept` large coefficients, of magnitudes up to about `reach`.
 TransformedBlock random_block(Random& random, const LevelTable& table, std::uint32_t kept, std::uint32_t reach) {
   TransformedBlock block{};
   for (std::int16_t& c : block.coefficients) c = static_cast<std::int16_t>(static_cast<int>(random.below(33)) - 16);
@@ -192,7 +192,8 @@ TransformedBlock random_block(Random& random, const LevelTable& table, std::uint
   return block;
 }
 
-/// Kept coefficients and their sizes, from none to a full block, with no more energy than a block can have.
+/// Numbers of large coefficients with their largest magnitude, from none to a full block. No block has more energy than
+/// a real one can have.
 struct Shape {
   std::uint32_t kept;
   std::uint32_t reach;
@@ -239,8 +240,8 @@ TEST_P(DecisionParity, CostsOfCandidates) {
     for (const int dc : {0, 1, -1, 40, -40, 500, -500, 7000, 32704, -32704}) {
       for (const Shape shape : kShapes) {
         TransformedBlock block = random_block(random, table, shape.kept, shape.reach);
-        // Sums that fit this DC coefficient, which has 4 fraction bits and is eight times the mean. Costs have bounds
-        // only for such sums.
+        // The residual sum must fit the DC coefficient, which has 4 fraction bits and is eight times the mean. Costs
+        // are limited only for such sums.
         block.coefficients[0] = static_cast<std::int16_t>(dc);
         block.residual_sum = dc / 2;
         const int least = dc / 2 * (dc / 2) / 64;
@@ -272,7 +273,7 @@ BeamCandidate random_candidate(Random& random, std::uint32_t reach, std::uint32_
   c.vector_bits = c.vector == kNoVector ? kNoVectorBits : kVectorFlagBits + vector_bits(v.x, v.y);
   for (std::size_t i = 0; i < kDcLevels; ++i) {
     c.levels[i] = static_cast<std::int16_t>(static_cast<int>(random.below(2 * level_reach + 1)) - static_cast<int>(level_reach));
-    // Few different costs: only with equal costs does the order matter.
+    // Only a few different costs, because the order of candidates matters only if costs are equal.
     c.costs[i] = i > 0 && random.below(4) == 0 ? kInvalidCost : static_cast<Cost>(random.below(reach) * 64);
   }
   return c;
@@ -323,7 +324,7 @@ TEST_P(DecisionParity, NarrowBeams) {
     }
     Beam expected;
     Beam actual;
-    for (const std::size_t count : {1U, 7U, 0U, 12U}) {  // one span after the other
+    for (const std::size_t count : {1U, 7U, 0U, 12U}) {  // the row in several calls
       std::vector<NarrowCandidates> blocks(count);
       for (std::size_t i = 0; i < count; ++i) {
         NarrowCandidates& block = blocks[i];
@@ -362,7 +363,7 @@ TEST(VectorListParity, ListsWhatCandidateVectorsDoes) {
   Random random(6);
   for (int n = 0; n < 20000; ++n) {
     const PlaneGeometry g = Geometry(16 * static_cast<int>(1 + random.below(4)), 16 * static_cast<int>(1 + random.below(4))).plane(0);
-    // few different vectors, so that most are repeated
+    // Only a few different vectors, so that most are repeated.
     const auto reach = static_cast<int>(1 + random.below(n % 4 == 0 ? 127 : 3));
     const auto vector = [&] {
       return MotionVector{static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach),

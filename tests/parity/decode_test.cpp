@@ -1,5 +1,5 @@
-// Whole, mutated and truncated streams decode to the same pictures and the same error with every instruction set and any number
-// of threads.
+// Whole, mutated and truncated streams give the same pictures and the same error with every instruction set and any
+// number of threads.
 
 #include <gtest/gtest.h>
 

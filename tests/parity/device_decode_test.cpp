@@ -1,5 +1,5 @@
 // Decoding on a device gives the pictures and the error of decoding on the CPU, for any stream. Here the host plays the
-// device; tests/cuda_me has the same with a GPU.
+// device; tests/cuda_me does the same with a GPU.
 
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST(DeviceDecode, PredictionsAndVectorsAreRefused) {
   }
 }
 
-/// A device that reports frame `index` as invalid.
+/// A device that says that frame `index` is invalid, although it is valid.
 class DoubtfulBackend final : public DecodeBackend {
  public:
   explicit DoubtfulBackend(int index) : left_(index) {}
@@ -116,7 +116,7 @@ TEST(DeviceDecode, AValidFrameThatADeviceRejectsIsDecoded) {
   EXPECT_EQ(decoded.frames.size(), 4U);
 }
 
-/// A host device that is ready before the first frame, or never.
+/// A joining device that is ready before the first frame.
 std::shared_ptr<JoiningDecoder> joining(const std::shared_ptr<DecodeBackend>& device) {
   constexpr JoiningDecoder::Worth kAlways{.starting_ms = 0, .opening_ms = 0};
   auto decoder = std::make_shared<JoiningDecoder>([device] { return device; }, kAlways);
@@ -126,7 +126,7 @@ std::shared_ptr<JoiningDecoder> joining(const std::shared_ptr<DecodeBackend>& de
 }
 
 TEST(DeviceDecode, ADeviceTakesOverAtAnyKeyFrame) {
-  constexpr std::size_t kFrames = 150;  // many more than are submitted before the first one is handed out
+  constexpr std::size_t kFrames = 150;  // many more than are submitted before the first one is returned
   const Bytes stream = encode(moving_video(44, 36, kFrames), {.coding = {.width = 44, .height = 36, .key_interval = 3}});
   const DecodeOutcome expected = outcome_of([&](const auto& sink) { static_cast<void>(Decoder().decode_views(stream, sink)); });
   for (const std::size_t after : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U, 50U, 101U, 149U, 150U}) {

@@ -1,4 +1,4 @@
-// The project's promise: equal settings give equal bytes with every instruction set, thread count and lane count.
+// Equal settings give equal bytes with every instruction set, thread count and lane count. The project promises this.
 
 #include <gtest/gtest.h>
 
@@ -61,10 +61,10 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-/// Every thread count with every lane count.
+/// Combinations of thread counts and lane counts.
 constexpr Execution kExecutions[] = {{1, 1}, {1, 3}, {2, 3}, {2, 1}, {5, 1}, {5, 3}};
 
-/// The scalar kernels' stream of a video, made once for all levels.
+/// Returns the stream that the scalar kernels make of a video. Each is made once for all instruction sets.
 const std::vector<std::uint8_t>& scalar_stream(std::span<const std::uint8_t> video, EncoderSettings settings) {
   static std::map<std::array<int, 4>, std::vector<std::uint8_t>> known;
   const CodingSettings& coding = settings.coding;
@@ -93,8 +93,8 @@ TEST_P(EncodeParity, SameBytesAndPictures) {
       const std::vector<std::uint8_t>& expected = scalar_stream(video, settings);
       settings.execution.simd = level;
       for (std::size_t i = 0; i < std::size(kExecutions); ++i) {
-        // All combinations with the default method, without sanitizers. Otherwise in turns, so that each method has at
-        // least three sizes.
+        // Without sanitizers, the default method uses all combinations. In all other cases every third one is used, so
+        // that each method has at least three sizes.
         const bool all = method == SearchMethod::full && level != SimdLevel::scalar && !kSanitized;
         if (!all && (size + range + i) % 3 != 0) continue;
         settings.execution.threads = kExecutions[i].threads;

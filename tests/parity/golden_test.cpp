@@ -1,4 +1,4 @@
-// The course encoder's bytes, with every instruction set.
+// Every instruction set gives the course encoder's bytes.
 
 #include <gtest/gtest.h>
 

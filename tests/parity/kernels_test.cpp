@@ -1,4 +1,4 @@
-// One test body for every kernel and every instruction set: each must do exactly what the scalar kernel does.
+// Compares every kernel of every instruction set with the scalar kernel. The results must be equal.
 
 #include "cpu/kernels.h"
 
@@ -21,7 +21,7 @@ using parity::fill;
 using parity::kContents;
 using parity::name_of;
 
-/// A plane in poisoned memory with the margin that kernels may read.
+/// A plane in poisoned memory with the margin that kernels may read past its end.
 class Plane {
  public:
   Plane(int width, int height, std::ptrdiff_t pitch, std::uint8_t poison = 0xA5)
@@ -69,7 +69,7 @@ TEST_P(KernelParity, Sad) {
   }
 }
 
-/// The sums of a plane as a searcher stores them.
+/// The sums of a plane, in memory as a searcher stores them.
 std::vector<std::uint16_t> sums_of(const Kernels& kernels, ConstPlaneView plane) {
   std::vector<std::uint16_t> sums(static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height) +
                                   4 * kPlaneGuard, 0xBEEF);
@@ -96,7 +96,7 @@ void expect_same(const BestCandidate& actual, const BestCandidate& expected, con
 
 TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
   constexpr int kSizes[][2] = {{16, 16}, {48, 40}, {88, 24}, {16, 96}};
-  static std::vector<BestCandidate> known;  // the scalar kernel's result, computed once for all levels
+  static std::vector<BestCandidate> known;  // the scalar kernel's result, computed once for all instruction sets
   std::size_t at = 0;
   for (const auto [width, height] : kSizes) {
     for (const Content content : kContents) {
@@ -115,7 +115,8 @@ TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
             if (at == known.size()) known.push_back(scalar_.search_brute(search));
             const BestCandidate expected = known[at++];
             expect_same(kernels_->search_brute(search), expected, what);
-            // The result does not depend on the start: the first candidate, the last, the best itself, one in between.
+            // The result must not depend on the starting candidate: the first, the last, the best itself, or one in
+            // between.
             const int places[][2] = {{window.left, window.top},
                                      {window.right - 1, window.bottom - 1},
                                      {expected.x, expected.y},
@@ -132,8 +133,8 @@ TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
 }
 
 TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
-  // A picture that repeats every 8 samples has equal SADs everywhere. One that repeats every 4 has them closer
-  // together.
+  // In a picture that repeats every 8 samples, many candidates have equal SADs. If it repeats every 4, equal candidates
+  // are closer together.
   for (const int period : {4, 8, 16}) {
     Plane plane(96, 96, 96);
     for (int y = 0; y < 96; ++y) {
@@ -161,7 +162,7 @@ TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
 /// The most neighbouring blocks in a test: a little more than two calls of any kernel take.
 constexpr int kMostBlocks = 9;
 
-/// Predictions of `count` blocks, each from another place in `plane`. Every third is the row of zeros.
+/// Predictions of `count` blocks, from different places in `plane`. Every third block is predicted from zeros.
 std::vector<BlockPrediction> predictions_in(Plane& plane, int count, unsigned seed) {
   static constexpr std::uint8_t kZeros[8] = {};
   const PlaneView view = plane.view();
@@ -176,7 +177,7 @@ std::vector<BlockPrediction> predictions_in(Plane& plane, int count, unsigned se
   return predictions;
 }
 
-/// Codes blocks, with poison before and after the place of their levels.
+/// Codes blocks. The memory before and after the levels is poisoned.
 std::vector<std::int16_t> code(const Kernels& kernels, const std::uint8_t* current, std::ptrdiff_t current_pitch,
                                std::span<const BlockPrediction> predictions, const TransformTable& table) {
   std::vector<std::int16_t> levels(64 * predictions.size() + 2 * 64, 0x5A5A);
@@ -197,7 +198,7 @@ TEST_P(KernelParity, CodeBlocks) {
           const int count = 1 + static_cast<int>(seed) % kMostBlocks;
           Plane current(a, kWidth, 16, kWidth + 5, seed);
           Plane source(b, 24, 24, 24 + 3, seed + 100);
-          // Also at the end of the plane, where only the margin follows.
+          // Also at the end of the plane, which only the margin follows.
           for (const int end : {8 * count, 8 * count + 3, kWidth}) {
             const std::uint8_t* p = &current.view().at(end - 8 * count, 8);
             const auto predictions = predictions_in(source, count, seed);
@@ -224,8 +225,8 @@ TEST_P(KernelParity, CodeBlocksInAnyNumber) {
 }
 
 TEST_P(KernelParity, CodeBlocksOnTies) {
-  // Flat residuals put the DC coefficient on the halves where rounding changes, and next to them: every residual and
-  // every step.
+  // Flat residuals give DC coefficients on and next to the halves where rounding changes. All residuals and all steps
+  // are tested.
   Plane current(8 * 16, 8, 8 * 16);
   Plane source(8 * 16, 8, 8 * 16);
   std::vector<BlockPrediction> predictions;
@@ -247,7 +248,7 @@ TEST_P(KernelParity, CodeBlocksOnTies) {
           << residual << " step " << step;
     }
   }
-  // Two different values in a block do the same for the other coefficients.
+  // Blocks with two different values do the same for the other coefficients.
   const TransformTable table(make_quantization_tables(25)[0], 0);
   Plane pairs(8 * 86, 8, 8 * 86);
   const std::vector<BlockPrediction> nothing = [] {
@@ -285,7 +286,7 @@ TEST_P(KernelParity, RestoreBlocksWithAnyLevelsAndSteps) {
     const TransformTable table(steps, round % 3);
     const int count = round % (kMostBlocks + 1);
     std::vector<std::int16_t> levels(static_cast<std::size_t>(64 * count));
-    // A few low levels in all blocks, or any levels in some.
+    // In some rounds, nonzero levels only at low indices; in others at any.
     const unsigned places = round % 3 == 0 ? 10 : round % 3 == 1 ? 25 : 64;
     for (int block = 0; block < count; ++block) {
       const unsigned nonzero = random() % 8 == 0 ? 64 : random() % 12;

@@ -1,4 +1,4 @@
-// Batches of pairs and their options: every instruction set and method against the definition.
+// Compares searches of several pairs, with all options, of every instruction set and method with the definition.
 
 #include "cpu/pair_search.h"
 

@@ -1,5 +1,5 @@
-// The automatic full search: which method it chooses, by a clock that the kernels themselves advance. The choice never
-// changes the result.
+// Tests which method the automatic full search chooses. Test kernels advance the clock by the time that they pretend to
+// take. The choice never changes the result.
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -30,7 +30,7 @@ Cost brute;
 Cost eliminate;
 Cost sums;
 const Kernels* real = nullptr;
-bool is_checked = false;  ///< the result in this frame is checked; otherwise nothing is searched
+bool is_checked = false;  ///< the current frame's result is checked; if false, kernels search nothing
 
 std::chrono::nanoseconds& clock_of_thread() {
   thread_local std::chrono::nanoseconds time{};
@@ -88,7 +88,7 @@ class Plane {
 
   [[nodiscard]] int blocks() const { return geometry_.blocks(); }
 
-  /// Searches the next frame. Checks the result if asked to.
+  /// Searches the next frame. Checks the result if `check` is true.
   void search(bool check) {
     ++frame_;
     is_checked = check;
@@ -186,7 +186,7 @@ TEST_P(AutomaticSearch, CountsTheSumsForElimination) {
     for (int frame = 0; frame < kRound; ++frame) {
       plane.search(false);
       if (frame >= 3) {
-        // 10 blocks. Each is faster by 2 with the sums of 37 rows.
+        // For 10 blocks, elimination saves 20. The sums of 37 rows cost more.
         ASSERT_EQ(eliminate.calls, 0) << cost_of_sums << " frame " << frame;
       }
     }

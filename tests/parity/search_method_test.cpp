@@ -1,5 +1,5 @@
-// A search method names the candidates that it tries, and then serves every goal and preset. A method that tries all
-// finds the same as the exhaustive methods, which are faster.
+// A search method only lists the candidates that it tries, and then works for every goal and preset. A method that
+// tries all candidates finds the same as the exhaustive methods.
 
 #include "cpu/search_method.h"
 
@@ -35,7 +35,7 @@ class EveryCandidate final : public BlockSearcher {
   }
 };
 
-/// A plane with the margin that kernels need.
+/// A plane with the margin that kernels may read past its end.
 class Plane {
  public:
   Plane(Content content, int width, int height, unsigned seed)

@@ -12,7 +12,7 @@ namespace {
 std::atomic<bool> watching = false;
 std::atomic<std::size_t> largest_request = 0;
 std::atomic<std::size_t> total_requested = 0;
-std::atomic<std::ptrdiff_t> in_use = 0;  // since watching began; negative if older memory is given back
+std::atomic<std::ptrdiff_t> in_use = 0;  // since the probe was made; negative if older memory is released
 std::atomic<std::ptrdiff_t> most_in_use = 0;
 
 template <typename Value>

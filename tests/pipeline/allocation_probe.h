@@ -4,7 +4,7 @@
 
 namespace c63::test {
 
-/// Watches this program's operator new, on all threads, as long as it lives. Only one may exist at a time.
+/// Watches this program's operator new in all threads, as long as the object exists. Only one may exist at a time.
 class AllocationProbe {
  public:
   AllocationProbe();
@@ -12,11 +12,11 @@ class AllocationProbe {
   AllocationProbe(const AllocationProbe&) = delete;
   AllocationProbe& operator=(const AllocationProbe&) = delete;
 
-  /// Bytes of the largest single request so far.
+  /// The largest single request so far, in bytes.
   [[nodiscard]] std::size_t largest() const;
-  /// Bytes of all requests so far.
+  /// The bytes of all requests so far.
   [[nodiscard]] std::size_t total() const;
-  /// The most bytes in use at the same time so far, besides those at its construction.
+  /// The most bytes that were in use at the same time, without those in use at construction.
   [[nodiscard]] std::size_t peak() const;
 };
 

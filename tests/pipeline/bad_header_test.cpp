@@ -1,4 +1,4 @@
-// Streams whose frames are built wrongly: every case is one error with its place, after all whole frames before it.
+// Tests streams with invalid headers. In each case the decoder returns all valid frames, then one error with its place.
 
 #include "pipeline/allocation_probe.h"
 #include "pipeline/bad_stream.h"
@@ -90,7 +90,7 @@ TEST_F(BadHeader, NoSofAtTheStart) {
 TEST_F(BadHeader, NoSofAfterAKeyFrame) {
   stream_.cut(1, layout::kSof, layout::kDht - layout::kSof);
   expect_fault_in(stream_, "C63-KEY-REPLACED", 1, layout::kSos - 20);
-  stream_.frames.insert(stream_.frames.begin() + 1, kRepeat);  // nor after its repeat
+  stream_.frames.insert(stream_.frames.begin() + 1, kRepeat);  // also not allowed after the key frame's repeat
   const Decoded decoded = decode_stream(stream_.bytes());
   ASSERT_TRUE(decoded.error);
   EXPECT_EQ(decoded.error->id(), "C63-KEY-REPLACED") << decoded.error->what();
@@ -142,7 +142,7 @@ TEST_F(BadHeader, SegmentsWithoutAScanAreNotARepeat) {
     StreamEditor edited(valid());
     Bytes frame = kRepeat;
     frame.insert(frame.begin() + 2, valid().begin() + first, valid().begin() + end);
-    // A believable size is checked before anything missing is reported.
+    // The size is checked before missing segments are reported.
     edited.frames.insert(edited.frames.begin() + 1, frame);
     expect_fault_in(edited, "C63-NO-SCAN", 1, 2 + end - first);
   }
@@ -269,7 +269,7 @@ TEST_F(BadHeader, QuantizationTablesPersist) {
 }
 
 TEST_F(BadHeader, AllocationBomb) {
-  // A tiny stream that claims the largest picture: 39.8 MB of scan would have to follow.
+  // A tiny stream that claims to have the largest picture. Its scan would have at least 39.8 MB.
   stream_.set_u16(0, layout::kWidth, 65520);
   stream_.set_u16(0, layout::kHeight, 32752);
   const Bytes bytes = stream_.bytes();
@@ -278,7 +278,7 @@ TEST_F(BadHeader, AllocationBomb) {
     expect_fault(bytes, "C63-TRUNCATED", 0, bytes.size());
     EXPECT_LT(probe.largest(), std::size_t{1} << 20);
   }
-  // Only the first header: nothing except the size is known.
+  // Only the first header, so the decoder knows nothing but the size.
   const Bytes head(bytes.begin(), bytes.begin() + layout::kScan);
   const AllocationProbe probe;
   expect_fault(head, "C63-TRUNCATED", 0, head.size());
@@ -296,7 +296,7 @@ TEST_F(BadHeader, PictureAboveTheMemoryLimit) {
   EXPECT_EQ(decoded.error->place().frame, 0);
 }
 
-/// A valid beginning, then zeros without end.
+/// A valid beginning, followed by zeros without end.
 class EndlessSource final : public ByteSource {
  public:
   explicit EndlessSource(Bytes start) : start_(std::move(start)) {}

@@ -1,4 +1,5 @@
-// Scans with codes that no encoder writes: every case is one error with its place, after all whole frames before it.
+// Tests scans with codes that no encoder writes. In each case the decoder returns all valid frames, then one error with
+// its place.
 
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/entropy_encoder.h"
@@ -13,8 +14,8 @@ class BadScan : public BadStream {
 
   static Bytes empty_key_frame() { return ScanBuilder().empty_blocks().frame(kSide, kSide, true); }
 
-  /// Expects this fault in this block, both in a key frame and in an inter frame after an empty key frame. The block
-  /// starts in byte `byte` of the scan.
+  /// Expects this error in this block, in a key frame or in an inter frame after an empty key frame. The block starts
+  /// in byte `byte` of the scan.
   static void expect_block_fault(ScanBuilder& scan, const std::string& id, const std::string& block, std::size_t byte,
                                  bool key, int side = kSide) {
     const Bytes before =
@@ -47,7 +48,7 @@ TEST_F(BadScan, VectorOutsideThePicture) {
     expect_block_fault(scan, "C63-MV-RANGE", "Y block 0,0", 0, false);
   }
   ScanBuilder scan;
-  scan.empty_blocks(5);  // stands for a Y block: the same bits except one
+  scan.empty_blocks(5);  // acts as a Y block: the same bits except one
   ScanBuilder chroma;
   chroma.intra().empty_luma().intra().empty_luma().intra().empty_luma().intra().empty_luma();
   chroma.vector(0, 1).empty_chroma().intra().empty_chroma();
@@ -98,7 +99,7 @@ TEST_F(BadScan, ReuseOfAnIntraBlock) {
 }
 
 TEST_F(BadScan, ReuseOfAnInheritedVector) {
-  // A vector predicts the left block, but this frame does not contain a vector that could be used again.
+  // The left block is predicted with an inherited vector, but this frame has no vector that could be reused.
   ScanBuilder inter;
   for (int block = 0; block < 4; ++block) inter.vector(0, 0).empty_luma();
   inter.vector(0, 0).empty_chroma().vector(0, 0).empty_chroma();
@@ -211,7 +212,7 @@ TEST_F(BadScan, MarkerInsideTheScan) {
 }
 
 TEST_F(BadScan, EndOfFrameInsideTheScan) {
-  const std::size_t early = layout::kScan + 10;  // fewer bytes than that number of blocks needs
+  const std::size_t early = layout::kScan + 10;  // fewer bytes than the blocks need
   stream_.insert(1, early, {0xFF, 0xD9});
   expect_fault_in(stream_, "C63-SCAN-MARKER", 1, early);
 
@@ -241,7 +242,7 @@ TEST_F(BadScan, ScanMissing) {
   expect_fault_in(stream_, "C63-SCAN-MARKER", 1, layout::kScan);
 }
 
-/// The result must be decoded frames or an Error.
+/// Expects that decoding gives frames or an Error.
 void expect_survives(const Bytes& stream, int threads) {
   DecoderSettings settings{.execution = {.threads = threads}, .keep_prediction = true, .keep_motion = true};
   settings.execution.limits.max_pixels = 1 << 16;
@@ -276,7 +277,7 @@ TEST_F(BadScan, RandomScans) {
 }
 
 TEST_F(BadScan, HostileCoefficientsStayDefined) {
-  // The largest levels and steps of a stream. Sanitizers check the conversions.
+  // The largest levels and steps that a stream can have. Sanitizers check the conversions.
   for (const int sign : {1, -1}) {
     ScanBuilder scan;
     for (int mcu = 0; mcu < 4; ++mcu) {
@@ -300,8 +301,8 @@ TEST_F(BadScan, HostileCoefficientsStayDefined) {
 }
 
 TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
-  // The last Y block ends with eight -1 at k = 56..63, U and V are empty. So the last 32 bits are zero, and the flush
-  // loses the bits of the unfinished byte. Other values before them move that byte's border through all its positions.
+  // The last Y block ends with eight levels of -1 at k = 56..63; U and V are empty. So the last 32 bits are zero, and
+  // the bits of the unfinished byte are lost. Other values before them shift these bits to all positions in a byte.
   int lost = 0;
   for (int shift = 0; shift < 64; ++shift) {
     FrameSyntax syntax(Geometry(16, 16));
@@ -320,7 +321,7 @@ TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
     const std::size_t scan_bytes = frame.size() - layout::kScan;
     write_frame_trailer(frame);
     const std::uint64_t coded_bits = bits.luma + bits.chroma + bits.motion;
-    if (8 * scan_bytes < coded_bits) ++lost;  // these scans have no bytes of 0xFF
+    if (8 * scan_bytes < coded_bits) ++lost;  // these scans contain no byte 0xFF
 
     const ParsedFrame parsed = FrameParser().parse(frame);
     FrameSyntax decoded(parsed.geometry);
@@ -329,7 +330,7 @@ TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
     for (int p = 0; p < kPlanes; ++p) EXPECT_EQ(decoded.planes[p].levels, syntax.planes[p].levels) << shift;
     EXPECT_FALSE(decode_stream(frame).error);
   }
-  EXPECT_GT(lost, 10);  // the case did occur
+  EXPECT_GT(lost, 10);  // lost bits did occur
 }
 
 }  // namespace

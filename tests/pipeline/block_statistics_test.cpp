@@ -49,7 +49,7 @@ TEST(BlockStatisticsTest, BitsOfBlocksAreThoseThatTheEncoderCounts) {
 }
 
 TEST(BlockStatisticsTest, KindsOfAGreyPicture) {
-  // The first block of each plane has a DC level, and all others repeat it. Nothing else is coded.
+  // The first block of each plane has a DC level. All others have the same level, so nothing else is coded.
   const test::Bytes grey = test::generate(32, 16, 2, [](auto, auto, auto, auto) { return 128U; });
   test::VideoSource source(grey, 32, 16);
   BlockAnalyser analyser;

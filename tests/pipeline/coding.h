@@ -19,7 +19,7 @@
 
 namespace c63::test {
 
-/// What a decode handed out before it ended, and the error that ended it, if any.
+/// The frames that a decode returned, and the error that ended it, if any.
 struct Decoded {
   std::vector<DecodedFrame> frames;
   DecodeSummary summary;
@@ -32,8 +32,8 @@ struct Decoded {
   }
 };
 
-/// An arena with this many threads, even if the machine has fewer CPUs. A decoder's own arena would not exceed the
-/// CPUs.
+/// An arena with this many threads, even if the machine has fewer CPUs. A decoder's own arena never has more threads
+/// than CPUs.
 inline std::shared_ptr<ThreadArena> arena_with(int threads) { return std::make_shared<ThreadArena>(threads); }
 
 inline Decoded decode_stream(ByteSource& source, DecoderSettings settings = {}) {
@@ -55,7 +55,7 @@ inline Decoded decode_stream(std::span<const std::uint8_t> stream, const Decoder
   return decode_stream(source, settings);
 }
 
-/// What an encode handed out before it ended, and the error that ended it, if any.
+/// The frames that an encode returned, and the error that ended it, if any.
 struct Encoded {
   std::vector<EncodedFrame> frames;
   EncodeSummary summary;
@@ -90,7 +90,7 @@ inline Encoded encode_source(FrameSource& source, const EncoderSettings& setting
   return encode_source(source, encoder);
 }
 
-/// Requests a stop when `frames` frames are handed out.
+/// Encodes, and requests a stop when `frames` frames have been returned.
 inline Encoded encode_and_stop_after(std::size_t frames, FrameSource& source, Encoder& encoder) {
   std::stop_source stop;
   Encoded result;
@@ -104,7 +104,7 @@ inline Encoded encode_and_stop_after(std::size_t frames, FrameSource& source, En
   return result;
 }
 
-/// Expects that `encoded` is the first `count` frames of `whole`, and nothing else.
+/// Expects that `encoded` consists of the first `count` frames of `whole`.
 inline void expect_first_frames_of(const Encoded& whole, const Encoded& encoded, std::size_t count) {
   ASSERT_EQ(encoded.frames.size(), count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -114,7 +114,7 @@ inline void expect_first_frames_of(const Encoded& whole, const Encoded& encoded,
   }
 }
 
-/// Expects the error of the source at frame `broken`, and all frames before it.
+/// Expects all frames before frame `broken`, then the source's error.
 inline void expect_frames_before_break(const Encoded& whole, const Encoded& encoded, int broken) {
   ASSERT_TRUE(encoded.error);
   EXPECT_EQ(encoded.error->id(), "TEST-BROKEN") << encoded.error->what();

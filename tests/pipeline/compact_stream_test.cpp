@@ -1,5 +1,6 @@
-// Streams that save bits in ways that the course decoder allows: without tables, without SOF, repeats, short SOS. They
-// decode to the pictures of a model that works like the course decoder and keeps the samples of every prediction.
+// Tests streams that save bits in ways that the course decoder allows: without tables, without SOF, with repeats, with
+// a short SOS. The expected pictures come from a model that works like the course decoder and keeps the samples of
+// every prediction.
 
 #include <gtest/gtest.h>
 
@@ -26,8 +27,9 @@ struct Expected {
   std::array<std::vector<std::uint8_t>, kPlanes> inter;
 };
 
-/// A frame of the course decoder. A SOF makes a new, empty one, whose reference is the previous frame. A scan fills in
-/// levels and vectors. The end of the frame predicts the blocks that have a vector, and reconstructs all blocks.
+/// Works like the course decoder. A SOF makes a new, empty frame, whose reference is the previous frame. A scan sets
+/// levels and vectors. At the end of a frame, blocks that have a vector are predicted, and all blocks are
+/// reconstructed.
 class CourseModel {
  public:
   explicit CourseModel(const Geometry& geometry) : geometry_(geometry) {}
@@ -50,7 +52,7 @@ class CourseModel {
     FrameSyntax syntax;
     std::array<Bytes, kPlanes> predictions;
     std::array<Bytes, kPlanes> samples;
-    Expected effective;  ///< the vectors of the predictions
+    Expected effective;  ///< includes the vectors of the predictions
   };
 
   [[nodiscard]] Planes blank() const {
@@ -149,7 +151,8 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
       for (const SimdLevel simd : available_simd_levels()) {
         for (const int threads : {1, 2, 5}) {
           for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{61}}) {
-            // All combinations for the first stream, every third in turns for others. So each one has several streams.
+            // The first stream uses all combinations, the others every third one, so each combination has several
+            // streams.
             if (seed != 1 && ++place % 3 != 0) continue;
             StreamSource source(bytes, piece);
             const Decoded decoded = decode_stream(
@@ -206,7 +209,7 @@ TEST(CompactStream, EveryTruncationPoint) {
   const Bytes bytes = writer.bytes();
   const Bytes pictures = decode_stream(bytes).pictures();
   std::size_t whole = 0;
-  std::size_t end = writer.frames()[0].bytes.size();  // of the frame that is cut
+  std::size_t end = writer.frames()[0].bytes.size();  // end of the frame that is cut
   for (std::size_t size = 1; size < bytes.size(); ++size) {
     if (size == end) end += writer.frames()[++whole].bytes.size();
     const Decoded decoded = decode_stream(std::span(bytes).first(size), {.execution = {.threads = 1}});
@@ -222,7 +225,7 @@ TEST(CompactStream, EveryTruncationPoint) {
 }
 
 #if defined(C63_SANITIZED)
-constexpr std::size_t kDamagedStreams = 500;  // fuzzing finds more
+constexpr std::size_t kDamagedStreams = 500;  // fuzzing finds more than these
 #else
 constexpr std::size_t kDamagedStreams = 2000;
 #endif
@@ -262,7 +265,7 @@ TEST(CompactStream, DamageEndsTheSameWayHoweverItIsDecoded) {
   EXPECT_LT(decoded_anyway, static_cast<int>(kDamagedStreams * 9 / 10));
 }
 
-/// A stream, then a piece of it without end.
+/// A stream, followed by a repeated piece of it without end.
 class EndlessSource final : public ByteSource {
  public:
   EndlessSource(Bytes start, Bytes again) : start_(std::move(start)), again_(std::move(again)) {}
@@ -273,7 +276,7 @@ class EndlessSource final : public ByteSource {
       taken_ += count;
       return count;
     }
-    const std::size_t count = std::min<std::size_t>(bytes.size(), 4093);  // pieces also end inside frames
+    const std::size_t count = std::min<std::size_t>(bytes.size(), 4093);  // so that pieces also end inside frames
     for (std::size_t i = 0; i < count; ++i) bytes[i] = again_[(taken_ - start_.size() + i) % again_.size()];
     taken_ += count;
     return count;
@@ -296,7 +299,7 @@ const Bytes& repeat_frame() {
 }
 
 TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
-  constexpr std::int64_t kFrames = 1'500'000;  // three bytes kept for each would be noticed
+  constexpr std::int64_t kFrames = 1'500'000;  // if three bytes were kept for each, the limit would be exceeded
   const CompactStreamWriter writer = random_stream(16, 16, 1, 9);
   const Bytes picture = expect(writer)[0].picture;
   for (const auto& [threads, first, count] : {std::tuple{1, std::int64_t{0}, kFrames}, {3, kFrames, std::int64_t{1000}}}) {
@@ -313,7 +316,7 @@ TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
     EXPECT_EQ(frames, count);
     EXPECT_EQ(summary.frames, count);
     EXPECT_LT(probe.peak(), std::size_t{4} << 20);
-    // Read-ahead is limited, too.
+    // The bytes that are read ahead are limited, too.
     EXPECT_LT(source.taken(), static_cast<std::size_t>(first + count) * 4 + (1 << 20));
   }
 }
@@ -322,12 +325,12 @@ TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyIfWanted) {
   CompactStreamWriter writer(1920, 1088, 4);
   writer.add_key();
   const std::size_t picture = frame_bytes(1920, 1088);
-  // All pictures would be 3 TB, or 6 GB of padded repeats that do not form runs.
+  // All pictures would take 3 TB, and 2000 padded repeats, which form no runs, 6 GB.
   for (const auto& [repeat, count] : {std::pair{repeat_frame(), 1'000'000}, {Bytes{0xFF, 0xD8, 0x00, 0xFF, 0xD9}, 2000}}) {
     EndlessSource source(writer.bytes(), repeat);
     std::int64_t frames = 0;
     DecoderSettings settings{.execution = {.threads = 2}, .first_frame = count, .max_frames = 2};
-    settings.execution.limits.max_memory = 40 * picture;  // half of it is for frames decoded ahead
+    settings.execution.limits.max_memory = 40 * picture;  // half of it is for frames that are decoded ahead
     const AllocationProbe probe;
     Decoder(settings).decode(source, [&, count = count](DecodedFrame&& frame) {
       EXPECT_EQ(frame.index, count + frames++);

@@ -1,4 +1,4 @@
-// The decoder's promises besides its pictures: ranges of frames, any source, stops, limits, frame by frame.
+// Tests what the decoder promises besides its pictures: ranges of frames, any source, stops, limits, frame by frame.
 
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ TEST(Decoder, FaultInAnyFrameDeliversEveryFrameBefore) {
   for (std::size_t broken = 0; broken < static_cast<std::size_t>(kFrames); ++broken) {
     for (const int threads : {1, 4}) {
       StreamEditor editor(stream());
-      editor.set(broken, layout::kScan, 0xFE);  // a use_mv bit in a key frame; in all frames soon an unknown code
+      editor.set(broken, layout::kScan, 0xFE);  // a use_mv bit in a key frame; in any frame, soon an invalid code
       editor.set(broken, layout::kScan + 1, 0xFE);
       const Decoded decoded = decode_stream(editor.bytes(), {.execution = {.threads = threads}});
       if (!decoded.error) continue;

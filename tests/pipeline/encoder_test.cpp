@@ -1,5 +1,5 @@
-// The encoder's promises besides its bytes: any source, any lanes and threads give the same. Faults, stops and
-// fallbacks lose nothing.
+// Tests what the encoder promises besides its bytes: the result is the same for any source and any number of lanes and
+// threads. Errors, stops and fallbacks lose no frame.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -42,7 +42,7 @@ const Bytes& video() {
   return frames;
 }
 
-/// One lane, one thread, from a file: the result that all others must give.
+/// The result that all others must equal: one lane, one thread, from a file.
 const Encoded& expected() {
   static const Encoded encoded = [] {
     EncoderSettings settings = small_gops();
@@ -71,7 +71,8 @@ TEST(Encoder, SameBytesForEveryThreadLaneAndSource) {
         expect_first_frames(encoded, kFrames);
         EXPECT_EQ(encoded.summary.frames, kFrames);
         EXPECT_EQ(encoded.summary.key_frames, 6);
-        const int wanted = lanes > 0 ? lanes : threads == 1 ? 1 : threads + 1;  // so that no GOP is coded alone at the end
+        // With one lane more than threads, no GOP is coded alone at the end.
+        const int wanted = lanes > 0 ? lanes : threads == 1 ? 1 : threads + 1;
         EXPECT_EQ(encoded.summary.lanes, kind == Kind::file ? std::min(wanted, 6) : wanted);
       }
     }
@@ -123,7 +124,7 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
 }
 
 TEST(Encoder, FramesInDeviceMemoryAreReadIfTheCpuMeasuresThem) {
-  // A memory address that ends the process if it is read.
+  // Memory that cannot be accessed: reading it ends the process.
   const std::size_t size = frame_bytes(kWidth, kHeight);
   void* const hidden = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(hidden, MAP_FAILED);
@@ -195,7 +196,7 @@ TEST(Encoder, GlobalMotionIsThatOfTheFramesForEveryLane) {
   constexpr int kSide = 64;
   const std::size_t size = frame_bytes(kSide, kSide);
   Bytes frames = moving_video(kSide, kSide, 10);
-  // Frame 6 is flat, so frame 7 has no pattern to compare with.
+  // Frame 6 is flat, so it has no pattern with which frame 7 could be compared.
   std::ranges::fill(std::span(frames).subspan(6 * size, size), 90);
   const auto luma = [&](std::int64_t frame) {
     return ConstPlaneView{frames.data() + static_cast<std::size_t>(frame) * size, kSide, kSide, kSide};
@@ -296,13 +297,14 @@ TEST(Encoder, MemoryLimitBoundsTheLanes) {
   EncoderSettings settings = small_gops();
   settings.execution.lanes = 6;
   const std::uint64_t lane = 12 * kWidth * kHeight * 3 / 2;
-  settings.execution.limits.max_memory = 4 * lane;  // half of it for lanes
+  settings.execution.limits.max_memory = 4 * lane;  // half of the limit is for lanes
   VideoSource file(video(), kWidth, kHeight);
   const Encoded two = encode_source(file, settings);
   EXPECT_EQ(two.summary.lanes, 2);
   expect_first_frames(two, kFrames);
 
-  // Frames of a pipe that wait for lanes count, too. A GOP of 4 takes a third of a lane's 12 pictures.
+  // Frames of a pipe that wait for lanes count, too. The four frames of a GOP take a third of the 12 pictures of a
+  // lane.
   VideoSource pipe(video(), kWidth, kHeight, Kind::pipe);
   settings.coding.key_interval = 64;
   EXPECT_EQ(encode_source(pipe, settings).summary.lanes, 1);
@@ -332,7 +334,8 @@ TEST(Encoder, BrokenSourceDeliversEveryFrameBefore) {
 }
 
 TEST(Encoder, StopFinishesTheFramesInHand) {
-  // More frames than lanes and the output queue hold, so that some frames of a file are left at the stop.
+  // More frames than the lanes and the output queue hold, so that some frames of a file are not read when the run
+  // stops.
   Bytes repeated;
   for (int i = 0; i < 20; ++i) repeated.insert(repeated.end(), video().begin(), video().end());
   const std::size_t all = 20 * static_cast<std::size_t>(kFrames);
@@ -348,7 +351,7 @@ TEST(Encoder, StopFinishesTheFramesInHand) {
       const Encoded encoded = encode_and_stop_after(3, source, encoder);
       EXPECT_TRUE(encoded.summary.stopped);
       EXPECT_GE(encoded.frames.size(), 3U);
-      if (kind == Kind::file) {  // a pipe may have been read to its end by then
+      if (kind == Kind::file) {  // by then, a pipe may have been read to its end
         EXPECT_LT(encoded.frames.size(), all);
       }
       EXPECT_EQ(encoded.summary.frames, static_cast<std::int64_t>(encoded.frames.size()));
@@ -415,7 +418,7 @@ TEST(Fallback, GivesTheSameBytesAndNoFrameTwice) {
 }
 
 TEST(Fallback, OfOneDeviceOfSeveralLosesNothing) {
-  int all_fallbacks = 0;  // others may have taken all frames before a device reaches its fault
+  int all_fallbacks = 0;  // the other devices may have taken all frames before this one fails
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     for (const std::size_t which : {0U, 1U, 2U}) {
       for (int frames = 0; frames < 8; ++frames) {

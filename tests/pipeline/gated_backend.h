@@ -12,7 +12,7 @@
 
 namespace c63::test {
 
-/// Holds the frames of a GatedBackend back.
+/// Holds back the frames of a GatedBackend until it is opened.
 class Gate {
  public:
   void open() {
@@ -20,7 +20,7 @@ class Gate {
     open_ = true;
     changed_.notify_all();
   }
-  /// Waits until the device has received this many frames.
+  /// Waits until this many frames have been submitted to the device.
   void wait_for_submitted(int frames) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return submitted_ >= frames; });
@@ -39,7 +39,7 @@ class Gate {
   int submitted_ = 0;
 };
 
-/// The CPU backend, except that no coded frame comes out until the gate is open.
+/// The CPU backend, which returns no coded frame until the gate is open.
 class GatedBackend final : public Backend {
  public:
   GatedBackend(std::unique_ptr<Backend> inner, Gate& gate) : inner_(std::move(inner)), gate_(gate) {}

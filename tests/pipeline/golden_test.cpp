@@ -1,4 +1,5 @@
-// Streams of the course encoder and its decoder's pictures, for every number of threads and lanes.
+// Encodes give the course encoder's streams, and decodes the course decoder's pictures, for every number of threads and
+// lanes.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +61,7 @@ TEST_P(GoldenVector, DecodesToTheCourseDecodersPictures) {
 INSTANTIATE_TEST_SUITE_P(All, GoldenVector, testing::ValuesIn(kGoldenVideos),
                          [](const auto& tested) { return name(tested.param); });
 
-/// name -> SHA-256 of the shared data's manifest.
+/// Returns the SHA-256 sums of the shared data's manifest, by file name.
 std::map<std::string, std::string> read_manifest() {
   std::ifstream file(shared_path("golden/manifest.tsv"));
   std::map<std::string, std::string> sums;
@@ -84,7 +85,7 @@ void PrintTo(const Sequence& sequence, std::ostream* out) { *out << sequence.nam
 
 class GoldenSequence : public testing::TestWithParam<Sequence> {
  protected:
-  /// The sequence's frames. FFmpeg decodes it if it is stored compressed. Empty if this build has no FFmpeg.
+  /// The sequence's frames. FFmpeg decodes compressed ones; empty if this build has no FFmpeg.
   Bytes video() const {
     const Sequence s = GetParam();
     const auto path = shared_path(std::string("sequences/") + s.file);
@@ -115,7 +116,7 @@ TEST_P(GoldenSequence, EncodesToTheCourseEncodersBytes) {
   for (const auto kind : {VideoSource::Kind::file, VideoSource::Kind::pipe}) {
 #if defined(C63_SANITIZED)
     if (kind == VideoSource::Kind::pipe && frames.size() > (8U << 20))
-      continue;  // takes minutes; the vectors test pipes too
+      continue;  // would take minutes; the small vectors test pipes, too
 #endif
     VideoSource source(frames, s.width, s.height, kind);
     const Encoded encoded = encode_source(source, {.coding = {.width = s.width, .height = s.height}});

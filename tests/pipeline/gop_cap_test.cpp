@@ -1,4 +1,5 @@
-// GOPs with separate qualities: each is coded as in a video of that quality, whatever runs at the same time.
+// Tests GOPs with different qualities: each is coded as in a video of that quality, whatever else is coded at the same
+// time.
 
 #include "c63/gop_cap.h"
 

@@ -1,5 +1,5 @@
-// The library as a guest in another program's process: it uses the threads it is given, and changes nothing that is not
-// its own.
+// Tests the library as a guest in another program's process: it uses only the threads that it is given, and changes no
+// global state.
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
@@ -84,7 +84,8 @@ TEST(Guest, WorksInTheArenaThatItIsGiven) {
     oneapi::tbb::task_arena arena(slots);
     EncoderSettings settings = settings_with(0);
     settings.execution.arena = std::make_shared<ThreadArena>(arena);
-    // One observer each: a worker that stays in the arena between the two runs enters it for the second one, too.
+    // Each run has its own observer: a worker that stays in the arena between the runs must be counted in the second
+    // one, too.
     const auto expect_visits = [&](const std::function<void()>& work) {
       Visitors visitors(arena);
       work();
@@ -111,7 +112,7 @@ TEST(Guest, EncodersAndADecoderRunAtTheSameTime) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(decode(expected, {.execution = {.threads = 2}}), pictures);
 }
 
-// A leak checker must find nothing of workers that were requested and have not started.
+// Workers may have been requested but not started. A leak checker must report nothing about them.
 TEST(Guest, TheProcessMayEndRightAfterItsThreadsStarted) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (int i = 0; i < 5; ++i) {

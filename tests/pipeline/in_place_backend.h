@@ -12,7 +12,7 @@
 
 namespace c63::test {
 
-/// Wraps another backend. Takes frames from where they lie, and counts them.
+/// Wraps another backend. Accepts frames in place and counts them.
 class InPlaceBackend final : public Backend {
  public:
   using Counter = std::atomic<std::int64_t>;
@@ -37,7 +37,7 @@ class InPlaceBackend final : public Backend {
   Counter& taken_;
 };
 
-/// Opens one around the backend that `inner` opens.
+/// Opens an InPlaceBackend around the backend that `inner` opens.
 inline BackendFactory in_place(BackendFactory inner, InPlaceBackend::Counter& taken) {
   return [inner = std::move(inner), &taken](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
     return std::make_unique<InPlaceBackend>(inner(encode, max_chains), taken);

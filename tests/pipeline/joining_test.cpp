@@ -1,5 +1,5 @@
-// A device that joins an encode. The bytes are the same at every moment of joining, whether it takes over frames or
-// not, is never ready, or fails.
+// Tests a device that joins an encode. The bytes are the same whenever it joins, if it takes over frames or not, if it
+// never becomes ready, and if it fails.
 
 #include "c63/joining_device.h"
 
@@ -30,8 +30,8 @@ constexpr JoiningDevice::Worth kAlways{.starting_ms = 0, .opening_ms = 0};
 
 using Kind = VideoSource::Kind;
 
-/// The CPU backend, which stops after a number of frames until it is abandoned. The device that takes over codes the
-/// other frames.
+/// The CPU backend, which stalls after a number of frames until it is abandoned. The joining device codes the other
+/// frames.
 class StallingBackend final : public Backend {
  public:
   StallingBackend(const ResolvedEncode& encode, int max_chains, int frames)
@@ -140,7 +140,7 @@ TEST(Joining, GivesTheSameBytesAfterEveryFrame) {
         }
         EXPECT_EQ(frames, kFrames);
         EXPECT_EQ(gops, 6);
-        may_join.release();  // for a device that was not started
+        may_join.release();  // lets the thread that starts the device end, if it still waits
       }
     }
   }
@@ -214,10 +214,10 @@ TEST(Joining, ThatFailsToStartOrOpenLeavesTheEncodeAlone) {
     const Encoded encoded = encode_source(source, encoder);
     ASSERT_FALSE(encoded.error) << encoded.error->what();
     expect_first_frames_of(expected, encoded, kFrames);
-    EXPECT_LE(problems.size(), 1U);  // the encode may have ended before the problem was known
+    EXPECT_LE(problems.size(), 1U);  // the encode may end before the problem is known
   }
-  // A stalled device keeps the encode from ending before the other one has failed. Then its own failure ends the
-  // encode.
+  // The only device fails at its first frame, and the joining device fails to start. The fallback then codes all
+  // frames.
   Encoder encoder(settings_of(), failing_after(0));
   std::vector<std::string> problems;
   encoder.set_joining(fails_to_start, [&](const std::string& problem) { problems.push_back(problem); });

@@ -1,4 +1,4 @@
-// An encoder that keeps its devices open from one video to the next.
+// Tests an encoder that keeps its devices open between videos.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ EncoderSettings settings_for(int lanes, bool keep = true) {
   return settings;
 }
 
-/// The CPU. Each opening is counted.
+/// The CPU as a device. Counts how often it is opened.
 BackendFactory counting(int& opened) {
   return [&opened](const ResolvedEncode& encode, int max_chains) {
     ++opened;
@@ -67,11 +67,11 @@ TEST(KeptDevices, AreOpenedAnewForAVideoWithMoreOrFewerGops) {
     expect_bytes_of_a_new_encoder(encoder, moving_video(kWidth, kHeight, frames));
     return opened;
   };
-  EXPECT_EQ(encode_frames(8), 1);   // two GOPs, two lanes
+  EXPECT_EQ(encode_frames(8), 1);   // two GOPs in two lanes
   EXPECT_EQ(encode_frames(7), 1);   // two GOPs again
-  EXPECT_EQ(encode_frames(20), 2);  // three lanes
+  EXPECT_EQ(encode_frames(20), 2);  // needs three lanes
   EXPECT_EQ(encode_frames(40), 2);
-  EXPECT_EQ(encode_frames(4), 3);   // one GOP has one lane
+  EXPECT_EQ(encode_frames(4), 3);   // one GOP needs only one lane
 }
 
 TEST(KeptDevices, AreNotKeptUnlessAskedFor) {
@@ -92,7 +92,7 @@ TEST(KeptDevices, AreOpenedAnewAfterAFault) {
   const Bytes video = moving_video(kWidth, kHeight, 20);
   expect_bytes_of_a_new_encoder(encoder, video);
 
-  VideoSource broken(video, kWidth, kHeight);  // ends the run, and may leave frames in its devices
+  VideoSource broken(video, kWidth, kHeight);  // ends the run with an error, possibly with frames left in its devices
   broken.break_at(6);
   EXPECT_TRUE(encode_source(broken, encoder).error);
   EXPECT_EQ(opened, 1);

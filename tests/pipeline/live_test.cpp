@@ -1,4 +1,4 @@
-// Slow input is coded as it comes: no frame waits for input that its coding does not need.
+// Tests that slow input is coded as it arrives: no frame waits for input that it does not need.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr int kWidth = 48;
 constexpr int kHeight = 32;
 
-/// A camera: frame `index` comes only when frame `index` - 2 has been delivered.
+/// A camera: frame `index` arrives only when frame `index` - 2 has been delivered.
 class LiveSource final : public FrameSource {
  public:
   explicit LiveSource(Bytes frames) : frames_(std::move(frames), kWidth, kHeight, VideoSource::Kind::pipe) {}

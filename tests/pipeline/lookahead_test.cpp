@@ -1,5 +1,5 @@
-// Looking ahead in a GOP: frames filtered over time, and weights by how errors propagate. Any way to run the encode
-// gives the same bytes.
+// Tests looking ahead in a GOP: frames are filtered over time, and weighted by how errors propagate. The bytes do not
+// depend on how the encode is run.
 
 #include <gtest/gtest.h>
 
@@ -104,12 +104,13 @@ TEST(Lookahead, ABrokenSourceEndsTheVideoAtThatFrame) {
   }
 }
 
-/// Frames for looking ahead lie in host memory. Half of the limit holds them and the other memory of lanes.
+/// Frames for looking ahead are in host memory. Half of the limit is for them and for the other memory of lanes.
 TEST(Lookahead, HasAsManyLanesAsThereIsMemoryFor) {
   const Bytes video = noisy_video(kWidth, kHeight, 24, 3);
   const CodingSettings coding = looking_ahead(true, true, 3, true);
   constexpr std::uint64_t kPicture = kWidth * kHeight * 3 / 2;
-  constexpr std::uint64_t kLane = (9 * 13 / 4 + 1 + 1 + 15) * kPicture;  // 13 frames, and 15 other pictures
+  // 13 frames for looking ahead, and 15 other pictures.
+  constexpr std::uint64_t kLane = (9 * 13 / 4 + 1 + 1 + 15) * kPicture;
   const auto encode = [&](std::uint64_t max_memory) {
     EncoderSettings settings{.coding = coding, .execution = {.threads = 2, .lanes = 6}};
     settings.execution.limits.max_memory = max_memory;
@@ -128,7 +129,7 @@ TEST(Lookahead, HasAsManyLanesAsThereIsMemoryFor) {
   EXPECT_EQ(none.error->id(), "C63-MAX-MEMORY");
 }
 
-/// Errors are measured against the original frames. Filtering still pays.
+/// Errors are measured against the unfiltered frames. Filtering must still save bits.
 TEST(TemporalFilter, ErrorsAreMeasuredAgainstTheOriginal) {
   const Bytes video = noisy_video(kWidth, kHeight, 6, 8);
   EncoderSettings settings{.coding = looking_ahead(true, false), .execution = {.threads = 2}};
@@ -159,7 +160,7 @@ TEST(TemporalFilter, AStillVideoStaysAsItIs) {
 }
 
 TEST(PropagatedWeights, SpendMoreOnWhatStays) {
-  // The left half stands still. The right half is new in every frame.
+  // The left half is still. The right half is new in every frame.
   Random random(2);
   const Bytes video = generate(kWidth, kHeight, 20, [&](std::uint32_t x, std::uint32_t y, std::uint32_t, std::uint32_t p) {
     const std::uint32_t noise = random.below(256);
@@ -192,7 +193,7 @@ TEST(ChromaLambda, MovesBitsBetweenChromaAndLuma) {
     EXPECT_LT(bits, last_bits) << scale;
     last_bits = bits;
   }
-  // The same λ as luma is the same as no weights.
+  // A chroma λ that equals the luma λ gives the same stream as no weights.
   CodingSettings even = looking_ahead(false, false);
   even.rate.chroma_lambda = 1.0;
   EXPECT_EQ(encode_video(video, kWidth, kHeight, even).stream(),

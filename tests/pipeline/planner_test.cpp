@@ -1,4 +1,4 @@
-// Plans are carried out as they are made. They depend only on what a planner has observed.
+// Tests that frames are coded as planned, and that plans depend only on what a planner has observed.
 
 #include "decide/planner.h"
 
@@ -25,8 +25,8 @@ EncoderSettings settings_with(int lanes) {
   return settings;
 }
 
-/// Plans that use the features of the format: other tables for each plane and frame, decisions by rate, few headers,
-/// frames that do not advance the reference.
+/// Random plans that use all features of the format: different tables for each plane and frame, decisions by rate,
+/// omitted headers, frames that do not advance the reference.
 class FreePlanner final : public Planner {
  public:
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
@@ -35,7 +35,7 @@ class FreePlanner final : public Planner {
     FramePlan plan;
     plan.index = frame.index;
     plan.key = frame.key;
-    // Tables change in every other frame, and are written only when they change.
+    // Tables change in every second frame on average, and are written only when they change.
     const bool new_tables = frame.key || below(2) == 0;
     if (new_tables) {
       for (QuantizationTable& table : tables_) {
@@ -48,7 +48,7 @@ class FreePlanner final : public Planner {
                     .code_tables = below(2) == 0,
                     .scan_components = below(2) == 0};
     last_was_key_ = frame.key;
-    // Blocks without a vector. They inherit one in frames that do not advance the reference.
+    // Blocks may have no vector. In frames that do not advance the reference, they inherit one.
     if (below(3) != 0) {
       plan.rate = {.lambda = static_cast<Cost>(200 + below(4000)), .sad_per_bit = 300, .found_vectors = static_cast<int>(below(4)),
                    .beam_width = 1 + static_cast<int>(below(4)), .choose_levels = below(2) == 0};
@@ -98,7 +98,7 @@ TEST(Plans, SameBytesForEveryLaneDeviceAndInstructionSet) {
   }
 }
 
-/// Uses coarser tables after large frames, so it depends on what it observed, and states its delay.
+/// Uses coarser tables after large frames. So its plans depend on what it observed, with the delay that lag() states.
 class LateObserver final : public Planner {
  public:
   explicit LateObserver(int lag) : lag_(lag) {}
@@ -144,7 +144,8 @@ TEST(Plans, ObservationsComeAsLateAsAPlannerSaysWhateverRuns) {
   }
 }
 
-/// The course encoder's decisions on frames that are filtered over time. Its preset never filters.
+/// The course encoder's decisions, but for frames that are filtered over time. The reference preset itself never
+/// filters.
 class FilteringPlanner final : public Planner {
  public:
   [[nodiscard]] LookaheadDecisions lookahead(std::int64_t /*key*/) const override { return {.filter = true, .lambda = 8000}; }
@@ -158,7 +159,7 @@ class FilteringPlanner final : public Planner {
 };
 
 TEST(Plans, APlannerChoosesWhatItLooksAheadAtWhateverThePreset) {
-  // One picture with a little noise, which a filter removes.
+  // The same picture in all frames, with a little noise, which a filter removes.
   const Bytes picture = moving_video(kWidth, kHeight, 1);
   std::minstd_rand random(5);
   Bytes video;

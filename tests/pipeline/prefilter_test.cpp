@@ -1,4 +1,4 @@
-// Prefilters: their effect on flat and noisy pictures, in any order of reading, and what they refuse.
+// Tests prefilters: their effect on flat and noisy pictures, in any order of reads, and invalid settings.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kPlenty = 1 << 20;
 
-/// Frames of noise around a level that rises by 10 a frame.
+/// Frames of noise around a level that rises by 10 per frame.
 class NoiseSource final : public FrameSource {
  public:
   NoiseSource(int width, int height, bool seekable) : format_{width, height, {}}, seekable_(seekable) {}

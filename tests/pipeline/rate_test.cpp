@@ -1,5 +1,5 @@
-// Presets that decide by rate and distortion. Their streams decode to what the encoder shows, are the same however they
-// are made, and have fewer bits.
+// Tests presets that decide by rate and distortion. Their streams decode to the encoder's reconstructions, do not
+// depend on threads, lanes or instruction sets, and have fewer bits.
 
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST_P(RatePresets, DecodeWithAnyRange) {
   }
 }
 
-/// Every option at both ends of its range, on the content with the largest costs.
+/// All options at both ends of their ranges, with the content that has the largest costs.
 TEST_P(RatePresets, ExtremesOfOptionsDecode) {
   for (const double scale : {0.05, 4.0}) {
     for (const int most : {0, 7}) {
@@ -78,7 +78,7 @@ TEST_P(RatePresets, ExtremesOfOptionsDecode) {
 }
 
 TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
-  for (const int range : {16, 24}) {  // within a register of candidates, and beyond
+  for (const int range : {16, 24}) {  // one range fits in a register of candidates, the other does not
     const CodingSettings coding{.preset = GetParam(), .qp = 20, .key_interval = 5, .search_range = range};
     const Bytes video = moving_video(112, 64, 14);
     const Bytes expected = encode_video(video, 112, 64, coding, 1, SimdLevel::scalar, 1).stream();
@@ -88,7 +88,8 @@ TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
       for (const int lanes : {0, 1, 3}) {
         ++place;
         for (const int threads : {1, 2, 5}) {
-          // All of them with one preset. Other presets use every third, so that each pair of the three occurs.
+          // The preset good uses all combinations. The others use every third one, so that each pair of the three
+          // values occurs.
           if (++place % 3 != 0 && GetParam() != Preset::good) continue;
           EXPECT_EQ(encode_video(video, 112, 64, coding, lanes, level, threads).stream(), expected)
               << name(level) << ", " << lanes << " lanes, " << threads << " threads";
@@ -103,7 +104,7 @@ TEST_P(RatePresets, RepeatFramesIfNothingChanges) {
   Bytes video;
   for (int i = 0; i < 5; ++i) video.insert(video.end(), still.begin(), still.end());
   for (std::size_t i = 3 * still.size(); i < 3 * still.size() + 80 * 20; ++i)
-    video[i] ^= 0xFF;  // except in the fourth frame
+    video[i] ^= 0xFF;  // changes some samples, but only in the fourth frame
   const Encoded encoded = encode_video(video, 80, 48, {.preset = GetParam()});
   expect_decodes(encoded, "still");
   const Bytes repeat = {0xFF, 0xD8, 0xFF, 0xD9};
@@ -129,7 +130,7 @@ TEST_P(RatePresets, TakeFewerBitsForAsGoodAPicture) {
     return error;
   };
   const Encoded reference = encode_video(video, 176, 144, {.qp = 20});
-  // With content as noisy as this, flat tables keep much more at the same q.
+  // For content as noisy as this, flat tables keep much more at the same qp.
   const Encoded preset = encode_video(video, 176, 144, {.preset = GetParam(), .qp = 16});
   EXPECT_LT(10 * preset.stream().size(), 9 * reference.stream().size());
   EXPECT_LT(luma_error(preset), luma_error(reference));
@@ -162,13 +163,13 @@ TEST(RateOptions, EachDecodesAlone) {
   check({.beam = 1, .lambda_scale = 0.05}, "small lambda");
 }
 
-/// Returns true if a frame has a SOF, and so advances the reference.
+/// Returns true if a frame has a SOF, which means that it advances the reference.
 bool advances(const EncodedFrame& frame) {
   const Bytes marker = {0xFF, 0xC0};
   return std::search(frame.bytes.begin(), frame.bytes.end(), marker.begin(), marker.end()) != frame.bytes.end();
 }
 
-/// Two pictures in turn: each equals the reference of the previous frame.
+/// Two pictures alternate, so each frame equals the reference of the previous frame.
 TEST(AdaptiveReference, StaysIfThePictureBeforeLastIsBetter) {
   const Bytes one = moving_video(96, 64, 1, 1);
   const Bytes other = noise(96, 64, 1, false);
@@ -179,7 +180,7 @@ TEST(AdaptiveReference, StaysIfThePictureBeforeLastIsBetter) {
     const Encoded encoded = encode_video(video, 96, 64, coding);
     expect_decodes(encoded, "by turns");
     EXPECT_TRUE(advances(encoded.frames[1]));   // after a key frame
-    EXPECT_FALSE(advances(encoded.frames[2]));  // the key frame's picture again
+    EXPECT_FALSE(advances(encoded.frames[2]));  // equals the key frame
     CodingSettings always = coding;
     always.rate.adaptive_reference = false;
     const Encoded advancing = encode_video(video, 96, 64, always);
@@ -188,8 +189,8 @@ TEST(AdaptiveReference, StaysIfThePictureBeforeLastIsBetter) {
   }
 }
 
-/// The sizes of frames show that the picture before the last one is the better reference. From then on every second
-/// frame stays.
+/// The sizes of a trial's frames show that the frame before the previous one is the better reference. After that, every
+/// second frame does not advance the reference.
 TEST(AdaptiveReference, GoodAlternatesIfATrialPays) {
   constexpr int kFrames = 40;
   const Bytes one = moving_video(96, 64, 1, 1);
@@ -211,7 +212,7 @@ TEST(AdaptiveReference, GoodAlternatesIfATrialPays) {
   EXPECT_LT(encoded.stream().size() * 10, advancing.stream().size() * 9);
 }
 
-/// Staying and advancing frames, repeats and key frames follow each other in every possible order.
+/// Frames that advance the reference or not, repeats and key frames follow each other in every possible order.
 TEST(AdaptiveReference, DecodesWhateverComesNext) {
   Random random(9);
   for (int round = 0; round < 6; ++round) {

@@ -1,4 +1,4 @@
-// The decoder shows what the encoder reconstructs, for every size and quality.
+// Tests that the decoder returns the encoder's reconstructions, for every size and quality.
 
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST(RoundTripOf, ExtremesAtEveryQp) {
   }
 }
 
-/// A picture whose only AC coefficient is as large as possible: cosine k of both directions, at full amplitude.
+/// A picture whose only AC coefficient is as large as possible: the product of two cosines at full amplitude.
 TEST(RoundTripOf, LargestCoefficientsStayReadable) {
   for (const int qp : {25, 26, 29, 34, 50}) {
     for (int v = 0; v < 8; ++v) {

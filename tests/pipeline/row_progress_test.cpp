@@ -21,7 +21,7 @@ TEST(RowProgress, NoThreadSpinsForRowsThatNoTaskDecodes) {
   progress.begin();
   const auto start = Clock::now();
   for (int i = 0; i < 10000; ++i) EXPECT_FALSE(progress.spin_for(1));
-  EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(500));  // 10,000 waits make a second
+  EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(500));  // 10,000 spins of full length would take a second
 }
 
 TEST(RowProgress, SpinningEndsWhenNoRowComes) {

@@ -1,4 +1,4 @@
-// Key frames at scene cuts: where they are. Sources, lanes, threads, stops, faults and fallbacks do not move them.
+// Tests where key frames at scene cuts are. Sources, lanes, threads, stops, errors and fallbacks must not change this.
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(SceneCuts, FlashesFadesAndPansAreNotCuts) {
   }
 }
 
-/// Scenes of 7, 5 and 9 frames with a flash in the first.
+/// Scenes of 7, 5 and 9 frames. The first contains a flash.
 const Bytes& generated_scenes() {
   static const Bytes video = [] {
     Bytes frames;
@@ -153,7 +153,8 @@ TEST(SceneCuts, StopFinishesTheFramesInHand) {
         if (kind == Kind::file) {
           expect_first_frames(encoded, count);
         } else {
-          // As if the input ended with the last frame read: the frames after a flash are unknown.
+          // The result must be as if the input ended with the last frame that was read: the frames after a flash are
+          // then unknown.
           const Bytes read(generated_scenes().begin(), generated_scenes().begin() + count * frame_bytes(kWidth, kHeight));
           VideoSource same(read, kWidth, kHeight, kind);
           Encoder again(settings_with(4, lanes));

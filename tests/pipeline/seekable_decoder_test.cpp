@@ -1,4 +1,4 @@
-// Any frame at any time: the pictures and errors of decoding from the beginning.
+// Tests that any frame can be decoded at any time, with the pictures and errors of decoding from the beginning.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ Bytes encoded(int width, int height, HeaderSet headers, std::optional<bool> repe
   return encode(moving_video(width, height, kFrames), settings);
 }
 
-/// A stream whose frames differ in everything that the decoder keeps from frame to frame.
+/// A stream whose frames differ in all data that the decoder keeps from frame to frame.
 Bytes varied_stream() {
   StreamEditor editor(encoded(48, 32, HeaderSet::full));
   for (std::size_t i = 0; i < editor.frames.size(); ++i) editor.set(i, layout::kDqtTables + 1, static_cast<std::uint8_t>(3 + i / 3));
@@ -63,7 +63,7 @@ TEST(SeekableDecoder, AnyFrameInAnyOrder) {
   }
 }
 
-/// Finds where frames lie, and the error at the end, with this many threads.
+/// Returns where all frames lie, and the error at the end, using this many threads.
 std::pair<std::vector<FrameEntry>, std::string> index_of(const Bytes& stream, int threads) {
   SeekableDecoder decoder(stream, {.execution = {.arena = arena_with(threads)}});
   std::vector<FrameEntry> entries;
@@ -76,7 +76,7 @@ TEST(SeekableDecoder, ThreadsFindWhatOneFinds) {
   Bytes large;
   std::size_t copies = 0;
   for (; large.size() < 5'000'000; ++copies) large.insert(large.end(), video.begin(), video.end());
-  Bytes repeats = video;  // more markers than are kept
+  Bytes repeats = video;  // more markers than the index keeps
   for (int i = 0; i < 200'000; ++i) repeats.insert(repeats.end(), {0xFF, 0xD8, 0xFF, 0xD9});
   repeats.insert(repeats.end(), large.begin(), large.end());
   Random random(3);

@@ -1,4 +1,4 @@
-// Where segments begin: the key frames and the bytes of the whole video.
+// Tests where segments begin: their key frames and bytes are those of the whole video.
 
 #include "pipeline/segment_plan.h"
 
@@ -20,7 +20,7 @@ using Kind = VideoSource::Kind;
 constexpr int kWidth = 48;
 constexpr int kHeight = 32;
 
-// Cuts at 4, 10, 12 and 19. Flashes at 7 and 21, where intervals of 3 and 2 put a key frame.
+// Scene cuts are at frames 4, 10, 12 and 19. Flashes are at 7 and 21, where key intervals of 3 and 2 place a key frame.
 const std::vector<int> kLevels = {9,   9,   9,   9,   90,  90,  90,  200, 90, 90,  30, 30,
                                   150, 150, 150, 150, 150, 150, 150, 60,  60, 230, 60, 60};
 
@@ -31,7 +31,7 @@ EncoderSettings settings_with(int key_interval, bool scene_cuts) {
   return settings;
 }
 
-/// All key frames of a plan.
+/// Returns all key frames of a plan.
 Frames key_frames_of(const SegmentPlan& plan, int interval) {
   Frames keys;
   for (std::int64_t key = 0; key < plan.frames; key = first_key_frame_from(plan, interval, key + 1)) keys.push_back(key);

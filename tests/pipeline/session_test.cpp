@@ -1,4 +1,5 @@
-// Frames pushed one by one give the bytes of encode(). Faults are thrown where the caller can handle them.
+// Tests that frames pushed one by one give the bytes of encode(), and that errors are thrown from calls that can handle
+// them.
 
 #include <gtest/gtest.h>
 

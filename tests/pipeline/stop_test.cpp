@@ -1,5 +1,5 @@
-// What a stop leaves: from a file the frames on devices, from a live source all frames read, and after a drop the coded
-// frames.
+// Tests which frames are coded after a stop: for a file, the frames that are on devices; for a live source, all frames
+// that were read; after a drop, only frames already coded.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ EncoderSettings stop_settings(int lanes, Preset preset = Preset::reference) {
   return settings;
 }
 
-/// Frames in order, all available at once. Then there are no more.
+/// Frames that can only be read in order. All are available at once.
 class InOrder final : public FrameSource {
  public:
   explicit InOrder(bool live) : frames_(video(), kWidth, kHeight, VideoSource::Kind::pipe), live_(live) {}
@@ -54,7 +54,7 @@ class InOrder final : public FrameSource {
   std::promise<void> all_read_;
 };
 
-/// An encode on a thread. Its device hands out nothing until the gate is open.
+/// An encode on its own thread. Its device returns nothing until the gate is open.
 class StoppedEncode {
  public:
   StoppedEncode(const EncoderSettings& settings, FrameSource& source) : encoder_(settings, behind(gate)) {
@@ -96,7 +96,7 @@ TEST(Stop, OfAContainerLeavesTheFramesThatDevicesHave) {
       EXPECT_TRUE(encode.result.summary.stopped);
       EXPECT_EQ(encode.drained, 0);
       EXPECT_GE(encode.result.frames.size(), 1U);
-      // At most three frames of a chain are in flight.
+      // At most three frames per chain are on the device.
       EXPECT_LE(encode.gate.submitted(), 3 * lanes);
       expect_first_frames_of(whole(settings), encode.result, encode.result.frames.size());
     }
@@ -128,7 +128,7 @@ TEST(Stop, ADropCodesNothingMore) {
       encode.gate.wait_for_submitted(1);
       if (stopped_before) encode.stop.request_stop();
       encode.drop.request_stop();
-      encode.wait();  // the gate stays closed
+      encode.wait();  // ends although the gate stays closed
       EXPECT_TRUE(encode.result.summary.stopped);
       EXPECT_TRUE(encode.result.frames.empty());
     }

@@ -57,14 +57,14 @@ std::vector<std::uint8_t> noise_stream(const EncoderSettings& settings, std::int
   return stream;
 }
 
-/// Spans by track and index, in order of their start.
+/// Returns the spans by track and index, ordered by their start.
 std::map<std::pair<TraceTrack, int>, std::vector<TraceSpan>> rows_of(const TraceRecorder& trace) {
   std::map<std::pair<TraceTrack, int>, std::vector<TraceSpan>> rows;
   for (const TraceSpan& span : trace.spans()) rows[{span.track, span.index}].push_back(span);
   return rows;
 }
 
-/// Each span begins where the previous one ends, so their lengths add up to the time from first to last.
+/// Expects that each span begins where the previous one ends, so that they cover the whole time.
 void expect_no_gap(const std::vector<TraceSpan>& row) {
   for (std::size_t i = 1; i < row.size(); ++i) {
     EXPECT_EQ((row[i].start - row[i - 1].end).count(), 0) << "ns between " << row[i - 1].name << " and " << row[i].name;
@@ -83,7 +83,8 @@ TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
   TraceRecorder encoding;
   encode_traced(settings, 7, encoding);
   auto frames = test::check_trace(encoding.chrome_json());
-  for (const std::int64_t frame : all) EXPECT_EQ(frames["read"].count(frame), 1U);  // and attempts past the end
+  // There may also be reads past the end.
+  for (const std::int64_t frame : all) EXPECT_EQ(frames["read"].count(frame), 1U);
   for (const char* stage : {"load", "code", "measure", "entropy", "write"}) EXPECT_EQ(frames[stage], all) << stage;
   EXPECT_EQ(frames["search"], (std::multiset<std::int64_t>{1, 2, 4, 5})) << "key frames are not searched";
 
@@ -91,14 +92,14 @@ TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
   decode_traced({.execution = {.threads = 2}}, noise_stream(settings, 7), decoding);
   frames = test::check_trace(decoding.chrome_json());
   EXPECT_EQ(frames["write"], all);
-  // A frame is decoded a few rows at a time, so it has several of these spans.
+  // A frame is decoded a few rows at a time, so each of these spans occurs several times per frame.
   for (const char* stage : {"entropy", "restore"}) {
     EXPECT_EQ(std::set(frames[stage].begin(), frames[stage].end()), std::set(all.begin(), all.end())) << stage;
   }
 }
 
-// However busy the machine is, every moment of the run has a name: on the caller's row and on those of lanes and
-// threads.
+// At every moment of a run, the row of the caller and the rows of lanes and threads have a span, however busy the
+// machine is.
 TEST(TraceTest, SpansOfARowAddUpToTheRun) {
   for (const auto& [threads, lanes] : {std::pair{1, 1}, {2, 1}, {2, 3}}) {
     const EncoderSettings settings{.coding = {.width = 176, .height = 144, .key_interval = 5}, .execution = {.threads = threads, .lanes = lanes, .simd = SimdLevel::scalar}};

@@ -1,4 +1,4 @@
-// Weights: errors that count less in some places than in others.
+// Tests weights, which make errors count less in some places than in others.
 
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST(Tune, IsUselessIfNothingIsDecidedByRate) {
   EXPECT_NO_THROW(validate({.coding = {.width = 16, .height = 16, .rate = {.choose_levels = true, .tune = Tune::ssim}}}));
 }
 
-/// A preset's plans with weights.
+/// Adds weights to a preset's plans.
 class WeighingPlanner final : public Planner {
  public:
   enum class Kind { plain, random, too_few, too_large };
@@ -118,7 +118,7 @@ TEST(Weights, ThatAreAllPlainChangeNothing) {
     Bytes video = moving_video(112, 64, 3);
     const std::size_t frame = frame_bytes(112, 64);
     video.insert(video.end(), video.end() - static_cast<std::ptrdiff_t>(frame),
-                 video.end());  // one frame that is repeated
+                 video.end());  // repeats the last frame
     const Encoded plain = encode_weighed(video, coding, WeighingPlanner::Kind::plain, SimdLevel::scalar);
     EXPECT_TRUE(plain.frames.back().repeat);
     EXPECT_EQ(plain.stream(), encode_video(video, 112, 64, coding).stream());

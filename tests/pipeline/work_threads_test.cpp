@@ -1,4 +1,4 @@
-// Which thread should run a task: one of the library's own, if one waits.
+// Tests which thread runs a task: one of the library's own threads, if one waits.
 
 #include "threads/work_threads.h"
 
@@ -19,7 +19,7 @@ struct Question {
 TEST(WorkThreads, TasksAreHandedToAWaitingOwnThread) {
   ThreadArena arena(2);
   WorkThreads threads(arena, 1);
-  while (!threads.should_yield()) std::this_thread::yield();  // until the own threads wait
+  while (!threads.should_yield()) std::this_thread::yield();  // until the library's own thread waits
 
   Question question{threads};
   threads.post({[](void* object, std::size_t) noexcept {

@@ -1,4 +1,4 @@
-"""What the tests share: videos, c63enc, and arrays of other libraries."""
+"""Shared by the tests: videos, c63enc, and arrays of other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays on GPUs. A missing GPU or library skips tests by name."""
+"""Arrays on GPUs. Tests are skipped, with the reason, if a GPU or a library is missing."""
 
 import sys
 
@@ -40,7 +40,7 @@ class Torch:
 
 
 class Cupy:
-    """The same for CuPy."""
+    """The parts of CuPy that the tests need."""
 
     def __init__(self, cupy):
         self.lib = cupy
@@ -89,7 +89,7 @@ class OnlyCudaInterface:
 
 
 class OnlyDlpack:
-    """The same, but it offers only DLPack."""
+    """A device array of an unknown library that offers only DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -179,7 +179,7 @@ def test_motion_is_an_operator_of_torch(gpu):
     search = lambda t: operators.estimate_motion(t[1:], t[:-1], second=True)  # noqa: E731
     source, device, stream = gpu.put(frames), gpu.put(np.zeros_like(frames)), gpu.stream()
     for call in (search, torch.compile(search, fullgraph=True)):
-        call(source)  # compiled before the stream is looked at
+        call(source)  # compiles now, before the test of the stream
         device.zero_()
         gpu.wait()
         with gpu.on(stream):

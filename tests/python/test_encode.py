@@ -125,7 +125,7 @@ def test_streams_go_into_out(video):
 
 
 def test_long_streams_are_whole():
-    """Longer than what is copied in one piece, so that the bytes grow on the way."""
+    """The stream is longer than the pieces in which it is copied, so the bytes object must grow."""
     noise = np.random.default_rng(5).integers(0, 256, (48, 720, 640), dtype=np.uint8)
     coded = c63.encode_with_statistics(noise, qp=50, backend="cpu", me="zero")
     assert len(coded.stream) == coded.statistics["bytes"].sum() > 17 << 20

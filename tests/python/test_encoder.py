@@ -1,4 +1,4 @@
-"""Encoder: frames that come one after another."""
+"""Tests Encoder, which takes frames one by one."""
 
 import threading
 

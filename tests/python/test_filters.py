@@ -11,7 +11,7 @@ rng = np.random.default_rng(5)
 
 
 def same_convolution(picture, taps):
-    """The definition: zero outside, taps reversed."""
+    """The convolution as defined: samples outside are zero, taps are reversed."""
     reach = len(taps) // 2
     padded = np.pad(picture.astype(np.float64), reach)
     out = np.zeros(picture.shape)

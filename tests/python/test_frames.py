@@ -13,7 +13,7 @@ import c63
 
 
 def frames_of_all_kinds(video, folder):
-    """Returns a frame of each function that returns whole frames, and the next frame."""
+    """Returns, for each function that returns whole frames, one of its frames and the next one."""
     path = folder / "clip_112x96.yuv"
     path.write_bytes(video.tobytes())
     clip = c63.open(path)

@@ -40,7 +40,7 @@ def test_videos_of_other_sizes_are_refused(video):
 
 
 def full_search(current, reference, search_range):
-    """The definition, block by block."""
+    """Searches as defined, block by block."""
     height, width = current.shape
     vectors = np.zeros((height // 8, width // 8, 2), np.int8)
     sads = np.zeros((height // 8, width // 8), np.uint16)
@@ -97,7 +97,7 @@ def test_motion_takes_planes_of_larger_pictures():
 
 
 def full_search_with_options(current, reference, search_range, zero_bias=0, around=None, second_distance=1):
-    """The definition with all options: vectors, SADs, second SADs, SADs of quarters."""
+    """Searches as defined, with all options. Returns vectors, SADs, second SADs, and SADs of quarters."""
     height, width = current.shape
     rows, columns = height // 8, width // 8
     vectors, sads = np.zeros((rows, columns, 2), np.int8), np.zeros((rows, columns), np.uint16)

@@ -1,4 +1,4 @@
-"""Calls leave no memory behind, whether they succeed or not. C63_SOAK_CYCLES is the number of cycles (default 200)."""
+"""Calls do not leak memory, whether they succeed or fail. C63_SOAK_CYCLES is the number of cycles (default 200)."""
 
 import gc
 import os
@@ -50,5 +50,5 @@ def test_memory_is_flat():
         cycle(video, stream)
     gc.collect()
     grown = resident_bytes() - before
-    # A soak would show a leak of one frame of 1.5 KiB a cycle. The heap's own pages come and go.
+    # With many cycles, a leak of one frame (1.5 KiB) per cycle would show. The heap's own pages vary.
     assert grown < (4 << 20), f"{grown} bytes more after {CYCLES} cycles"

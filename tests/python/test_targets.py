@@ -1,4 +1,4 @@
-"""Targets: the bytes of c63enc's passes."""
+"""Targets: encode() gives the bytes of c63enc."""
 
 import fractions
 

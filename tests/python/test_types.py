@@ -1,4 +1,4 @@
-"""What type checkers accept and refuse, and that the types they read are true."""
+"""Tests what type checkers accept and reject, and that the declared types are right."""
 
 import dataclasses
 import inspect
@@ -36,7 +36,7 @@ def mypy(tmp_path_factory):
     return run
 
 
-# Its stub replaces _encode.py when the package is checked.
+# _encode.py is checked separately, because its stub replaces it when the package is checked.
 @pytest.mark.parametrize("part", ["c63", "c63/_encode.py"])
 def test_the_package_is_typed(mypy, tmp_path, part):
     status, text = mypy(tmp_path, PACKAGES / part)

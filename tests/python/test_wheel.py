@@ -47,7 +47,7 @@ def test_a_missing_cmake_is_named(sources, tmp_path):
 
 
 def test_a_missing_package_is_named(sources):
-    """CMake gets an empty place in which to look for pybind11."""
+    """CMake searches for pybind11 in an empty folder."""
     if not shutil.which("cmake"):
         pytest.skip("no cmake")
     shutil.copytree(ROOT / "cmake", sources / "cmake")

@@ -8,7 +8,7 @@
 
 namespace c63::test {
 
-/// Returns the path of Chromium, or nullopt if there is none on the PATH.
+/// Returns the command that starts Chromium or Chrome, or an empty string if none is on the PATH.
 inline std::string find_browser() {
   for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
     if (have_command(name)) return name;
@@ -16,12 +16,12 @@ inline std::string find_browser() {
   return {};
 }
 
-/// Opens a page in a headless browser, without a network, with a script added to its end. Returns the title that the
-/// script sets, which begins with "ALL GOOD" or "FAILED". `page` is a file; it is changed.
+/// Opens a page in a headless browser, without network access, after adding a script to the end of the file `page`.
+/// Returns the title that the script sets, which begins with "ALL GOOD" or "FAILED".
 inline std::string title_after_script(const std::string& browser, const TemporaryFolder& folder, const std::string& page,
                                       const std::string& script) {
-  // The browser's clock jumps over idle time. A timer that ticks until there is a verdict keeps the clock from running
-  // out while other threads decode pictures. If the machine is too busy even for that, the page is opened once more.
+  // The browser's clock skips idle time, and could reach its limit while other threads decode pictures. A timer that
+  // runs until the title is set prevents this. If the machine is too busy even so, the page is opened once more.
   constexpr const char* kPrelude =
       "document.title = 'UNFINISHED';\n"
       "const ticking = setInterval(() => { if (!document.title.startsWith('UNFINISHED')) clearInterval(ticking); }, 1);\n";

@@ -14,23 +14,23 @@
 
 namespace c63::test {
 
-/// A stream of an encoder that saves bits, and what it was made from.
+/// A frame of a stream that saves bits, and the data from which it was made.
 struct CompactFrame {
   bool repeat = false;
   FrameHeaders headers = {};
   FrameSyntax syntax = {};  ///< empty for repeats
-  QuantizationTables tables = {};  ///< in force, sent or not
+  QuantizationTables tables = {};  ///< the tables that apply, even if they were not sent
   BitCounts bits = {};
   Bytes bytes = {};
 };
 
-/// Appends a scan. Its last byte is filled with zeros; no further byte follows, and no bits are lost.
+/// Appends a scan. Its last byte is filled with zeros. No byte is added after it, and no bits are lost.
 inline void append_compact_scan(const FrameSyntax& syntax, Bytes& out, BitCounts& bits) {
   BitCounts counted;
   Bytes scan;
   encode_scan(syntax, scan, counted);
   Bytes plain;
-  static_cast<void>(remove_stuffing(scan, plain));  // with zeros after it
+  static_cast<void>(remove_stuffing(scan, plain));  // adds zeros after the bytes; the next line cuts them off
   plain.resize((counted.motion + counted.luma + counted.chroma + 7) / 8);
   for (const std::uint8_t byte : plain) {
     out.push_back(byte);
@@ -39,7 +39,7 @@ inline void append_compact_scan(const FrameSyntax& syntax, Bytes& out, BitCounts
   bits = counted;
 }
 
-/// Writes random streams of every kind of frame that the course decoder takes.
+/// Writes random streams with every kind of frame that the course decoder accepts.
 class CompactStreamWriter {
  public:
   CompactStreamWriter(int width, int height, std::uint64_t seed)
@@ -47,14 +47,14 @@ class CompactStreamWriter {
 
   void add_key() { add(/*key=*/true, {.quantization_tables = first_ || chance(2), .frame = true}); }
   void add_inter() { add(/*key=*/false, {.quantization_tables = chance(4), .frame = true}); }
-  /// Makes a frame without SOF. Only after an inter frame; repeats between them do not count.
+  /// Adds a frame without SOF. Call it only after an inter frame; repeats may lie in between.
   void add_replacing() { add(/*key=*/false, {.quantization_tables = chance(4), .frame = false}); }
   void add_repeat() {
     CompactFrame frame{.repeat = true, .tables = tables_};
     write_repeat_frame(frame.bytes);
     frames_.push_back(std::move(frame));
   }
-  /// Returns `count` frames in a random order that is legal. A GOP has about `gop` frames.
+  /// Adds `count` frames in a random but legal order. GOPs have about `gop` frames.
   void add_any(int count, std::uint32_t gop) {
     for (int i = 0; i < count; ++i) {
       if (first_ || chance(gop)) {
@@ -78,7 +78,7 @@ class CompactStreamWriter {
   }
 
  private:
-  /// Returns true once in `of` times, at random.
+  /// Returns true at random, on average once in `of` calls.
   [[nodiscard]] bool chance(std::uint32_t of) { return random_.below(of) == 0; }
 
   void add(bool key, FrameHeaders headers) {
@@ -101,7 +101,7 @@ class CompactStreamWriter {
         }
       }
     }
-    // A picture must start above black. Otherwise only black is predicted.
+    // Key frames get bright blocks: if they were black, all predictions would be black.
     if (key) {
       for (PlaneSyntax& plane : frame.syntax.planes) {
         for (int block = 0; block < plane.geometry.blocks(); ++block) {

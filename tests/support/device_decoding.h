@@ -14,14 +14,14 @@
 
 namespace c63::test {
 
-/// What decoding handed out, and how it ended.
+/// The pictures and frames that a decode returned, and its error.
 struct DecodeOutcome {
   Bytes samples;
   std::vector<FrameInfo> frames;
-  std::string fault;  ///< with its place
+  std::string fault;  ///< the error's text with its place; empty if there is none
 };
 
-/// Adds to an outcome what a call hands out, and how the call ends.
+/// Calls `decode` with a sink, and returns what the sink received and the error.
 template <typename Decode>
 DecodeOutcome outcome_of(Decode&& decode) {
   DecodeOutcome outcome;
@@ -49,7 +49,7 @@ inline void expect_same_outcome(const DecodeOutcome& expected, const DecodeOutco
   }
 }
 
-/// Decodes a stream on the CPU and on `device`, and compares. Returns true if the stream has a fault.
+/// Decodes a stream on the CPU and on `device`, and compares. Returns true if the stream is invalid.
 inline bool expect_same_decoding(std::span<const std::uint8_t> stream, const std::shared_ptr<DecodeBackend>& device,
                                  DecoderSettings settings = {}) {
   settings.execution.limits.max_pixels = 1 << 22;
@@ -61,7 +61,7 @@ inline bool expect_same_decoding(std::span<const std::uint8_t> stream, const std
   return !expected.fault.empty();
 }
 
-/// Returns truncated streams and streams with changed bytes.
+/// Does the same for truncated streams and for streams with changed bytes.
 inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device, int rounds) {
   Random random(stream.size());
   int faults = 0;
@@ -77,7 +77,7 @@ inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shar
   EXPECT_GT(faults, 0);
 }
 
-/// Ranges of frames, key frames only, and single frames in any order.
+/// Compares decodes of ranges of frames, of key frames only, and of single frames in any order.
 inline void expect_same_ranges(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device) {
   for (const std::int64_t first : {1, 4, 7}) {
     for (const std::int64_t most : {1, 3, -1}) {

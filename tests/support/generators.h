@@ -69,7 +69,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Noise: no part of it predicts another.
+/// Noise: no part of the video predicts another.
 inline Bytes random_video(int width, int height, int frames, std::uint64_t seed = 1) {
   Bytes bytes(frame_bytes(width, height) * static_cast<std::size_t>(frames));
   Random random(seed);
@@ -84,7 +84,7 @@ inline Bytes extreme_video(int width, int height, int frames, std::uint64_t seed
   return bytes;
 }
 
-/// A texture that moves by (2, 1) samples a frame, over noise of a few levels. Any size, also odd ones.
+/// A texture that moves by (2, 1) samples per frame, plus noise of a few levels. Sides may be odd.
 inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed = 1) {
   Bytes bytes;
   Random random(seed);
@@ -102,8 +102,8 @@ inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed 
   return bytes;
 }
 
-/// A moving ramp of eight grey levels, from levels[f] in frame f. Levels that differ by 8 or more make different
-/// scenes.
+/// A moving ramp of eight grey levels that starts at levels[f] in frame f. Two levels that differ by 8 or more give
+/// different scenes.
 inline Bytes scene_video(int width, int height, const std::vector<int>& levels) {
   return generate(width, height, static_cast<int>(levels.size()),
                   [&](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {

@@ -9,7 +9,7 @@
 
 namespace c63::test {
 
-/// A video of one of the generators in the format's description, and the course codec's result for it.
+/// A video from one of the generators in the format's description, and the course codec's results for it.
 struct GoldenVideo {
   char generator = 'A';
   std::uint32_t seed = 0;  ///< for generator D
@@ -32,7 +32,7 @@ inline constexpr GoldenVideo kGoldenVideos[] = {
     {'A', 0, 4, 1, 2, 1459, "eebc392f4feadcbeb4a76b1a3194673d", "6c7aac054324e30d056c3de04948e892"},
     {'B', 0, 16, 18, 3, 2224, "0fdbe7e48d1a56ffec3762247b961ea5", "111152bb26044f1b8b34d69fd29856ec"},
     {'B', 0, 176, 144, 4, 23852, "3f8a2444eec3930e125223b343ebfa2f", "18fd55a312d7865bc4a2c31bfc19117e"},
-    // These distinguish separate from fused multiply-add: in the encoder, in the encoder, and in the decoder.
+    // With these, fused multiply-add would change the result: in the encoder, in the encoder, and in the decoder.
     {'D', 17, 64, 64, 3, 8807, "201eb33a476da958f1e9bc00f36522fb", "a99262493240e9b3d4dac8607425c19b"},
     {'D', 12, 64, 64, 3, 11148, "bb322017e62320263501868b39e9683c", "db46f087f44ef486bc6071e5d9e78f40"},
     {'D', 3, 64, 64, 3, 5650, "5e6dce8d050026ae2d1735df6aa66408", "e8ffbd527ed89e27127dad273ec5aa3f"},

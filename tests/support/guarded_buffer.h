@@ -8,8 +8,8 @@
 
 namespace c63::test {
 
-/// A buffer for outputs. A pattern fills it and the guards around it, so that missing writes and writes outside are
-/// found.
+/// A buffer for outputs. The buffer and the guards before and after it are filled with a pattern. This shows missing
+/// writes and writes outside.
 template <typename T>
 class GuardedBuffer {
  public:
@@ -23,7 +23,7 @@ class GuardedBuffer {
   [[nodiscard]] std::span<T> span() { return {data(), count_}; }
   [[nodiscard]] std::span<const T> span() const { return {memory_.data() + kGuard, count_}; }
 
-  /// Expects that nothing was written before or after the buffer.
+  /// Returns true if nothing was written before or after the buffer.
   [[nodiscard]] bool guards_intact() const {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(memory_.data());
     const auto same = [this](unsigned char byte) { return byte == pattern_; };

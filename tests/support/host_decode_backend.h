@@ -21,8 +21,8 @@
 
 namespace c63::test {
 
-/// Parses a scan as a device does, into poisoned memory (levels are zeroed). Returns false if the scan has a fault, or
-/// if something was written that does not belong to the frame.
+/// Parses a scan as a device does. Levels are zero at first, vectors are poisoned. Returns false if the scan is
+/// invalid, or if memory outside the frame was written.
 inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const std::uint8_t> stuffed, FrameSyntax& syntax) {
   static const ScanTables kTables;
   const ScanShape shape(geometry);
@@ -30,7 +30,7 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
   GuardedBuffer<std::int16_t> levels(blocks * 64);
   std::ranges::fill(levels.span(), std::int16_t{0});
   GuardedBuffer<PackedVector> vectors(blocks, 0x5A);
-  // Not a byte more than necessary, so that a sanitizer finds reads past the end.
+  // The buffer has no byte more than needed, so that a sanitizer finds reads past its end.
   std::vector<std::uint8_t> bytes;
   const std::size_t size = remove_stuffing(stuffed, bytes).size();
   bytes.resize(size + zeros_after_scan(size));
@@ -52,8 +52,8 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
   return true;
 }
 
-/// Plays a GPU on the host, frame by frame. It takes `room` frames at the same time, and is never ready before somebody
-/// waits for it.
+/// Plays a GPU on the host, frame by frame. It accepts `room` frames at the same time. No frame is ready until the
+/// caller waits for one.
 class HostDecodeBackend final : public DecodeBackend {
  public:
   explicit HostDecodeBackend(std::size_t room = 5) : room_(room) {}

@@ -8,8 +8,8 @@
 
 namespace c63::test {
 
-/// Octaves of qp between a quality and qp 25. Settings with equal decisions give equal values, because their bytes are
-/// equal.
+/// The distance in octaves between the quality of `settings` and qp 25, computed from the decisions. Settings with
+/// equal decisions give the same value, because they also give the same bytes.
 [[nodiscard]] inline double place_by_decisions(CodingSettings settings) {
   const auto measure = [](const CodingSettings& of) {
     const PresetDecisions decisions = preset_decisions(of);

@@ -1,6 +1,7 @@
 #pragma once
 
-// estimate_motion() of c63/motion_search.h, spelled out: what every implementation is compared with.
+// The definition of estimate_motion() (c63/motion_search.h) in the simplest form. Every implementation is compared with
+// it.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@
 
 namespace c63::test {
 
-/// Results of pairs, as an implementation writes them or the definition says.
+/// The results of a search of pairs.
 struct FoundMotion {
   FoundMotion(std::size_t pairs, std::size_t blocks)
       : vectors(pairs * blocks), sads(pairs * blocks), seconds(pairs * blocks), quarters(4 * pairs * blocks) {}
@@ -86,7 +87,8 @@ inline FoundMotion defined_motion(std::span<const MotionPair> pairs, const Motio
 using MotionImplementation =
     std::function<void(std::span<const MotionPair>, const MotionSettings&, const MotionResults&, const MotionVector*)>;
 
-/// Compares an implementation with the definition: sequences of noise, of motion, of ties and of extremes, in several sizes, with all options.
+/// Compares an implementation with the definition: noise, motion, ties and extremes, in several sizes, with all
+/// options.
 inline void expect_options_of_the_definition(const MotionImplementation& implementation) {
   struct Size {
     int width, height, pitch;
@@ -115,7 +117,7 @@ inline void expect_options_of_the_definition(const MotionImplementation& impleme
     for (const MotionSettings& settings : {MotionSettings{.range = 5}, MotionSettings{.range = 9, .zero_bias = 1, .second_distance = 2},
                                            MotionSettings{.range = 3, .zero_bias = 700, .second_distance = 4},
                                            MotionSettings{.range = 127, .second_distance = 127}}) {
-      if (settings.range == 127 && size.width > 40) continue;  // the definition would take long
+      if (settings.range == 127 && size.width > 40) continue;  // here the definition takes too long
       for (const MotionVector* centres : {static_cast<const MotionVector*>(nullptr), static_cast<const MotionVector*>(around.data())}) {
         const FoundMotion expected = defined_motion(pairs, settings, centres);
         FoundMotion found(pairs.size(), blocks);

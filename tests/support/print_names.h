@@ -6,7 +6,7 @@
 
 namespace c63 {
 
-// Prints names for GoogleTest, which finds these functions in the namespace of the types.
+// Print names for GoogleTest, which looks for these functions in the namespace of the types.
 inline void PrintTo(SimdLevel level, std::ostream* out) { *out << name(level); }
 inline void PrintTo(SearchMethod method, std::ostream* out) { *out << name(method); }
 

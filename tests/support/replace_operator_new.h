@@ -1,6 +1,7 @@
 #pragma once
 
-// Replaces operator new and delete of the program that includes this. Include it once in a program.
+// Replaces operator new and delete of the program that includes this file. Only one source file of a program may
+// include it.
 
 #include <cstddef>
 #include <cstdlib>
@@ -8,11 +9,11 @@
 
 namespace c63::test {
 
-/// The program defines this. Called before memory is taken; may throw std::bad_alloc.
+/// The program must define these three functions. This one is called before each allocation; may throw std::bad_alloc.
 void before_allocation();
-/// Called with the memory that was taken, and the number of bytes requested.
+/// Called after each allocation, with the memory and the number of bytes that were requested.
 void after_allocation(void* memory, std::size_t size);
-/// Called before memory is given back; `memory` is not null.
+/// Called before memory is released; `memory` is not null.
 void before_release(void* memory) noexcept;
 
 inline void* allocate(std::size_t size, std::size_t alignment) {

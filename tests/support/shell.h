@@ -12,7 +12,7 @@ namespace c63::test {
 
 struct ShellResult {
   int exit_code = -1;
-  std::string output;  ///< of standard output; add 2>&1 for both
+  std::string output;  ///< standard output; with 2>&1 in the command, also standard error
 };
 
 /// Runs a command line with /bin/sh.

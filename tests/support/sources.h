@@ -16,11 +16,13 @@
 
 namespace c63::test {
 
-/// Frames in memory, offered as a file (seekable, by any number of threads) or as a pipe. Reading may fail at a frame.
+/// Frames in memory, offered as a file (seekable, readable by any number of threads) or as a pipe. A read may be made
+/// to fail.
 class VideoSource final : public FrameSource {
  public:
   enum class Kind { file, pipe };
-  /// Returns the place of a frame, valid as long as the source lives, or an empty span if the frame must be read.
+  /// Returns the samples of a frame in place, or an empty span if the frame must be read. They are valid as long as the
+  /// source exists.
   using Place = std::function<std::span<const std::uint8_t>(std::int64_t index)>;
 
   VideoSource(Bytes frames, int width, int height, Kind kind = Kind::file)
@@ -30,11 +32,12 @@ class VideoSource final : public FrameSource {
         length_(static_cast<std::int64_t>(frames_.size() / frame_bytes(width, height))),
         kind_(kind) {}
 
-  /// Makes reading frame `index` fail: once for pipes, each time for files. A pipe then continues with the next frame.
+  /// Makes reads of frame `index` fail: the first one of a pipe, every one of a file. A pipe then continues with the
+  /// next frame.
   void break_at(std::int64_t index) { broken_ = index; }
-  /// Offers `length` frames: those in memory, again and again.
+  /// Offers `length` frames: the frames in memory, repeated.
   void loop(std::int64_t length) { length_ = length; }
-  /// Also offers frames in place. They are not in host memory: the CPU must not read them.
+  /// Also offers frames in place. If `in_host_memory` is false, the CPU must not read them.
   void offer(Place place, bool in_host_memory = true) {
     place_ = std::move(place);
     in_host_memory_ = in_host_memory;
@@ -66,12 +69,12 @@ class VideoSource final : public FrameSource {
 
   [[nodiscard]] bool in_host_memory() const override { return in_host_memory_; }
 
-  /// The frame that read() gives for an index.
+  /// The samples that read() returns for an index.
   [[nodiscard]] std::span<const std::uint8_t> frame(std::int64_t index) const {
     const std::size_t size = frame_bytes(width_, height_);
     return std::span(frames_).subspan(static_cast<std::size_t>(index) % (frames_.size() / size) * size, size);
   }
-  /// Number of frames that were read.
+  /// The number of frames that were read.
   [[nodiscard]] std::int64_t reads() const { return reads_; }
 
  private:
@@ -83,11 +86,11 @@ class VideoSource final : public FrameSource {
   std::optional<std::int64_t> broken_;
   Place place_;
   bool in_host_memory_ = true;
-  std::int64_t next_ = 0;  ///< of a pipe
+  std::int64_t next_ = 0;  ///< next frame of a pipe
   std::atomic<std::int64_t> reads_ = 0;
 };
 
-/// A coded stream that comes in pieces of at most `piece` bytes, and counts how much was taken.
+/// A coded stream that is read in pieces of at most `piece` bytes. It counts the bytes that were read.
 class StreamSource final : public ByteSource {
  public:
   explicit StreamSource(std::span<const std::uint8_t> bytes, std::size_t piece = SIZE_MAX)

@@ -13,11 +13,11 @@
 
 namespace c63::test {
 
-/// Where the segments of a frame start, from its first byte, if the encoder wrote it.
+/// Offsets of the segments in a frame that c63 wrote with all headers.
 namespace layout {
 inline constexpr std::size_t kDqt = 2;
 inline constexpr std::size_t kDqtLength = 4;
-inline constexpr std::size_t kDqtTables = 6;  ///< three times an id and 64 steps
+inline constexpr std::size_t kDqtTables = 6;  ///< three tables: an id and 64 steps each
 inline constexpr std::size_t kSof = 201;
 inline constexpr std::size_t kSofLength = 203;
 inline constexpr std::size_t kPrecision = 205;
@@ -31,7 +31,7 @@ inline constexpr std::size_t kSosLength = 643;
 inline constexpr std::size_t kScan = 655;
 }  // namespace layout
 
-/// Cuts a valid stream into its frames, lets a test change their bytes, and joins them again.
+/// Splits a valid stream into its frames, lets a test change their bytes, and joins them again.
 class StreamEditor {
  public:
   explicit StreamEditor(std::span<const std::uint8_t> stream) {
@@ -76,7 +76,7 @@ class StreamEditor {
   std::vector<Bytes> frames;
 };
 
-/// Writes scans code by code, legal or not.
+/// Writes the codes of a scan one by one, valid or not.
 class ScanBuilder {
  public:
   ScanBuilder() : writer_(bytes_) {}
@@ -98,16 +98,16 @@ class ScanBuilder {
   ScanBuilder& intra() { return bits(0, 1); }
   ScanBuilder& reuse() { return bits(3, 2); }
   ScanBuilder& vector(int x, int y) { return bits(2, 2).value(kDcLumaCodes, x).value(kDcLumaCodes, y); }
-  /// DC difference 0 and no other level.
+  /// Writes a block with DC difference 0 and no other levels.
   ScanBuilder& empty_luma() { return value(kDcLumaCodes, 0).symbol(kAcLumaCodes, kEndOfBlock); }
   ScanBuilder& empty_chroma() { return value(kDcChromaCodes, 0).symbol(kAcChromaCodes, kEndOfBlock); }
-  /// Writes the blocks of an empty intra MCU from number `first` on (0..3 Y, 4 U, 5 V).
+  /// Writes the blocks of an empty intra MCU, beginning with block `first` (0..3 are Y, 4 is U, 5 is V).
   ScanBuilder& empty_blocks(int first = 0) {
     for (int block = first; block < 6; ++block) block < 4 ? intra().empty_luma() : intra().empty_chroma();
     return *this;
   }
 
-  /// Returns the frame with this scan, flushed like the course encoder.
+  /// Returns a frame with this scan, which ends as the course encoder ends it.
   [[nodiscard]] Bytes frame(int width, int height, bool key, int qp = 25) {
     writer_.finish();
     Bytes whole;

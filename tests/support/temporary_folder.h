@@ -7,7 +7,7 @@
 
 namespace c63::test {
 
-/// A folder that is removed with the object.
+/// A folder that exists as long as the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -13,8 +13,8 @@
 namespace c63::test {
 
 /// Checks a trace against the Trace Event Format (JSON object form). Every event has a phase, name, process and thread.
-/// Metadata come before the spans they name. Times are microseconds and not negative. The spans of a thread are in
-/// order and nest. Returns the frames of the spans by name.
+/// Metadata come before the spans that they name. Times are in microseconds and not negative. The spans of a thread are
+/// in order, and nested or separate. Returns the frame numbers of the spans, by name.
 inline std::map<std::string, std::multiset<std::int64_t>> check_trace(const std::string& text) {
   std::map<std::string, std::multiset<std::int64_t>> frames;
   const auto json = nlohmann::json::parse(text, nullptr, false);
@@ -26,7 +26,7 @@ inline std::map<std::string, std::multiset<std::int64_t>> check_trace(const std:
     EXPECT_TRUE(json["displayTimeUnit"] == "ms" || json["displayTimeUnit"] == "ns");
   }
   std::set<std::pair<int, int>> named;
-  std::map<std::pair<int, int>, std::vector<double>> open;  // ends of the open spans of a thread
+  std::map<std::pair<int, int>, std::vector<double>> open;  // by thread: ends of the spans that are still open
   std::map<std::pair<int, int>, double> last;
   for (const auto& event : json["traceEvents"]) {
     SCOPED_TRACE(event.dump());

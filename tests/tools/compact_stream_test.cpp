@@ -1,4 +1,4 @@
-// Streams with repeats, without SOF and without tables, in the programs that decode.
+// Streams with repeats, without SOF and without tables, in all programs that decode.
 
 #include <string>
 
@@ -52,7 +52,7 @@ TEST_F(CompactStreams, StatisticsTellTheKindsApart) {
   EXPECT_NE(text.find("inter frames: 4, "), std::string::npos) << text;
   EXPECT_NE(text.find("inter frames without SOF: 2"), std::string::npos) << text;
   EXPECT_NE(text.find("repeat frames: 2"), std::string::npos) << text;
-  // In each frame of 24 luma blocks, those that neither contain nor inherit a vector have none.
+  // Counts luma blocks that neither contain nor inherit a vector. Each frame has 24 luma blocks.
   std::size_t without = 0;
   Decoder({.keep_motion = true}).decode(writer_.bytes(), [&](DecodedFrame&& f) {
     without += static_cast<std::size_t>(std::ranges::count(f.motion[0].inter, std::uint8_t{0}));

@@ -1,4 +1,4 @@
-// The environment that a program prepares for the CUDA driver. Needs neither a driver nor a GPU.
+// Tests the environment that a program prepares for the CUDA driver. Needs neither a driver nor a GPU.
 
 #include "common/cuda_environment.h"
 
@@ -12,7 +12,7 @@
 namespace c63::tools {
 namespace {
 
-/// A variable of the environment, restored at the end.
+/// A variable of the environment. Its value is restored at the end.
 class Variable {
  public:
   explicit Variable(const char* name) : name_(name), before_(value()) { unsetenv(name); }
@@ -50,7 +50,7 @@ TEST(CudaEnvironment, HidesNothingIfADeviceIsMissing) {
   visible.set("2,3");
   EXPECT_FALSE(show_only_devices(std::array{0, 2}));
   EXPECT_EQ(visible.value(), "2,3");
-  visible.set("");  // the user who started the program hides all GPUs
+  visible.set("");  // the user hides all GPUs
   EXPECT_FALSE(show_only_devices(std::array{0}));
   EXPECT_EQ(visible.value(), "");
 }

@@ -1,4 +1,5 @@
-// c63dec: lists, ranges, key frames, output formats. Also streams that every program recognizes by their content.
+// Tests c63dec: lists, ranges, key frames, output formats. Also tests that every program recognizes streams by their
+// content.
 
 #include <gtest/gtest.h>
 
@@ -62,11 +63,11 @@ TEST_F(DecodeProgram, ListsFrames) {
 
   const std::string whole = read_file(stream_);
   const ProcessResult cut = run({kDec, "--quiet", "--list", write_file("cut.c63", whole.substr(0, whole.size() - 3))});
-  EXPECT_EQ(lines_in(cut.out), kFrames);  // with the heading
+  EXPECT_EQ(lines_in(cut.out), kFrames);  // includes the heading
   expect_one_line(cut, 4, "c63dec", "C63-TRUNCATED");
   expect_one_line(run({kDec, "--quiet", "--list", "-"}, std::string_view(whole)), 4, "c63dec", "C63-NOT-SEEKABLE");
   expect_one_line(run({kDec, "--quiet", "--list", stream_, "-"}), 2, "c63dec", "C63-USAGE");
-  // Other requested output is written as well.
+  // Other requested outputs are written, too.
   const ProcessResult with_statistics = run({kDec, "--list", "--stats", stream_});
   EXPECT_EQ(with_statistics.exit_code, 0) << with_statistics.err;
   EXPECT_EQ(with_statistics.out, result.out);
@@ -92,7 +93,8 @@ TEST_F(DecodeProgram, WritesAnIndex) {
 
 TEST_F(DecodeProgram, RangesAndKeyFrames) {
   const std::string bytes = read_file(stream_);
-  for (const std::string& input : {stream_, std::string("-")}) {  // a file is searched, a pipe is read
+  // In a file the program seeks; a pipe is read in order.
+  for (const std::string& input : {stream_, std::string("-")}) {
     const auto decoded = [&](std::vector<std::string> options) {
       options.insert(options.begin(), {kDec, "--quiet"});
       options.insert(options.end(), {input, "-"});
@@ -139,7 +141,7 @@ TEST_F(DecodeProgram, SeeksByTime) {
 
 TEST_F(DecodeProgram, WritesPictures) {
   ASSERT_EQ(run({kDec, "--quiet", "--seek", "7", stream_, path("100%%_%03d.ppm")}).exit_code, 0);
-  EXPECT_EQ(files_in_folder(), 4);  // with the video and the stream
+  EXPECT_EQ(files_in_folder(), 4);  // includes the video and the stream
   for (const int i : {7, 8}) {
     const std::string picture = read_file(path("100%_00" + std::to_string(i) + ".ppm"));
     const std::string header = "P6\n48 32\n255\n";

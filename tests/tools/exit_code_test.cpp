@@ -2,7 +2,7 @@
 
 #include "tools_test_support.h"
 
-// Every exit code and every kind of bad input that a program can be given.
+// Tests every exit code, and every kind of bad input that a program can get.
 
 namespace c63::test {
 namespace {
@@ -15,7 +15,7 @@ class ExitCodes : public ToolsTest {
     input_ = write_file("in.yuv", video_);
   }
 
-  /// Runs c63enc with a 32x32 file and more options to out.c63. It prints only errors.
+  /// Runs c63enc with a 32x32 file and these options. The output is out.c63; only errors are printed.
   [[nodiscard]] ProcessResult encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
     std::vector<std::string> command = {kEnc, "--quiet"};
     command.insert(command.end(), more.begin(), more.end());
@@ -189,7 +189,7 @@ TEST_F(ExitCodes, EveryTruncationOfAStreamKeepsTheFramesBeforeIt) {
     ASSERT_EQ(result.out.size() % kFrame32, 0U);
     EXPECT_EQ(result.out, decoded.substr(0, result.out.size()));
     const std::size_t frames = result.out.size() / kFrame32;
-    if (result.exit_code == 0) {  // cut between two frames
+    if (result.exit_code == 0) {  // the stream was cut between two frames
       EXPECT_TRUE(frames > 0 && stream.substr(size).starts_with("\xFF\xD8"));
       continue;
     }
@@ -246,7 +246,7 @@ TEST_F(ExitCodes, AFaultOfAnAdditionalOutputLeavesTheStream) {
     EXPECT_TRUE(read_file(path("o.c63")) == stream);
     std::filesystem::remove(path("o.c63"));
   }
-  // The header of these is faulty, so the error comes before the first frame is encoded.
+  // Writing the header of these files fails, so the error comes before the first frame is encoded.
   for (const char* option : {"--csv", "--stats-yuview"}) {
     SCOPED_TRACE(option);
     expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), option, "/dev/full", input_}), 6, "c63enc",
@@ -256,7 +256,7 @@ TEST_F(ExitCodes, AFaultOfAnAdditionalOutputLeavesTheStream) {
   expect_one_line(run({kGen, "--quiet", "-w", "32", "-h", "32", "-f", "2", "-o", path("g.yuv"), "--truth", "/dev/full"}), 6,
                   "c63gen", "C63-WRITE-FAILED");
   EXPECT_FALSE(std::filesystem::exists(path("g.yuv")));
-  // Other outputs that still work are kept, too.
+  // Other outputs that can still be written are kept.
   expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), "--recon", "/dev/full", "--pred", path("p.yuv"),
                           input_}),
                   6, "c63enc", "C63-WRITE-FAILED");

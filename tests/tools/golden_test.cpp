@@ -3,7 +3,7 @@
 
 #include "tools_test_support.h"
 
-// The course codec's bytes, made by the programs as its users call them.
+// Tests that the programs, called as users call them, give the course codec's bytes.
 
 namespace c63::test {
 namespace {
@@ -33,8 +33,8 @@ TEST_P(GoldenVideos, EncodeFromFileToFile) {
 TEST_P(GoldenVideos, EncodeOnAnyNumberOfThreadsAndLanesFromFileAndPipe) {
   const std::string video = generate(GetParam());
   const std::string input = write_file("in.yuv", video);
-  // More than one lane needs more than one key frame. The tests of the library try every pair of the two numbers. Here
-  // small videos have one pair each, in turns.
+  // Several lanes need several key frames. The library's tests try every pair of thread and lane counts. Here each
+  // small video has one of these pairs.
   const bool has_work = GetParam().frames > 100;
   constexpr int kThreads[] = {1, 2, 5};
   const int turn = GetParam().width / 2 + GetParam().height;
@@ -81,7 +81,7 @@ TEST_P(GoldenVideos, VerifyAgreesAndReconstructionIsWhatIsDecoded) {
 INSTANTIATE_TEST_SUITE_P(Generators, GoldenVideos, ::testing::ValuesIn(kGoldenVideos),
                          [](const auto& video) { return name(video.param); });
 
-/// Real sequences, and the course codec's results for them.
+/// Real sequences, with the course codec's results for them.
 class GoldenFiles : public ToolsTest {
  protected:
   void SetUp() override {

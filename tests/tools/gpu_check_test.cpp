@@ -2,7 +2,7 @@
 
 #include "tools_test_support.h"
 
-// How tools/gpu_check judges samples of a process's memory: whether it grows over many encodes.
+// Tests how tools/gpu_check judges samples of a process's memory: does it grow over many encodes?
 
 namespace c63::test {
 namespace {
@@ -15,7 +15,7 @@ std::string sample(int rss_kb, int device_mib) { return std::to_string(rss_kb) +
 
 TEST(FlatMemory, TemporaryMemoryIsNotGrowth) {
   std::string samples;
-  // 2 MiB of the host come and go: the sample in the middle lacks them, the last one has them.
+  // 2 MiB of host memory come and go: the middle sample is without them, the last one with them.
   for (int i = 0; i < 40; ++i) samples += sample(83824 + (i % 3 == 0 ? 2060 : 0), 535);
   const ProcessResult result = judge(samples);
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;

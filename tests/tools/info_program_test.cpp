@@ -1,4 +1,4 @@
-// c63info: what is told of streams of every preset, of damaged ones, and as JSON.
+// Tests what c63info prints: for streams of every preset, for damaged streams, and as JSON.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_F(InfoProgram, KnowsWhatPresetsWrite) {
   EXPECT_LE(flat["tables"][0]["lowest_qp"], 10);
   EXPECT_GE(flat["tables"][0]["highest_qp"], 10);
 
-  // Preset best codes key frames more finely: those tables are not of another qp.
+  // Preset best codes key frames more finely. c63info must not take these tables for those of another qp.
   const ProcessResult best = run({kInfo, encoded({"--preset", "best"})});
   EXPECT_NE(best.out.find("flat, step 12 (qp 16.1 to 28.2)"), std::string::npos) << best.out;
   if (best.out.find("step 8") != std::string::npos) {

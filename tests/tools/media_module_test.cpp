@@ -1,6 +1,6 @@
 #include "tools_test_support.h"
 
-// The module for FFmpeg: where c63 looks for it, the errors if it is missing or does not fit, and what it opens.
+// Tests the module for FFmpeg: where c63 looks for it, the errors if it is missing or does not fit, and what it opens.
 
 namespace c63::test {
 namespace {

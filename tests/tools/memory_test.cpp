@@ -2,7 +2,7 @@
 
 #include "tools_test_support.h"
 
-// --max-memory: a program takes at most its memory for a tiny input plus 1.2 times the limit.
+// Tests --max-memory: a program takes at most the memory for a tiny input plus 1.2 times the limit.
 
 namespace c63::test {
 namespace {
@@ -25,7 +25,7 @@ class MaxMemory : public ToolsTest {
     return name;
   }
 
-  /// Runs a command on a small and a large input. {} in its arguments stands for the input.
+  /// Runs a command with a small and a large input. {} in the arguments is replaced by the input.
   static void expect_kept(std::vector<std::string> command, const std::string& small, const std::string& large,
                           std::uint64_t limit) {
     const auto peak_for = [&](const std::string& input, bool may_refuse) {
@@ -42,7 +42,7 @@ class MaxMemory : public ToolsTest {
     std::string text;
     for (const std::string& argument : command) text += argument + " ";
     SCOPED_TRACE(text);
-    // A program takes its memory for a tiny input whatever the limit is.
+    // For a tiny input, a program takes the same memory whatever the limit is.
     static std::map<std::string, std::uint64_t> bases;
     const auto [known, is_new] = bases.try_emplace(text + small);
     if (is_new) known->second = peak_for(small, false);

@@ -6,7 +6,7 @@
 #include "support/expect_error.h"
 #include "tools_test_support.h"
 
-// An option or subcommand of a part that was not built names that part.
+// If an option or subcommand belongs to a part that was not built, the error names that part.
 
 namespace c63::test {
 namespace {

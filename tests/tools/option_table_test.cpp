@@ -1,4 +1,4 @@
-// Everything that shows, parses, stores or checks an option has it from the table.
+// Tests that everything that shows, parses, stores or checks options uses the table.
 
 #include <gtest/gtest.h>
 

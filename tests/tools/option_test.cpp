@@ -6,7 +6,7 @@
 #include "support/trace_format.h"
 #include "tools_test_support.h"
 
-// What the options do, seen from outside.
+// Tests what options do, by running the programs.
 
 namespace c63::test {
 namespace {
@@ -263,7 +263,8 @@ TEST_F(Options, GlobalMotionIsReported) {
   for (int row = 0; std::getline(csv, line); ++row) {
     const bool found = line.find(",found,") != std::string::npos;
     EXPECT_EQ(found, row > 0 && row < 9) << line;
-    const std::string motion = line.substr(0, line.rfind(',', line.rfind(',') - 1));  // before the last two stages
+    // The row without its last two columns, which are times of stages.
+    const std::string motion = line.substr(0, line.rfind(',', line.rfind(',') - 1));
     EXPECT_TRUE(found || motion.ends_with(row == 0 ? ",,," : ",textureless,,")) << line;
   }
 }

@@ -62,7 +62,7 @@ struct Process::Collector {
 };
 
 Process::Process(const std::vector<std::string>& arguments, Stdout output, const std::string& stdout_file) {
-  std::signal(SIGPIPE, SIG_IGN);  // of this test program; the child gets the default back
+  std::signal(SIGPIPE, SIG_IGN);  // for this test program; the child gets the default again
   const auto in = make_pipe();
   const auto out = make_pipe();
   const auto err = make_pipe();

@@ -10,13 +10,14 @@
 
 namespace c63::test {
 
-/// How a program ended, and what it wrote.
+/// How a program ended, and its outputs.
 struct ProcessResult {
   int exit_code = -1;  ///< -1 if a signal killed it
   int signal = 0;
   std::string out;
   std::string err;
-  std::uint64_t peak_bytes = 0;  ///< of resident memory; at least this test program's when it started the program
+  /// The most resident memory; at least what this test program had when it started the program.
+  std::uint64_t peak_bytes = 0;
 };
 
 /// A running program. Its standard input is a pipe from this process, and its outputs are collected.
@@ -35,7 +36,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// Returns false once the program no longer reads.
+  /// Returns false if the program no longer reads.
   bool write(std::string_view bytes);
   void close_input();
   void kill(int signal) const;

@@ -10,8 +10,8 @@ enum class Stream {
   closed,
   null,          ///< /dev/null
   full,          ///< /dev/full
-  pipe,          ///< with a reader that begins late; as input: empty
-  non_blocking,  ///< the same, but too small for the output
+  pipe,          ///< a pipe whose reader begins late; as input, an empty pipe
+  non_blocking,  ///< a non-blocking pipe that is too small for the output
   terminal,      ///< in raw mode
 };
 
@@ -19,12 +19,12 @@ enum class Stream {
 
 struct StreamResult {
   int exit_code = -1;  ///< -1 if a signal killed it
-  std::string out;     ///< of a pipe or terminal
+  std::string out;     ///< what was written to a pipe or terminal
   std::string err;
 };
 
-/// Runs a program to its end with these streams. `input` is the content of its standard input, unless that is closed or
-/// /dev/null.
+/// Runs a program to its end with these streams. `input` is the content of its standard input; not used if that is
+/// closed or /dev/null.
 [[nodiscard]] StreamResult run_with_streams(const std::vector<std::string>& arguments, Stream in, Stream out, Stream err,
                                             const std::string& input = {});
 

@@ -1,6 +1,6 @@
 #include "tools_test_support.h"
 
-// How programs start.
+// Tests how programs start.
 
 namespace c63::test {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "tools_test_support.h"
 
-// What signals leave. The first finishes the frames in hand, or codes what came from a pipe. The second drops frames
-// that are not coded. The third, and SIGQUIT, end at once. In every case an older file is whole and nothing unfinished
-// is left.
+// Tests what remains after signals. The first signal finishes the frames that are at work, or codes what came from a
+// pipe. The second drops frames that are not coded. The third, and SIGQUIT, end the program at once. In every case an
+// older output file stays whole, and no unfinished file remains.
 
 namespace c63::test {
 namespace {
@@ -62,7 +62,7 @@ TEST_P(Stopping, ALivePipeIsCodedAsItComesAndNothingOfItIsLost) {
 
 TEST_P(Stopping, ADecodeThatWaitsForItsPipeLeavesWholeFrames) {
   const std::string stream = run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", "-"}, video_).out;
-  // A decoder may hand out frames late. What it has written at the stop must be whole.
+  // A decoder may return frames late. The frames that it has written when it stops must be whole.
   Process process({kDec, "--threads", "1", "-", path("out.yuv")});
   ASSERT_TRUE(process.write(std::string_view(stream).substr(0, stream.size() - 10)));
   while (files_in_folder() == 0) ::usleep(1000);
@@ -87,7 +87,7 @@ TEST_P(Stopping, BeforeTheFirstFrameThereIsNoFile) {
 }
 
 TEST_P(Stopping, TheThirdSignalEndsAtOnce) {
-  // An output without a reader blocks the first stop.
+  // The first stop cannot end, because an output without a reader blocks.
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   const std::string input = write_file("in.yuv", generate({'A', 0, 352, 288, 20}));
   Process process({kEnc, "-v", "-w", "352", "-h", "288", "-q", "50", "--me", "zero", "--recon",
@@ -98,11 +98,11 @@ TEST_P(Stopping, TheThirdSignalEndsAtOnce) {
   process.kill(GetParam());
   ::usleep(50000);
   EXPECT_TRUE(process.running());
-  // A signal that comes before the first one was handled counts as the same.
+  // Signals that arrive before the first one is handled count as one.
   for (; process.running(); ::usleep(10000)) process.kill(GetParam());
   EXPECT_EQ(process.wait().exit_code, 128 + GetParam());
   ::close(reader);
-  EXPECT_EQ(files_in_folder(), 2);  // fifo and input: nothing of the reconstruction
+  EXPECT_EQ(files_in_folder(), 2);  // FIFO and input; the unfinished reconstruction is gone
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, Stopping, ::testing::Values(SIGINT, SIGTERM, SIGHUP),
@@ -171,7 +171,7 @@ TEST_F(StoppedEncodes, APartReplacesAnOlderFileIfItIsToOrIfThatIsEmpty) {
 }
 
 TEST_F(StoppedEncodes, WhatWasReadAheadOfAFileIsNotCoded) {
-  // A c63 stream is read in order, like a container: soon all of it is in memory.
+  // A c63 stream is read in order, like a container, so all of it is soon in memory.
   ASSERT_EQ(run({kEnc, "--quiet", "--me", "zero", "-o", path("in.c63"), input_}).exit_code, 0);
   (void)encode_and_stop({path("in.c63")});
   EXPECT_LT(frames_of_stream("out.c63"), std::size_t{kFrames} / 2);
@@ -245,7 +245,7 @@ TEST_F(ToolsTest, AStoppedDecodeKeepsAnOlderFile) {
   ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "--me", "zero", "-o", path("in.c63"), video}).exit_code, 0);
   ProcessResult result;
   result.exit_code = 0;
-  while (result.exit_code == 0) {  // done before the signal came
+  while (result.exit_code == 0) {  // the program ended before the signal came
     write_file("out.yuv", "older");
     Process process({kDec, "--backend", "cpu", "--threads", "1", path("in.c63"), path("out.yuv")});
     while (files_in_folder() < 4 && process.running()) ::usleep(100);
@@ -261,7 +261,7 @@ TEST_F(ToolsTest, AStoppedDecodeKeepsAnOlderFile) {
   EXPECT_NE(result.err.find("stopped after "), std::string::npos) << result.err;
 }
 
-/// c63cmp ab. Its fourth run of an encoder never ends.
+/// c63cmp ab, whose fourth run of an encoder never ends.
 class StoppedComparison : public ToolsTest {
  protected:
   void SetUp() override {
@@ -278,7 +278,7 @@ class StoppedComparison : public ToolsTest {
                 "30", "--repeat", "10", "--warmup", "0", "--c63enc", script, "--json", path("r.json"), input};
   }
 
-  /// Returns true if a process of the group of the fourth run is alive.
+  /// Returns true if a process of the fourth run's process group is alive.
   [[nodiscard]] bool is_group_alive() const {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       std::string stat;
@@ -298,7 +298,7 @@ class StoppedComparison : public ToolsTest {
     EXPECT_TRUE(is_group_alive());
     process.kill(signal);
     ProcessResult result = process.wait();
-    while (is_group_alive()) ::usleep(1000);  // a killed process needs a moment
+    while (is_group_alive()) ::usleep(1000);  // a killed process needs a moment to end
     EXPECT_TRUE(std::filesystem::is_empty(path("tmp")));
     return result;
   }
@@ -321,7 +321,7 @@ TEST_F(StoppedComparison, EndsAtOnceWithItsEncoders) {
   EXPECT_FALSE(std::filesystem::exists(path("r.json")));
 }
 
-/// A stream that takes seconds to look at: two frames, and repeats of the second.
+/// A stream that takes seconds to analyse: two frames, and many repeats of the second.
 class StoppedLooks : public ToolsTest {
  protected:
   void SetUp() override {
@@ -334,7 +334,7 @@ class StoppedLooks : public ToolsTest {
     stream_ = write_file("in.c63", stream);
   }
 
-  /// Stops the program when its output is open.
+  /// Stops the program as soon as its output is open.
   [[nodiscard]] ProcessResult look_and_stop(const std::vector<std::string>& command) const {
     Process process(command);
     const auto is_unfinished = [](const auto& entry) {
@@ -361,7 +361,7 @@ TEST_F(StoppedLooks, KeepAnOlderFile) {
     if (std::filesystem::exists(path(part))) {
       EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
     }
-    EXPECT_LE(files_in_folder(), 5);  // the stream, two older files, two parts
+    EXPECT_LE(files_in_folder(), 5);  // the stream, two older files, two unfinished files
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include "tools_test_support.h"
 
-// c63enc with a target of size or quality, seen from outside.
+// Tests targets of size or quality, by running c63enc.
 
 namespace c63::test {
 namespace {
@@ -69,7 +69,7 @@ TEST_F(Targets, PassesAreKeptAndUsedAgain) {
   // Passes of another encode are not used.
   const ProcessResult other = encode({"--keyint", "5", "--target-psnr", "36", "--stats", path("s.json"), "-o", path("o.c63"), input_});
   EXPECT_NE(other.err.find("another encode"), std::string::npos) << other.err;
-  // Nor are those of another video with the same name.
+  // Passes of another video with the same name are not used, either.
   std::string video = read_file(input_);
   std::ranges::reverse(video);
   write_file(std::filesystem::path(input_).filename().string(), video);
@@ -79,7 +79,7 @@ TEST_F(Targets, PassesAreKeptAndUsedAgain) {
                   "C63-STATS");
 }
 
-/// Each pair has one statistics file, and the second encode keeps its promise.
+/// Two different encodes use the same statistics file. The second one must still meet its target.
 TEST_F(Targets, PassesOfOtherEncodesAreNotTaken) {
   const std::string input = input_;
   const auto encode_to = [&](const std::vector<std::string>& more) {
@@ -125,7 +125,7 @@ TEST_F(Targets, PassesServeOtherTargetsOfTheSameEncode) {
   const auto report = encode_to({"--target-ssim", "0.95"});
   const double ssim = report["target"]["passes"].back()["ssim_y"];
   EXPECT_NEAR(-10 * std::log10((1 - ssim) / (1 - 0.95)), 0, 0.05);
-  // A promise that an earlier pass keeps takes one pass. One that cannot be kept takes none.
+  // A target that an earlier pass met takes one pass. A target that cannot be met takes none.
   std::filesystem::remove(path("s.json"));
   EXPECT_EQ(encode({"--size", "100", "--stats", path("s.json"), "-o", path("no.c63"), input_}).exit_code, 5);
   EXPECT_EQ(nlohmann::json::parse(read_file(path("s.json")))["passes"].size(), 2U);
@@ -143,7 +143,7 @@ TEST_F(Targets, PassesOfAFileAreCheckedAgainstThePromise) {
   ASSERT_EQ(encode_again().exit_code, 0);
   auto json = nlohmann::ordered_json::parse(read_file(path("s.json")));
   for (auto& pass : json["passes"]) {
-    pass["qp"] = std::min(50.0, pass["qp"].get<double>() * 1.5);  // these passes take more than the file says
+    pass["qp"] = std::min(50.0, pass["qp"].get<double>() * 1.5);  // so these passes are larger than the file says
   }
   write_file("s.json", json.dump());
   ASSERT_EQ(encode_again().exit_code, 0);

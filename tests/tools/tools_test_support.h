@@ -29,7 +29,7 @@ inline const std::string kFilter = C63_BIN_DIR "/c63filter";
 inline const std::string kMv = C63_BIN_DIR "/c63mv";
 inline const std::string kCmp = C63_BIN_DIR "/c63cmp";
 
-/// The frames of a golden video as files, which the programs' tests use.
+/// The frames of a golden video as a string, for files that the programs' tests use.
 inline std::string generate(const GoldenVideo& video) {
   const Bytes frames = frames_of(video);
   return {frames.begin(), frames.end()};

@@ -1,4 +1,4 @@
-// Four absolute differences and their sum are one instruction, on words that a funnel shift aligns.
+// One instruction computes and adds four absolute differences. Funnel shifts align the words of the window.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/ladder/window.cuh"

@@ -1,5 +1,5 @@
-// A warp searches a block. A lane owns a column of candidates and slides down it. Each reference row is loaded and aligned once
-// and added to the eight candidates that contain it, whose sums rotate through eight registers.
+// A warp searches a block. A lane owns a column of candidates and moves down it. Each reference row is loaded and
+// aligned once, and is added to the eight candidates that contain it. Their sums rotate through eight registers.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/ladder/window.cuh"
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kWarp) motion_sliding(const __grid_constant__ 
   for (int x = lane; x < width && height > 0; x += kWarp) {
     const unsigned shift = static_cast<unsigned>(x & 3) * 8;
     const auto* words = reinterpret_cast<const std::uint32_t*>(samples + (x & ~3));
-    std::uint32_t sums[kBlockSize] = {};  // sums[y % 8] is the candidate of row y
+    std::uint32_t sums[kBlockSize] = {};  // sums[y % 8] belongs to the candidate in row y
     const int rows = height + kBlockSize - 1;
     for (int first = 0; first < rows; first += kBlockSize) {
 #pragma unroll
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kWarp) motion_sliding(const __grid_constant__ 
         const std::uint32_t right = __funnelshift_r(words[1], words[2], shift);
         words += pitch / 4;
 #pragma unroll
-        for (int i = 0; i < kBlockSize; ++i) {  // this row is row i of the candidate that starts i rows above
+        for (int i = 0; i < kBlockSize; ++i) {  // this row is row i of the candidate that starts i rows above it
           std::uint32_t& sum = sums[(phase - i) & 7];
           sum = absdiff4_add(left, current[2 * i], sum);
           sum = absdiff4_add(right, current[2 * i + 1], sum);

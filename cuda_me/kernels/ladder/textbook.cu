@@ -1,5 +1,5 @@
-// The search as a course solution writes it: a thread block per 8x8 block, a thread per candidate, the current block
-// in shared memory, the reference byte by byte from global memory, and a tree of comparisons for the smallest SAD.
+// The search as students first write it: a thread block per 8x8 block, a thread per candidate, the current block in
+// shared memory, the reference byte by byte from global memory, and a tree of comparisons for the smallest SAD.
 
 #include "cuda_me/kernels/motion_search.h"
 

@@ -1,4 +1,5 @@
-// As packed, but without a copy of the window: words come through a texture, whose cache is the window.
+// Like packed.cu, but the window is not copied to shared memory: words are read through a texture, and its cache holds
+// the window.
 
 #include <map>
 #include <utility>
@@ -16,10 +17,10 @@ constexpr std::uintptr_t kTextureAlignment = 512;
 struct TextureBatch {
   MotionBatch batch;
   std::array<cudaTextureObject_t, kBatchJobs> textures;
-  std::array<int, kBatchJobs> offsets;  ///< of the plane in the texture, in bytes
+  std::array<int, kBatchJobs> offsets;  ///< where the plane begins in the texture, in bytes
 };
 
-/// The word at any byte address.
+/// Reads the four bytes at any byte offset of the texture.
 __device__ __forceinline__ std::uint32_t fetch(cudaTextureObject_t texture, int byte) {
   const std::uint32_t low = tex1Dfetch<unsigned>(texture, byte >> 2);
   const unsigned shift = static_cast<unsigned>(byte & 3) * 8;
@@ -110,7 +111,7 @@ class TextureSearch final : public MotionSearch {
       resource.res.linear.sizeInBytes = bytes;
       cudaTextureDesc description{};
       description.readMode = cudaReadModeElementType;
-      // This is not work of a stream, so it need not fail during a capture.
+      // Creating a texture is no work of a stream, so it is allowed during a capture.
       cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
       check(cudaThreadExchangeStreamCaptureMode(&mode), "cudaThreadExchangeStreamCaptureMode");
       const cudaError_t created = cudaCreateTextureObject(&object, &resource, &description, nullptr);

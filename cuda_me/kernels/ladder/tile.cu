@@ -1,4 +1,4 @@
-// The register tile alone, with integer keys.
+// The register-tile search without bulk copies, with integer keys.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_tile.cuh"

@@ -6,7 +6,7 @@
 
 namespace c63::cuda {
 
-/// The bytes from row to row of a window in shared memory: whole words, and one more for reads across two words.
+/// The pitch of a window in shared memory, in bytes: whole words, and one more word for reads that cross words.
 [[nodiscard]] C63_HD constexpr int window_pitch(int range) { return (2 * range + kBlockSize + 3) / 4 * 4 + 4; }
 [[nodiscard]] C63_HD constexpr std::size_t window_bytes(int range) {
   return static_cast<std::size_t>(window_pitch(range)) * (2 * range + kBlockSize);
@@ -14,7 +14,7 @@ namespace c63::cuda {
 
 #if defined(__CUDACC__)
 
-/// Copies all samples of the candidates of `window`, with all threads of the block.
+/// Copies all samples that the candidates of `window` cover. All threads of the block take part.
 __device__ inline void load_window(std::uint8_t* shared, const MotionJob& job, const SearchWindow& window, int pitch) {
   const int width = window.right - window.left + kBlockSize - 1;
   const int height = window.bottom - window.top + kBlockSize - 1;
@@ -25,7 +25,7 @@ __device__ inline void load_window(std::uint8_t* shared, const MotionJob& job, c
   }
 }
 
-/// Loads the current block as sixteen words into shared memory, with the first 64 threads.
+/// Loads the current block into shared memory as sixteen words. All threads of the block take part.
 __device__ inline void load_current(std::uint32_t* shared, const MotionJob& job, int column, int row) {
   const int thread = static_cast<int>(threadIdx.x);
   auto* bytes = reinterpret_cast<std::uint8_t*>(shared);
@@ -53,7 +53,7 @@ __device__ __forceinline__ std::uint32_t packed_sad(const std::uint8_t* window, 
   return sad;
 }
 
-/// The smallest key of all threads, by a tree in shared memory.
+/// The smallest key of all threads, found by a tree in shared memory. All threads get it.
 template <int kThreads>
 __device__ inline std::uint32_t block_min_tree(std::uint32_t* keys, std::uint32_t key) {
   const int thread = static_cast<int>(threadIdx.x);

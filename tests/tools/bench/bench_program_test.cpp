@@ -1,4 +1,4 @@
-// c63bench as a program: its figures can be read. People judge the figures themselves.
+// Tests c63bench as a program: it must write figures that can be read. Whether they are good is not tested.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 test::ShellResult bench(const std::string& arguments) { return test::shell("'" C63_BIN_DIR "/c63bench' " + arguments); }
 
-/// The JSON of a bench.
+/// Runs a bench and returns its JSON.
 nlohmann::json figures_of(const std::string& arguments) {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("figures.json");
@@ -96,7 +96,7 @@ TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
   std::set<std::string> stages;
   for (const auto& entry : figures.at("presets").at(0).at("stages")) {
     stages.insert(entry.at("stage").get<std::string>());
-    if (entry.at("stage") == "beam") {  // for a block, or for eight at once
+    if (entry.at("stage") == "beam") {  // there is one entry for single blocks, and one for eight at once
       const double calls = entry.at("calls_per_block").get<double>();
       EXPECT_TRUE(calls == 1 || calls == 0.125) << entry;
     }
@@ -111,7 +111,7 @@ TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
   EXPECT_NE(missing.output.find("C63-BENCH-VIDEO"), std::string::npos) << missing.output;
 }
 
-/// Goes through the page of motion kernels in a wide window.
+/// Clicks through the page of motion kernels in a wide window.
 constexpr const char* kClicks = R"js(
 addEventListener("load", () => {
   const failures = [];
@@ -143,7 +143,7 @@ addEventListener("load", () => {
 });
 )js";
 
-/// The same page in a frame as wide as a phone: all text is inside, and large enough to read.
+/// Shows the same page in a frame as wide as a phone: all text must be inside and large enough to read.
 constexpr const char* kPhone = R"js(
 addEventListener("load", () => {
   if (window !== top) return;

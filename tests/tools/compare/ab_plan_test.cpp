@@ -74,7 +74,7 @@ TEST(AbStatisticsTest, TwoRoundsHaveNoInterval) {
 }
 
 TEST(AbStatisticsTest, PointsOfDifferentRatiosWidenNoInterval) {
-  // A side that has a quarter of the speed at one point and half of it at another, in rounds that differ by 1 %.
+  // The second side has a quarter of the speed at one point and half of it at the other. Rounds differ by 1 %.
   const std::vector<PairedSpeeds> points = {{{100, 100, 100}, {25, 25.25, 24.75}}, {{50, 50, 50}, {25, 24.75, 25.25}}};
   const Ratio ratio = ratio_of_points(points);
   EXPECT_NEAR(ratio.value, std::sqrt(0.125), 1e-3);

@@ -1,4 +1,4 @@
-// c63cmp ab as a program, and its report in a browser.
+// Tests c63cmp ab as a program, and its report in a browser.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_F(AbProgramTest, DifferentBytesFailIfTheyMust) {
 
 TEST_F(AbProgramTest, TakesTheWholeCommandOfAnotherEncoder) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
-  // FFV1 is lossless: decoding and pairing of frames must not change a sample.
+  // FFV1 is lossless, so decoding and pairing of frames must not change any sample.
   const auto result = run("--a '--backend cpu' --side 'ffv1=ffmpeg -nostdin -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i {in} -c:v ffv1 -y {out}.mkv'"
                           " --side 'pipe=ffmpeg -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i - -c:v ffv1 -f matroska -'"
                           " --repeat 1 --warmup 0" + json_option());
@@ -194,7 +194,7 @@ TEST_F(AbProgramTest, OutputErrorsAreReportedBeforeTheFirstRun) {
 TEST_F(AbProgramTest, ProgressCountsFramesOfEveryRound) {
   const auto result = run("--a '--backend cpu' --b '--backend cpu' --qp 20,25 --repeat 2 --warmup 1 --progress json --log-level off");
   ASSERT_EQ(result.exit_code, 0) << result.output;
-  const auto line = result.output.rfind("{\"event\"");  // programs may be so slow that more than the last one remains
+  const auto line = result.output.rfind("{\"event\"");  // with slow programs, more than the last event may be left
   ASSERT_NE(line, std::string::npos) << result.output;
   const auto json = nlohmann::json::parse(result.output.substr(line, result.output.find('\n', line) - line));
   EXPECT_EQ(json["event"], "progress");

@@ -1,4 +1,4 @@
-// c63cmp as a program: exit codes, files, refusals.
+// Tests c63cmp as a program: exit codes, files, errors.
 
 #include <gtest/gtest.h>
 

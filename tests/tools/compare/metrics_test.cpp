@@ -45,7 +45,7 @@ TEST(MetricsTest, FindsTheFirstDifferenceInEachPlane) {
   const auto differing = [&](std::size_t offset) {
     Bytes other = video;
     other[offset] ^= 1;
-    other[video.size() - 1] ^= 1;  // a later one does not matter
+    other[video.size() - 1] ^= 1;  // a later difference does not matter
     return *compare(video, other, width, height).first_difference;
   };
   const FirstDifference luma = differing(frame + 3 * width + 7);
@@ -70,7 +70,7 @@ TEST(MetricsTest, PsnrIsOfTheSummedError) {
   const Bytes zeros(2 * frame_bytes(16, 16), 0);
   Bytes other = zeros;
   for (std::size_t i = 0; i < 256; ++i)
-    other[i] = 10;  // luma of the first frame has an error of 100, that of the second 0
+    other[i] = 10;  // the first frame's luma has an error of 100, the second frame's has 0
   const VideoQuality quality = compare(zeros, other, 16, 16);
   EXPECT_NEAR(quality.psnr_of_video(0), 10 * std::log10(255.0 * 255 / 50), 1e-12);
   EXPECT_NEAR(quality.psnr_of_video(3), 10 * std::log10(255.0 * 255 * 384 * 2 / 25600), 1e-12);
@@ -105,7 +105,7 @@ TEST(MetricsTest, NothingIsNotEqualToNothing) {
   test::expect_error(ErrorKind::input, "C63-NO-FRAMES", [&] { (void)compare_videos(a, "a", b, "b"); });
 }
 
-/// A real sequence against c63's stream of it, measured by FFmpeg's filters and by c63.
+/// Compares a real sequence with c63's stream of it, with FFmpeg's filters and with c63's metrics.
 class FfmpegEqualityTest : public testing::TestWithParam<const char*> {};
 
 std::string ffmpeg_number(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }

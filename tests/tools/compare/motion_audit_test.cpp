@@ -1,4 +1,4 @@
-// c63cmp motion: every vector of a stream against exact search on the stream's own references.
+// Tests c63cmp motion, which compares every vector of a stream with an exact search in the stream's own references.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ test::ShellResult shell(const std::string& program, const std::string& arguments
   return test::shell("'" C63_BIN_DIR "/" + program + "' " + arguments + " 2>&1");
 }
 
-/// Moving noise. Its width is not a multiple of 16, so coded planes are padded and sheared.
+/// Moving noise. Its width is not a multiple of 16, so coded planes are padded, and their rows are shifted against the
+/// picture's.
 class MotionAuditProgram : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -74,12 +75,12 @@ TEST_F(MotionAuditProgram, ASearchThatFindsOnlyZeroIsNamedWithItsCost) {
   EXPECT_GT(all.at("sad").get<std::int64_t>(), all.at("exact_sad").get<std::int64_t>());
   std::ifstream rows(csv);
   std::int64_t cost = 0;
-  std::int64_t count = -1;  // the header
+  std::int64_t count = -1;  // the header is not counted
   for (std::string row; std::getline(rows, row); ++count) {
     if (count >= 0) cost += std::stoll(row.substr(row.rfind(',') + 1));
   }
   EXPECT_EQ(count, all.at("differing").get<std::int64_t>());
-  // Zero is no candidate of the last column and row; those blocks are not part of the sums.
+  // Blocks of the last column and row are not part of the sums: for them the zero vector is not a candidate.
   EXPECT_LE(all.at("sad").get<std::int64_t>() - all.at("exact_sad").get<std::int64_t>(), cost);
 }
 
@@ -99,7 +100,7 @@ TEST_F(MotionAuditProgram, FramesThatInheritTheirVectorsAreAudited) {
 }
 
 TEST_F(MotionAuditProgram, TakesAStreamAsSource) {
-  // A decoder gives its frames in order only, key frames too.
+  // A decoder returns its frames only in order, key frames, too.
   const std::string stream = encode("--preset reference");
   const auto result = shell("c63cmp", "motion '" + stream + "' '" + stream + "' --show 0");
   EXPECT_EQ(result.exit_code, 0) << result.output;

@@ -1,4 +1,4 @@
-// c63filter as a program: its results, and how it ends with bad input.
+// Tests c63filter as a program: its results, and how it ends with bad input.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A module whose library is missing.
+// A module that needs a library which is missing.
 
 extern "C" int c63_absent();
 

@@ -1,4 +1,4 @@
-// c63mv of films: whatever they come as, vectors are those of the decoded samples.
+// Tests c63mv with films: in every format, its vectors are those of the decoded samples.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@
 namespace c63::tools {
 namespace {
 
-constexpr int kWidth = 88;  // no multiple of 16
-constexpr int kHeight = 60;  // no multiple of 8
+constexpr int kWidth = 88;  // not a multiple of 16
+constexpr int kHeight = 60;  // not a multiple of 8
 constexpr int kPaddedHeight = 64;
 constexpr int kFrames = 6;
 
@@ -33,7 +33,7 @@ std::string bytes_of(const std::string& path) {
   return bytes.str();
 }
 
-/// Numbers of the rows of a CSV file, without its header; empty fields are -1e9.
+/// Returns the numbers in the rows of a CSV file, without its header. Empty fields become -1e9.
 std::vector<std::vector<double>> rows_of(const std::string& text) {
   std::vector<std::vector<double>> rows;
   std::istringstream lines(text);
@@ -62,7 +62,7 @@ class FilmProgramTest : public testing::Test {
   [[nodiscard]] static test::ShellResult mv(const std::string& arguments) {
     return test::shell("'" C63_BIN_DIR "/c63mv' --backend cpu --progress none " + arguments + " 2>&1");
   }
-  /// The first frame's luma is at 0; rows below the picture repeat the last one.
+  /// Returns the luma of all frames, padded: rows below the picture repeat its last row.
   [[nodiscard]] std::vector<std::vector<std::uint8_t>> padded_luma() const {
     const std::string bytes = bytes_of(raw_);
     std::vector<std::vector<std::uint8_t>> planes;
@@ -126,7 +126,7 @@ TEST_F(FilmProgramTest, EveryKindOfFilmGivesTheSame) {
   ASSERT_EQ(mv("--quiet '" + file("o.y4m") + "' -o '" + file("y4m.npz") + "'").exit_code, 0);
   EXPECT_EQ(bytes_of(file("y4m.npz")), expected);
   EXPECT_EQ(test::shell("cat '" + file("o.y4m") + "' | '" C63_BIN_DIR "/c63mv' --backend cpu --quiet - -o - --format npz").output, expected);
-  // A c63 stream: of what it decodes to.
+  // For a c63 stream, the vectors are those of its decoded pictures.
   ASSERT_EQ(test::shell(fmt::format("'{0}/c63enc' --quiet --backend cpu '{1}' '{2}' && '{0}/c63dec' --quiet '{2}' '{3}'", C63_BIN_DIR, raw_,
                                     file("o.c63"), file("dec_88x60.yuv")))
                 .exit_code,
@@ -287,9 +287,9 @@ TEST_F(FilmProgramTest, CodecVectorsOfAPanAreThePan) {
   std::map<std::pair<double, double>, int> counts;
   for (const auto& row : rows_of(bytes_of(file("list.csv")))) {
     ASSERT_EQ(row.size(), 12U);
-    EXPECT_LT(row[1], 0);  // no frame comes from a later one
+    EXPECT_LT(row[1], 0);  // no frame is predicted from a later one
     ++counts[{row[9] / row[11], row[10] / row[11]}];
-    // Where a block comes from, in whole samples.
+    // The position from which a block is predicted, in whole samples.
     EXPECT_NEAR(row[4] - row[6], row[9] / row[11], 1);
     EXPECT_NEAR(row[5] - row[7], row[10] / row[11], 1);
   }
@@ -320,7 +320,7 @@ TEST_F(FilmProgramTest, PageShowsBothFields) {
   std::string values;
   int block = 0;
   for (const auto& row : csv) {
-    if (row[0] != 3 || ++block % 7 != 1) continue;  // some of all
+    if (row[0] != 3 || ++block % 7 != 1) continue;  // only some of the rows
     values += fmt::format("[{},{},{},{},{},{},{},{}],", row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9]);
   }
   const std::string script = R"(

@@ -1,4 +1,4 @@
-// c63mv and c63enc --stats-yuview as programs.
+// Tests c63mv and c63enc --stats-yuview as programs.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace c63::tools {
 namespace {
 
-/// The content of a statistics file. Every line that breaks the grammar is a failure.
+/// The content of a statistics file. Each line that breaks the grammar fails the test.
 struct YuviewFile {
   std::map<int, std::string> kinds;                     // type id: vector or range
   std::map<int, std::map<int, std::vector<std::vector<int>>>> rows;  // frame, type: x, y, w, h, values
@@ -142,7 +142,7 @@ TEST_F(MotionProgramTest, YuviewKeepsItsGrammar) {
     EXPECT_EQ(types.count(0), key ? 0U : 1U) << "vectors in frame " << frame;
     for (const auto& [id, rows] : types) EXPECT_EQ(rows.size(), 12U * 8U) << "frame " << frame << ", type " << id;
   }
-  // The encoder's own file: the same vectors and bits, with SADs of the source.
+  // The encoder's own file has the same vectors and bits, but SADs against the source.
   const YuviewFile encoder = parse_yuview(file("enc.csv"));
   ASSERT_EQ(encoder.rows.size(), 5U);
   for (const auto& [frame, types] : mv.rows) {
@@ -196,7 +196,7 @@ TEST_F(MotionProgramTest, PicturesAndPages) {
   EXPECT_NE(run("--beside '" + stream_ + "' -o '" + file("mv.csv") + "'").output.find("--beside is for --format html"), std::string::npos);
 }
 
-/// The beginning of scripts that go through a page.
+/// The beginning of scripts that click through a page.
 constexpr const char* kPageTools = R"js(
 const failures = [];
 const check = (what, good) => { document.title = "UNFINISHED after " + what; if (!good) failures.push(what); };
@@ -216,8 +216,8 @@ addEventListener("error", (event) => failures.push("error: " + event.message));
 addEventListener("unhandledrejection", (event) => failures.push("rejected: " + event.reason));
 )js";
 
-/// Goes through the page like a person, and writes what it saw into the page's title. @VALUES@ are the blocks of frame
-/// 1 from c63mv --format csv: x, y, vector, SAD, bits.
+/// Clicks through the page, and writes the result into the page's title. @VALUES@ are the blocks of frame 1 from c63mv
+/// --format csv: x, y, vector, SAD, bits.
 constexpr const char* kClicks = R"js(
 addEventListener("load", async () => {
   try {
@@ -303,7 +303,7 @@ addEventListener("load", async () => {
 });
 )js";
 
-/// Goes through two streams at the same time.
+/// Clicks through two streams that are shown at the same time.
 constexpr const char* kBesideClicks = R"js(
 addEventListener("load", async () => {
   try {
@@ -336,7 +336,7 @@ TEST_F(MotionProgramTest, PageWorksInABrowser) {
   std::string line;
   std::getline(csv, line);
   for (int row = 0; std::getline(csv, line) && line.find(",Y,") != std::string::npos; ++row) {
-    if (row % 19 != 3) continue;  // some of all
+    if (row % 19 != 3) continue;  // only some of the rows
     const auto at = line.find(",Y,") + 3;
     std::replace(line.begin(), line.end(), ',', ' ');
     std::istringstream fields(line.substr(at));
@@ -366,8 +366,8 @@ TEST_F(MotionProgramTest, APageIsSmall) {
 }
 
 TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {
-  // The codec fills padded rows without regard to the picture's rows. So a pan by -3,2 of a picture 92 wide, coded 96
-  // wide, is a pan by -3-2*(96-92),2.
+  // The codec fills padded planes sample after sample, so their rows are not the picture's rows. For a picture 92 wide
+  // that is coded 96 wide, a pan by (-3, 2) therefore becomes a pan by (-3 - 2*(96-92), 2).
   ASSERT_EQ(test::shell(fmt::format("'{0}/c63gen' --quiet --pattern pan --mv 3,-2 -w 92 -h 60 -f 3 --truth '{1}' -o '{2}' && "
                                     "'{0}/c63enc' --quiet --backend cpu '{2}' -o '{3}' --stats-yuview '{4}' 2>&1",
                                     C63_BIN_DIR, file("truth92.csv"), file("pan_92x60.yuv"), file("92.c63"), file("92.csv")))
@@ -386,7 +386,7 @@ TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {
 }
 
 TEST_F(MotionProgramTest, RepeatsAndInheritedVectors) {
-  // Frames: key, repeat, inter, two that take its place, repeat.
+  // Frames: key, repeat, inter, two that replace the inter frame, repeat.
   test::CompactStreamWriter writer(96, 64, 8);
   writer.add_key();
   writer.add_repeat();
@@ -446,7 +446,7 @@ TEST_F(MotionProgramTest, RepeatsAndInheritedVectors) {
 }
 
 TEST_F(MotionProgramTest, BlocksWithoutPredictionHaveNoSad) {
-  // The blocks of a key frame, and unpredicted blocks of a preset, have nothing to compare with.
+  // Blocks of key frames, and blocks that a preset codes without prediction, have nothing to compare with.
   ASSERT_EQ(run("--format csv -f 1 -o '" + file("key.csv") + "'").exit_code, 0);
   std::ifstream csv(file("key.csv"));
   std::string line;

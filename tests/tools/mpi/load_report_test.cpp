@@ -1,4 +1,4 @@
-// What c63mpi computes without MPI. tools/checks/mpi_check runs it with ranks.
+// Tests the parts of c63mpi that need no MPI. tools/checks/mpi_check runs it with ranks.
 
 #include "mpi/load_report.h"
 

@@ -1,4 +1,4 @@
-// c63bench board: results of several races as one ladder.
+// Tests c63bench board, which combines the results of several races into one ladder.
 
 #include <gtest/gtest.h>
 

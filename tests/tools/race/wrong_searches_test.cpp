@@ -1,4 +1,4 @@
-// c63bench cpu --search: searches with the mistakes of wrong.c. Each is found, and its cause is named.
+// Tests c63bench cpu --search with the mistakes of wrong.c. It must find each of them and name its cause.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 struct Wrong {
   int mistake;                   ///< its number in wrong.c
-  std::set<std::string> causes;  ///< any one of them names it; empty: it need only be found
+  std::set<std::string> causes;  ///< the report must name one of these; empty: the mistake need only be found
 };
 
 const std::vector<Wrong>& wrong_searches() {
@@ -100,7 +100,7 @@ class WrongSearches : public ::testing::Test {
     return path;
   }
 
-  /// The entrants of a race of these files, in their order.
+  /// Runs a race of these files and returns its entrants, in the order of the files.
   nlohmann::json race(const std::string& files, const std::string& options, int exit_code) const {
     const std::string json = folder_.file("race.json");
     const auto result = bench("cpu --search " + files + " --rounds 1 -w 64 -h 48 --json '" + json + "' " + options);
@@ -173,7 +173,7 @@ TEST_F(WrongSearches, WhatCannotBeRacedSaysWhy) {
       test::shell("CC=/no/compiler '" C63_BIN_DIR "/c63bench' cpu --search '" + write_search(0) + "' 2>&1");
   EXPECT_EQ(compiler.exit_code, 2);
   EXPECT_NE(compiler.output.find("C63-NO-COMPILER"), std::string::npos) << compiler.output;
-  // The next one runs.
+  // The next search still runs.
   const nlohmann::json entrants = race(broken + "," + write_search(0), "", 2);
   EXPECT_EQ(entrants.at(0).at("verdict"), "refused");
   EXPECT_EQ(entrants.at(1).at("verdict"), "right");

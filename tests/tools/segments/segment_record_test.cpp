@@ -1,4 +1,4 @@
-// Which finished segments a later run uses.
+// Tests which finished segments a later run uses.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ class FoundSegment : public ::testing::Test {
     std::ofstream(stream_) << "";
   }
 
-  /// Writes the record of a segment of which `measured` is known.
+  /// Writes the record of a segment that was encoded with these measurements.
   void write(const MeasurementSettings& measured) {
     EncoderSettings settings;
     settings.measurement = measured;

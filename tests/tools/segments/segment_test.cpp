@@ -1,4 +1,4 @@
-// c63enc --segment and c63join: the bytes of one process, whatever happens on the way.
+// Tests c63enc --segment and c63join: the result has the bytes of one process, also after stops and failures.
 
 #include <csignal>
 #include <limits>
@@ -78,14 +78,14 @@ class Segments : public ToolsTest {
   }
 
   std::string input_;
-  std::map<Words, std::string> expected_;  ///< the stream of one process, by input and options
+  std::map<Words, std::string> expected_;  ///< the stream that one process makes, by options
 };
 
-/// Expects that the joined segments are the stream of one process.
+/// Expects that the joined segments equal the stream of one process.
 class SegmentBytes : public Segments {};
 
 TEST_F(SegmentBytes, OfAnyNumberHaveTheBytesOfOneProcess) {
-  for (const int of : {1, 2, 3, 7, 8, 9, 16}) {  // of 8 GOPs; tests/pipeline cuts into every number
+  for (const int of : {1, 2, 3, 7, 8, 9, 16}) {  // the video has 8 GOPs; tests/pipeline tests every number of segments
     SCOPED_TRACE(of);
     expect_whole(of, input_);
   }

@@ -1,4 +1,4 @@
-// Manual pages and completions cover every option of every program, and work.
+// Tests that manual pages and completions cover every option of every program, and work.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ void collect(const nlohmann::json& program, std::vector<nlohmann::json>& options
   for (const auto& sub : program.at("subcommands")) collect(sub, options);
 }
 
-/// Returns what completion offers for a command line whose last word is under the cursor.
+/// Returns what completion offers for the last word of a command line.
 std::string complete(const std::string& program, const std::vector<std::string>& words) {
   std::string line = "source '" + completion(program) + "'; COMP_WORDS=('" + program + "'";
   for (const std::string& word : words) line += " '" + word + "'";
@@ -93,7 +93,7 @@ TEST_P(ShellFilesTest, EveryOptionOfHelpIsCovered) {
   for (const auto& sub : tree["subcommands"]) {
     const std::string name = sub["name"];
     const auto own = options_of_help(GetParam() + "' " + name);
-    if (sub["description"].get<std::string>().starts_with("Needs CUDA: ")) {  // was not built, and has help alone
+    if (sub["description"].get<std::string>().starts_with("Needs CUDA: ")) {  // was not built, so it has only --help
       EXPECT_EQ(own, (std::set<std::string>{"--help", "--help-all"})) << name;
     } else {
       EXPECT_GT(own.size(), 2U) << name;

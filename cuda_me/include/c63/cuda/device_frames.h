@@ -12,34 +12,36 @@ struct CUstream_st;  // cudaStream_t is a pointer to it, so no CUDA header is ne
 
 namespace c63::cuda {
 
-/// The GPU that owns this memory, by CUDA's index. Throws Error: usage (C63-DEVICE-MEMORY) if no GPU does, device if there is
-/// no GPU.
+/// Returns CUDA's index of the GPU that owns this memory. Throws Error: usage (C63-DEVICE-MEMORY) if no GPU owns it,
+/// device if there is no GPU.
 [[nodiscard]] int device_of(const void* memory);
 
-/// One plane of all frames of a video in a GPU's memory.
+/// One plane of all frames of a video, in a GPU's memory.
 struct DevicePlane {
   const std::uint8_t* data = nullptr;
   std::ptrdiff_t frame_pitch = 0;  ///< bytes from one frame to the next
   std::ptrdiff_t pitch = 0;        ///< bytes from one row to the next, at least the plane's width
 };
 
-/// A source of frames that are already in a GPU's memory. A backend on that GPU encodes them without an upload; only coded
-/// bytes are downloaded. For other backends, scene cuts and global motion, they are copied to the host.
+/// A source of frames that are already in a GPU's memory. A backend on that GPU encodes them without an upload; only
+/// coded bytes are downloaded. The frames are copied to the host for other backends, for scene cuts and for global
+/// motion.
 ///
-/// The frames may still be computed: the encode waits for the work that was on `stream` (null: the default stream) when the
-/// source was made. They must not change until the encode is over.
+/// The frames may still be under computation when the source is made: the encode first waits for all earlier work on
+/// `stream` (null: the default stream). The frames must not change until the encode ends.
 class DeviceFrames final : public FrameSource {
  public:
-  /// Uses whole frames without gaps. Throws as device_of() does, and Error (input, C63-PARTIAL-FRAME) if they are not a whole
-  /// number of frames.
+  /// Makes a source of whole frames that follow each other without gaps; does not copy them. Throws as device_of()
+  /// does, and Error (input, C63-PARTIAL-FRAME) if the bytes are not a whole number of frames.
   DeviceFrames(std::span<const std::uint8_t> frames, VideoFormat format, CUstream_st* stream = nullptr);
-  /// Packs planes that lie apart or have gaps, on `stream`, into the source's own device memory. Throws as device_of() does,
-  /// and Error: usage (C63-DEVICE-FRAMES) for odd sides or planes of different GPUs, memory (C63-CUDA-MEMORY).
+  /// Copies planes from separate places, or with gaps, to the source's own device memory, on `stream`. Throws as
+  /// device_of() does, and Error: usage (C63-DEVICE-FRAMES) for odd sides, pitches below the width or planes of
+  /// different GPUs, memory (C63-CUDA-MEMORY).
   DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_t count, VideoFormat format,
                CUstream_st* stream = nullptr);
   ~DeviceFrames() override;
 
-  /// The index of the GPU in CUDA.
+  /// CUDA's index of the GPU.
   [[nodiscard]] int device() const;
 
   [[nodiscard]] VideoFormat format() const override { return format_; }

@@ -6,11 +6,11 @@
 
 namespace c63::cuda {
 
-/// Whether c63's kernels can run, or why not.
+/// Says whether c63's kernels can run on a device, and if not, why.
 enum class DeviceState {
   usable,
   no_driver,   ///< no NVIDIA driver, or one too old for this build
-  no_device,   ///< a driver, but no device that it can see
+  no_device,   ///< a driver, but no device that this process can see
   no_code,     ///< this build has no code for the device's architecture
   failed,      ///< a device that cannot be opened, for example because another process has taken it
 };
@@ -26,7 +26,7 @@ struct DeviceInfo {
   int multiprocessors = 0;
   int clock_khz = 0;           ///< highest clock of the multiprocessors
   std::size_t memory_bytes = 0;
-  std::size_t shared_bytes_per_block = 0;  ///< the most that a kernel can request
+  std::size_t shared_bytes_per_block = 0;  ///< the most shared memory that a kernel can request per thread block
   DeviceState state = DeviceState::usable;
   std::string reason;          ///< why it is not usable, in plain text; empty if it is
 };
@@ -40,19 +40,19 @@ struct DeviceList {
   int runtime_version = 0;
 };
 
-/// Returns true if this machine seems to have a GPU and the kernel's part of its driver. Does not start the driver.
+/// Returns true if this machine has the files of a GPU and of its driver's kernel module. Does not start the driver.
 [[nodiscard]] bool has_device_files();
 
-/// The GPUs of this machine, the same list for the whole process. The first call opens every device, all at the same time, to
-/// see whether it can be used. Never throws if a machine lacks something.
+/// Returns the GPUs of this machine, the same list for the whole process. The first call opens all devices at the same
+/// time to see whether they can be used. Never throws because a machine has no GPU or no driver.
 [[nodiscard]] const DeviceList& devices();
 
-/// The same list without opening devices, which takes a quarter of a second each. A device that is listed as usable may turn
-/// out not to be.
+/// Returns the same list without opening devices, which takes a quarter of a second each. A device in this list may be
+/// marked usable but fail when it is opened.
 [[nodiscard]] const DeviceList& listed_devices();
 
-/// Opens only the device with this index and returns it. Throws Error (device) with ids C63-CUDA-NO-DRIVER, C63-CUDA-NO-DEVICE,
-/// C63-CUDA-NO-CODE or C63-CUDA-DEVICE-FAILED if it cannot run c63's kernels.
+/// Opens only the device with this index and returns it. Throws Error (device) with ids C63-CUDA-NO-DRIVER,
+/// C63-CUDA-NO-DEVICE, C63-CUDA-NO-CODE or C63-CUDA-DEVICE-FAILED if it cannot run c63's kernels.
 [[nodiscard]] const DeviceInfo& require_device(int index = 0);
 
 }  // namespace c63::cuda

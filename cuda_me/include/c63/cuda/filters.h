@@ -13,17 +13,17 @@
 #include "c63/filters.h"
 #include "c63/picture.h"
 
-// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views are of device memory, except
-// where a comment says otherwise. Every call queues its work and returns. Each takes a variant: use `best`; the others are the
-// steps towards it, kept for comparison. A call throws for wrong arguments; FilterQueue::synchronize() throws the device's
-// errors.
+// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views are of device memory,
+// unless a comment says otherwise. Every call queues its work and returns. Each function takes a variant. Use `best`;
+// the other variants are kept for comparison. A call throws for wrong arguments. Errors of the device are thrown by
+// FilterQueue::synchronize().
 
 struct CUstream_st;
 
 namespace c63::cuda {
 
-/// A stream on one GPU, and the scratch memory of its work. Only one thread at a time may use it. The constructor makes the GPU
-/// current on its thread. It must also be current wherever the queue is used.
+/// A stream on one GPU, with scratch memory for its work. Only one thread at a time may use it. The constructor makes
+/// the GPU current on its thread. Every thread that uses the queue must have made the GPU current.
 class FilterQueue {
  public:
   /// Throws Error (device) if that GPU cannot be used.
@@ -35,21 +35,24 @@ class FilterQueue {
   [[nodiscard]] CUstream_st* stream() const;
   [[nodiscard]] int device() const;
   [[nodiscard]] int multiprocessors() const;
-  /// Waits for all queued work. Throws its error, if there was one.
+  /// Waits for all queued work. Throws the work's error, if it failed.
   void synchronize() const;
 
-  /// At least `bytes` of device memory for the next queued work. Later work may get the same memory. Growing it waits for the
-  /// queue. Ask for all memory of one call at once.
+  /// Returns at least `bytes` bytes of device memory for the next queued work. The next call may return the same
+  /// memory, so request all memory of one operation in one call. A call that needs more memory than before waits for
+  /// the queue.
   [[nodiscard]] void* scratch(std::size_t bytes);
-  /// 1024 zero bytes in device memory. Work that uses them must leave them zero.
+  /// Returns 1024 bytes of device memory that are zero. Work that changes them must set them to zero again.
   [[nodiscard]] void* zeros() const;
-  /// One of four further streams, 0..3. It waits for all work queued so far. join() makes the queue wait for all four.
+  /// Returns one of four more streams, 0..3. Its work waits for all work queued so far. After join(), the queue waits
+  /// for the work of all four.
   [[nodiscard]] CUstream_st* fork(int index);
   void join();
 
-  /// Copies to the device. For pageable memory, it returns when the memory may be changed again.
+  /// Copies to the device. Returns when pageable host memory may be changed again; page-locked memory may still be in
+  /// use then.
   void upload(void* device, const void* host, std::size_t bytes) const;
-  /// Copies to the host. Returns when the data is there.
+  /// Copies to the host. Returns when the copy is complete.
   void download(void* host, const void* device, std::size_t bytes) const;
 
  private:
@@ -62,7 +65,7 @@ namespace detail {
 void release(void* memory) noexcept;
 }  // namespace detail
 
-/// `size` uninitialized values in device memory.
+/// Owns `size` values in device memory, at first uninitialized.
 template <typename T>
 class DeviceArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -102,11 +105,11 @@ enum class ConvolutionVariant {
   best,
   global,         ///< signal and taps from global memory
   constant_taps,  ///< taps in constant memory
-  shared_tile,    ///< taps in constant memory, the signal in a shared tile with a halo
-  tuned,          ///< several outputs per thread from registers, 16-byte accesses
+  shared_tile,    ///< taps in constant memory; each block loads its part of the signal into shared memory, with a halo
+  tuned,          ///< several outputs per thread from values in registers, 16-byte loads and stores
 };
 
-/// Convolves with `taps` in host memory. Agrees with the serial form to the bit.
+/// Convolves with `taps` from host memory. Equals the serial form bit for bit.
 void convolve(FilterQueue& queue, std::span<const double> signal, std::span<const double> taps, std::span<double> out,
               ConvolutionVariant variant = ConvolutionVariant::best);
 void mean_filter(FilterQueue& queue, std::span<const double> signal, int width, std::span<double> out,
@@ -115,9 +118,9 @@ void mean_filter(FilterQueue& queue, std::span<const double> signal, int width, 
 enum class Convolution2dVariant {
   best,
   direct,         ///< every sample from global memory: K² reads per output
-  shared_tile,    ///< a tile of O² outputs reads (O+K−1)² samples
-  restrict_taps,  ///< shared_tile with taps through the read-only cache
-  separable,      ///< one factor after the other; only for separable kernels
+  shared_tile,    ///< a tile of O² outputs loads (O+K−1)² samples into shared memory
+  restrict_taps,  ///< shared_tile, with taps read through the read-only cache
+  separable,      ///< first the column factor, then the row factor; only for separable kernels
 };
 
 void convolve(FilterQueue& queue, ConstPlaneView in, const ByteKernel& kernel, PlaneView out,
@@ -127,10 +130,10 @@ void convolve(FilterQueue& queue, BasicPlaneView<const float> in, const FloatKer
 
 enum class HistogramVariant {
   best,
-  sections,     ///< one section of the bytes per thread, global atomics
-  interleaved,  ///< neighbouring threads take neighbouring bytes, global atomics
-  privatized,   ///< counts of each block in shared memory
-  cub,          ///< with 32-bit counters; inputs of more than 2^30 bytes in pieces
+  sections,     ///< each thread counts one section of the bytes, by global atomics
+  interleaved,  ///< neighbouring threads count neighbouring bytes, by global atomics
+  privatized,   ///< each block counts in shared memory
+  cub,          ///< CUB, with 32-bit counters; inputs of more than 2^30 bytes in pieces
 };
 
 void histogram(FilterQueue& queue, std::span<const std::uint8_t> bytes, const BinMap& map,
@@ -139,10 +142,10 @@ void histogram(FilterQueue& queue, std::span<const std::uint8_t> bytes, const Bi
 enum class ReductionVariant {
   best,
   one_thread,
-  one_block,         ///< thread 0 adds the results of the threads of one block
-  atomics,           ///< many blocks, one atomic per thread
-  tree_interleaved,  ///< a tree in shared memory, neighbours first: diverging warps
-  tree_sequential,   ///< a tree in shared memory, halves first
+  one_block,         ///< one block; thread 0 adds the results of all threads
+  atomics,           ///< many blocks; each thread adds its result by an atomic
+  tree_interleaved,  ///< a tree in shared memory that combines neighbours first, so warps diverge
+  tree_sequential,   ///< a tree in shared memory that combines halves first
   shuffles,          ///< warps reduce in registers; the last block to finish adds the blocks' results
   cub,
 };
@@ -163,7 +166,7 @@ template <typename T>
 void argmax(FilterQueue& queue, std::span<const T> values, std::uint64_t* result,
             ReductionVariant variant = ReductionVariant::best);
 
-/// Σ (a[i] − b[i])², as PSNR needs it. Both signals must have the same length.
+/// Computes Σ (a[i] − b[i])², which PSNR needs. Both signals must have the same length.
 void sum_of_squared_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                            std::uint64_t* result);
 
@@ -173,9 +176,9 @@ enum class ScanVariant {
   blelloch,         ///< one block; up and down a tree, at most 2(n−1) additions per tile
   blelloch_padded,  ///< blelloch without bank conflicts
   many_blocks,      ///< many blocks scan tiles, then their sums are scanned and added
-  look_back,        ///< one pass, each tile looks back for its prefix; for 4-byte integers, otherwise cub
-  rounds,           ///< one pass, blocks stay and exchange sums; for 4-byte integers on sm_90, otherwise cub
-  cub,              ///< look-back by CUB
+  look_back,        ///< one pass; each tile finds its prefix in earlier tiles; for 4-byte integers, otherwise cub
+  rounds,           ///< one pass; blocks stay resident and exchange sums; for 4-byte integers on sm_90, otherwise cub
+  cub,              ///< CUB, by look-back
 };
 
 // For T = int32, uint32 and double. `out` may be `values`.
@@ -190,7 +193,7 @@ void exclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> 
 enum class ProductVariant {
   best,
   direct,         ///< one thread per output, 2K loads each
-  shared_tile,    ///< tiles in shared memory: loads divided by the tile's width
+  shared_tile,    ///< tiles in shared memory; loads are divided by the tile's width
   register_tile,  ///< shared_tile with 4x4 outputs per thread
 };
 
@@ -199,35 +202,35 @@ void multiply(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<
 
 enum class ShiftVariant {
   best,
-  sums_on_cpu,   ///< one kernel per frame; its blocks' sums are copied and added on the CPU
-  atomics,       ///< one kernel per frame, added by atomics; one copy per frame
-  back_to_back,  ///< one kernel per frame, one copy at the end
-  four_streams,  ///< back_to_back over four streams
-  one_kernel,    ///< one kernel for all frames; the reference's derivatives computed once
+  sums_on_cpu,   ///< one kernel per frame; the sums of its blocks are copied to the CPU and added there
+  atomics,       ///< one kernel per frame; sums are added by atomics and copied after each frame
+  back_to_back,  ///< one kernel per frame; one copy for all frames at the end
+  four_streams,  ///< back_to_back, on four streams
+  one_kernel,    ///< one kernel for all frames; the reference's derivatives are computed once
 };
 
-/// The sums of each frame relative to a reference, at most 256 frames. `sums` is in host memory and filled when this returns.
-/// For bytes they equal the CPU's to the bit.
+/// Computes the sums of each frame relative to a reference, for at most 256 frames. `sums` is in host memory, and is
+/// filled when the call returns. For bytes, the sums equal the CPU's bit for bit.
 template <typename Sample>
 void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
                 std::span<const BasicPlaneView<const Sample>> frames, std::span<ShiftSums> sums,
                 ShiftVariant variant = ShiftVariant::best);
 
-/// Shifts and whitening of frames relative to one reference, with everything on the device.
+/// Computes shifts and whitening of frames relative to one reference. All data stays on the device.
 template <typename Sample>
 class WhiteningEngine {
  public:
-  /// Reads and prepares the reference picture, which is in device memory.
+  /// Reads and prepares the reference picture from device memory.
   WhiteningEngine(FilterQueue& queue, BasicPlaneView<const Sample> reference, const WhiteningSettings& settings);
   ~WhiteningEngine();
   WhiteningEngine(WhiteningEngine&&) noexcept;
   WhiteningEngine& operator=(WhiteningEngine&&) noexcept;
 
-  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. After its first
-  /// run it may be recorded into a graph.
+  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. From the
+  /// second call on, it may be captured in a graph.
   void whiten(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
               BasicPlaneView<float> out);
-  /// Waits. Throws as c63::whiten() does if a whiten() since the last finish() had no solution.
+  /// Waits for all queued work. Throws as c63::whiten() does if a whiten() since the last finish() had no solution.
   void finish();
   /// After finish(): the weights of the last whiten(), in float as on the CPU, and the shift of its frame.
   [[nodiscard]] std::vector<float> weights() const;
@@ -252,14 +255,14 @@ class Whitener {
   int height_;
   WhiteningSettings settings_;
   std::optional<WhiteningEngine<Sample>> engine_;
-  std::deque<DeviceArray<Sample>> past_;  ///< newest last
+  std::deque<DeviceArray<Sample>> past_;  ///< the history, newest frame last
   DeviceArray<float> out_;
 };
 
-/// The version of CUB in the `cub` variants, for example "3.0.1".
+/// The version of CUB that the `cub` variants use, for example "3.0.1".
 [[nodiscard]] std::string_view cub_version();
 
-// The names of variants that programs accept and print, in order, `best` first.
+// The variants with the names that programs accept and print. `best` is the first.
 
 template <typename Variant>
 [[nodiscard]] std::span<const std::pair<std::string_view, Variant>> variant_names();

@@ -15,16 +15,16 @@ struct CUstream_st;  // cudaStream_t is a pointer to it, so no CUDA header is ne
 
 namespace c63::cuda {
 
-/// The place of samples or results.
+/// Says where samples or results are.
 enum class Memory { host, device };
 
-/// A plane to search, or to search in. `view.pitch` may be any number of bytes from the width up.
+/// A current or reference plane. `view.pitch` may be any number of bytes that is not below the width.
 struct MotionPlane {
   ConstPlaneView view;
   Memory memory = Memory::host;
 };
 
-/// The destination of results: one vector and one SAD for each 8x8 block, in raster order. `sads` may be null.
+/// Memory for results: one vector and one SAD for each 8x8 block, in raster order. `sads` may be null.
 struct MotionOutput {
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;
@@ -35,23 +35,23 @@ struct MotionOutput {
 struct MotionEstimatorOptions {
   int width = 0;                     ///< of both planes in samples, a multiple of 8
   int height = 0;                    ///< of both planes in samples, a multiple of 8
-  int range = 16;                    ///< 1..127: candidates from -range to range-1 in x and y
+  int range = 16;                    ///< 1..127 samples: candidates are -range to range-1 in x and in y
   int device = 0;                    ///< index of the GPU
   std::string kernel = "automatic";  ///< one of kernel_names(); all give the same result
-  int zero_bias = 0;        ///< as in MotionSettings, for batches
-  int second_distance = 1;  ///< as in MotionSettings, for batches
+  int zero_bias = 0;        ///< as in MotionSettings; only for calls with pairs
+  int second_distance = 1;  ///< as in MotionSettings; only for calls with pairs
 };
 
-/// Exact full-search block matching on the GPU, by the codec's rules, for every 8x8 block of one plane. It finds the candidate
-/// with the smallest sum of absolute differences (SAD) that keeps its block inside the reference plane; of equals, the first in
-/// raster order. Upper bounds of the search are exclusive, also at the plane's edge. A block without candidates gets the vector
-/// (0, 0).
+/// Exact full-search block matching on the GPU, by the codec's rules, for every 8x8 block of one plane. Finds the
+/// candidate with the smallest sum of absolute differences (SAD) among those whose block is inside the reference plane.
+/// Of equal candidates, the first in raster order wins. A search window's right and lower limits are exclusive, also at
+/// the plane's edge. A block without candidates gets the vector (0, 0).
 ///
-/// Use one estimator per stream, because calls share its buffers. Only one thread at a time may use it.
+/// Use one estimator per stream, because its calls share buffers. Only one thread at a time may use it.
 class MotionEstimator {
  public:
-  /// Throws Error: usage for options outside the limits above, device (C63-CUDA-NO-DRIVER and so on) if the GPU cannot be used,
-  /// memory.
+  /// Throws Error: usage for options outside the limits above, device (C63-CUDA-NO-DRIVER and so on) if the GPU cannot
+  /// be used, memory if the buffers do not fit.
   explicit MotionEstimator(const MotionEstimatorOptions& options);
   MotionEstimator(MotionEstimator&&) noexcept;
   MotionEstimator& operator=(MotionEstimator&&) noexcept;
@@ -60,19 +60,20 @@ class MotionEstimator {
   [[nodiscard]] int columns() const;  ///< blocks per row
   [[nodiscard]] int rows() const;     ///< rows of blocks
 
-  /// Puts copies and search on `stream` (null: the default stream) and returns. Planes and output must stay valid until that
-  /// work is done. Host memory should be page-locked; otherwise the copies wait. Throws Error (usage) for planes of another
-  /// size, Error (device) if CUDA refuses.
+  /// Puts copies and search on `stream` (null: the default stream) and returns. Planes and output must stay valid until
+  /// that work is done. With host memory that is not page-locked, the call waits for the copies. Throws Error (usage)
+  /// for planes of another size, Error (device) if CUDA refuses the work.
   void estimate_async(const MotionPlane& current, const MotionPlane& reference, const MotionOutput& output,
                       CUstream_st* stream);
 
-  /// Puts the search of all pairs on `stream` and returns. All memory is the device's and is used in place: planes, `results` and
-  /// `around`, which are those of c63::estimate_motion(). It must stay valid until that work is done. Throws as above.
+  /// Puts the search of all pairs on `stream` and returns. Planes, `results` and `around` are as in
+  /// c63::estimate_motion(), but in device memory, which is used in place. It must stay valid until the work is done.
+  /// Throws like the function above.
   void estimate_async(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
                       CUstream_st* stream);
 
-  /// The same in host memory, on the estimator's own stream; waits for the result. A plane that several pairs share is uploaded
-  /// once.
+  /// Searches all pairs in host memory, on the estimator's own stream, and waits for the result. A plane that several
+  /// pairs share is uploaded once.
   void estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around = nullptr);
 
   /// Searches on the estimator's own stream and waits for the result.

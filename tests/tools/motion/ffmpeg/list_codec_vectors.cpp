@@ -1,5 +1,5 @@
-// Lists the motion vectors that FFmpeg exports of a film, as c63mv --codec-list does, with nothing of c63: one decoder thread, and
-// FFmpeg's own order.
+// Lists the motion vectors that FFmpeg exports for a film, as c63mv --codec-list does, but without any code of c63:
+// with one decoder thread, and in FFmpeg's order.
 
 extern "C" {
 #include <libavcodec/avcodec.h>

@@ -1,4 +1,4 @@
-/* Stage "search" on a GPU. One thread a position, byte by byte. */
+/* Stage "search" on a GPU. One thread per position, byte by byte. */
 #include "c63.h"
 
 #include <cuda_runtime.h>
@@ -12,8 +12,8 @@ static void check(cudaError_t error, int line) {
 }
 #define CHECK(call) check((call), __LINE__)
 
-/* A thread block is a block of 8x8 samples; a thread is a position. SAD and raster number are one key, so that the smallest key is the
- * smallest SAD, and of equal ones the first. */
+/* Each thread block searches one block of 8x8 samples; each thread takes one position. SAD and raster number form one
+ * key, so the smallest key has the smallest SAD, and of equal SADs the first. */
 __global__ void search_kernel(const uint8_t *source, const uint8_t *reference, int width, int height, int range,
                               struct block_motion *motion) {
   __shared__ unsigned keys[4 * LUMA_RANGE * LUMA_RANGE];
@@ -45,7 +45,7 @@ __global__ void search_kernel(const uint8_t *source, const uint8_t *reference, i
   motion[blockIdx.y * gridDim.x + blockIdx.x] = best;
 }
 
-/* Memory on the device. It is taken once, and again only for a larger plane. */
+/* Memory on the device. It is allocated once, and again only for a larger plane. */
 static uint8_t *device_source, *device_reference;
 static struct block_motion *device_motion;
 static size_t capacity;

@@ -1,4 +1,4 @@
-/* Stage "search" on a GPU. Four differences an instruction, from shared memory. */
+/* Stage "search" on a GPU. Four differences per instruction, with samples from shared memory. */
 #include "c63.h"
 
 #include <cuda_runtime.h>
@@ -22,7 +22,8 @@ __device__ __forceinline__ unsigned add_differences(unsigned a, unsigned b, unsi
 
 enum { WINDOW_ROWS = 2 * LUMA_RANGE + BLOCK - 1, WINDOW_WORDS = (2 * LUMA_RANGE + BLOCK) / 4 + 1 };
 
-/* The samples around the block, four to a word. Samples outside the plane are not used, so any value will do for them. */
+/* Loads the samples around the block, four to a word. Samples outside the plane are not used, so their values do not
+ * matter. */
 __device__ void load_window(unsigned window[WINDOW_ROWS][WINDOW_WORDS], const uint8_t *reference, int width, int height, int range,
                             int left, int top, int thread, int threads) {
   const int words = (2 * range + BLOCK) / 4, rows = 2 * range + BLOCK - 1;
@@ -34,7 +35,7 @@ __device__ void load_window(unsigned window[WINDOW_ROWS][WINDOW_WORDS], const ui
   }
 }
 
-/* The smallest key of a warp. */
+/* The smallest key of a warp; all lanes get it. */
 __device__ unsigned smallest(unsigned key) {
   for (int step = 16; step > 0; step /= 2) key = min(key, __shfl_xor_sync(~0u, key, step));
   return key;
@@ -49,7 +50,8 @@ __device__ void store(unsigned key, int range, struct block_motion *motion) {
   *motion = best;
 }
 
-/* A thread block is a block of 8x8 samples; a thread is a position, as before. Samples come from shared memory, four at a time. */
+/* Each thread block searches one block of 8x8 samples, and each thread takes one position, as before. Samples come from
+ * shared memory, four at a time. */
 __global__ void search_kernel(const uint8_t *source, const uint8_t *reference, int width, int height, int range,
                               struct block_motion *motion) {
   __shared__ unsigned window[WINDOW_ROWS][WINDOW_WORDS];
@@ -80,7 +82,7 @@ __global__ void search_kernel(const uint8_t *source, const uint8_t *reference, i
   if (number == 0) store(key, range, &motion[blockIdx.y * gridDim.x + blockIdx.x]);
 }
 
-/* Memory on the device. It is taken once, and again only for a larger plane. */
+/* Memory on the device. It is allocated once, and again only for a larger plane. */
 static uint8_t *device_source, *device_reference;
 static struct block_motion *device_motion;
 static size_t capacity;

@@ -22,7 +22,8 @@ __device__ __forceinline__ unsigned add_differences(unsigned a, unsigned b, unsi
 
 enum { WINDOW_ROWS = 2 * LUMA_RANGE + BLOCK - 1, WINDOW_WORDS = (2 * LUMA_RANGE + BLOCK) / 4 + 1 };
 
-/* The samples around the block, four to a word. Samples outside the plane are not used, so any value will do for them. */
+/* Loads the samples around the block, four to a word. Samples outside the plane are not used, so their values do not
+ * matter. */
 __device__ void load_window(unsigned window[WINDOW_ROWS][WINDOW_WORDS], const uint8_t *reference, int width, int height, int range,
                             int left, int top, int thread, int threads) {
   const int words = (2 * range + BLOCK) / 4, rows = 2 * range + BLOCK - 1;
@@ -34,7 +35,7 @@ __device__ void load_window(unsigned window[WINDOW_ROWS][WINDOW_WORDS], const ui
   }
 }
 
-/* The smallest key of a warp. */
+/* The smallest key of a warp; all lanes get it. */
 __device__ unsigned smallest(unsigned key) {
   for (int step = 16; step > 0; step /= 2) key = min(key, __shfl_xor_sync(~0u, key, step));
   return key;
@@ -49,8 +50,8 @@ __device__ void store(unsigned key, int range, struct block_motion *motion) {
   *motion = best;
 }
 
-/* A warp is a block of 8x8 samples; a lane is a column of positions and slides down it. The current block stays in 16 registers, and
- * eight sums are in the making at any time: each loaded row of the reference serves all of them. */
+/* Each warp searches one block of 8x8 samples, and each lane moves down one column of positions. The current block stays
+ * in 16 registers. Eight sums are computed at the same time: each loaded row of the reference is added to all of them. */
 __global__ void search_kernel(const uint8_t *source, const uint8_t *reference, int width, int height, int range,
                               struct block_motion *motion) {
   __shared__ unsigned window[WINDOW_ROWS][WINDOW_WORDS];
@@ -82,7 +83,7 @@ __global__ void search_kernel(const uint8_t *source, const uint8_t *reference, i
           const int of = (i - s + BLOCK) % BLOCK;
           sums[s] = add_differences(current[of][1], right, add_differences(current[of][0], left, sums[s]));
         }
-        /* The sum that began seven rows before is whole. */
+        /* The sum that began seven rows before is complete. */
         const int whole = (i + 1) % BLOCK, dy = first + i - (BLOCK - 1), y = y0 - range + dy;
         if (dy >= 0 && dy < 2 * range && y >= 0 && y < height - BLOCK) best = min(best, sums[whole] << 10 | (unsigned)dy << 5 | (unsigned)lane);
         sums[whole] = 0;
@@ -93,7 +94,7 @@ __global__ void search_kernel(const uint8_t *source, const uint8_t *reference, i
   if (lane == 0) store(best, range, &motion[blockIdx.y * gridDim.x + blockIdx.x]);
 }
 
-/* Memory on the device. It is taken once, and again only for a larger plane. */
+/* Memory on the device. It is allocated once, and again only for a larger plane. */
 static uint8_t *device_source, *device_reference;
 static struct block_motion *device_motion;
 static size_t capacity;

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* The sum of absolute differences of two blocks of 8x8 samples, or any sum from `enough` on. */
+/* The sum of absolute differences of two 8x8 blocks. If it reaches `enough`, returns some value of `enough` or more. */
 static int sad_8x8(const uint8_t *a, const uint8_t *b, int stride, int enough) {
   int sum = 0;
   for (int y = 0; y < BLOCK && sum < enough; ++y) {
@@ -18,7 +18,7 @@ static void search_block(const uint8_t *source, const uint8_t *reference, const 
                          int block_y, struct block_motion *motion) {
   const int x0 = block_x * BLOCK;
   const int y0 = block_y * BLOCK;
-  /* The window ends before its right and lower bound: a block in the last column never tries the vector 0. */
+  /* The right and lower bounds are exclusive: a block in the last column never tries the vector 0. */
   const int left = x0 - range < 0 ? 0 : x0 - range;
   const int top = y0 - range < 0 ? 0 : y0 - range;
   const int right = x0 + range > size->width - BLOCK ? size->width - BLOCK : x0 + range;

@@ -4,7 +4,7 @@
 #include <emmintrin.h>
 #include <limits.h>
 
-/* The block is loaded once: two rows a register. */
+/* A block in registers, two rows in each. It is loaded once. */
 struct rows {
   __m128i pair[BLOCK / 2];
 };
@@ -19,7 +19,7 @@ static struct rows load_rows(const uint8_t *block, int stride) {
   return rows;
 }
 
-/* The sum of absolute differences. One instruction (PSADBW) makes the sums of two rows. */
+/* The sum of absolute differences. One instruction (PSADBW) computes the sums of two rows. */
 static int sad_8x8(const struct rows *a, const uint8_t *b, int stride) {
   const struct rows rows = load_rows(b, stride);
   __m128i sum = _mm_sad_epu8(a->pair[0], rows.pair[0]);
@@ -32,7 +32,7 @@ static void search_block(const uint8_t *source, const uint8_t *reference, const 
                          int block_y, struct block_motion *motion) {
   const int x0 = block_x * BLOCK;
   const int y0 = block_y * BLOCK;
-  /* The window ends before its right and lower bound: a block in the last column never tries the vector 0. */
+  /* The right and lower bounds are exclusive: a block in the last column never tries the vector 0. */
   const int left = x0 - range < 0 ? 0 : x0 - range;
   const int top = y0 - range < 0 ? 0 : y0 - range;
   const int right = x0 + range > size->width - BLOCK ? size->width - BLOCK : x0 + range;

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* The block is loaded once: two rows a register. */
+/* A block in registers, two rows in each. It is loaded once. */
 struct rows {
   __m128i pair[BLOCK / 2];
 };
@@ -20,7 +20,7 @@ static struct rows load_rows(const uint8_t *block, int stride) {
   return rows;
 }
 
-/* The sum of absolute differences. One instruction (PSADBW) makes the sums of two rows. */
+/* The sum of absolute differences. One instruction (PSADBW) computes the sums of two rows. */
 static int sad_8x8(const struct rows *a, const uint8_t *b, int stride) {
   const struct rows rows = load_rows(b, stride);
   __m128i sum = _mm_sad_epu8(a->pair[0], rows.pair[0]);
@@ -29,13 +29,13 @@ static int sad_8x8(const struct rows *a, const uint8_t *b, int stride) {
 }
 
 /* Tries every position within the range. The smallest sum wins; of equal sums, the first in raster order.
- * The difference of two blocks' sums is never more than the sum of their differences. So a position whose sum differs by the best
- * so far, or by more, cannot win, and its differences are not made (Li and Salari, 1995). */
+ * The difference of two blocks' sums is at most the sum of their absolute differences. So a position whose sum differs
+ * by the best SAD so far, or by more, cannot win, and its SAD is not computed (Li and Salari, 1995). */
 static void search_block(const uint8_t *source, const uint8_t *reference, const uint16_t *sums, const struct plane_size *size,
                          int range, int block_x, int block_y, struct block_motion *motion) {
   const int x0 = block_x * BLOCK;
   const int y0 = block_y * BLOCK;
-  /* The window ends before its right and lower bound: a block in the last column never tries the vector 0. */
+  /* The right and lower bounds are exclusive: a block in the last column never tries the vector 0. */
   const int left = x0 - range < 0 ? 0 : x0 - range;
   const int top = y0 - range < 0 ? 0 : y0 - range;
   const int right = x0 + range > size->width - BLOCK ? size->width - BLOCK : x0 + range;
@@ -65,7 +65,7 @@ static void search_block(const uint8_t *source, const uint8_t *reference, const 
   }
 }
 
-/* Makes the sum of every 8x8 block of the reference, at every position: a sum of columns first, then of rows. */
+/* Computes the sum of the 8x8 block at every position of the reference: sums of columns first, then of rows. */
 static void block_sums(const uint8_t *reference, const struct plane_size *size, uint16_t *sums) {
   uint16_t *columns = (uint16_t *)zeroed((size_t)size->width, sizeof(uint16_t));
   for (int y = 0; y < size->height; ++y) {
