@@ -26,7 +26,7 @@ class Array {
   [[nodiscard]] void* data() const { return data_; }
   [[nodiscard]] const std::vector<std::ptrdiff_t>& shape() const { return shape_; }
   [[nodiscard]] const std::vector<std::ptrdiff_t>& strides() const { return strides_; }  ///< in bytes
-  [[nodiscard]] const std::string& dtype() const { return dtype_; }                      ///< such as "uint8", as in numpy
+  [[nodiscard]] const std::string& dtype() const { return dtype_; }                      ///< numpy's name: "uint8"
   [[nodiscard]] std::ptrdiff_t item_bytes() const { return item_bytes_; }
   [[nodiscard]] int dimensions() const { return static_cast<int>(shape_.size()); }
   [[nodiscard]] std::size_t size() const;  ///< number of elements
