@@ -21,7 +21,7 @@ static void decoder_free(struct decoder *decoder) {
   if (decoder->parser.has_layout) syntax_free(&decoder->parser.syntax);
 }
 
-/* Makes the picture of the frame that was just parsed. */
+/* Reconstructs the picture of the frame that was just parsed. */
 static void rebuild(struct decoder *decoder, int had) {
   const struct parser *parser = &decoder->parser;
   const struct layout *layout = &parser->layout;
@@ -48,7 +48,7 @@ static void rebuild(struct decoder *decoder, int had) {
   stage_end();
 }
 
-/* Returns the number of frames, or -1 after damage; whole frames before it are written. */
+/* Returns the number of frames, or -1 if the stream is damaged. The frames before the damage are written. */
 static int decode_all(struct decoder *decoder, FILE *output, const char *output_name) {
   for (int frames = 0;; ++frames) {
     int had;
@@ -70,7 +70,7 @@ static int decode_all(struct decoder *decoder, FILE *output, const char *output_
   }
 }
 
-/* Reads a whole file; ends the program if it cannot. */
+/* Returns the content of a file. Ends the program if it cannot be read. */
 static uint8_t *read_file(const char *name, size_t *size) {
   FILE *file = fopen(name, "rb");
   if (file == NULL) {
