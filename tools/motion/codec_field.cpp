@@ -93,7 +93,7 @@ void predict_frame(std::span<const std::uint8_t> reference, const PlaneBlocks& l
                    std::span<std::uint8_t> prediction) {
   const auto from = split_planes(reference, format.width, format.height);
   const auto to = split_planes(prediction, format.width, format.height);
-  const int planes = format.width % 2 == 0 && format.height % 2 == 0 ? 3 : 1;  // with an odd side, chroma rows have no fixed length
+  const int planes = format.width % 2 == 0 && format.height % 2 == 0 ? 3 : 1;  // no chroma rows if a side is odd
   for (int p = 0; p < planes; ++p) {
     const int part = p == 0 ? 1 : 2;  // chroma has half the samples in each direction
     const int width = format.width / part;

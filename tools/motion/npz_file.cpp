@@ -164,7 +164,7 @@ void NpzFile::write_archive() {
     array.file->commit();
     write_member(array, directory);
     std::error_code ignored;
-    std::filesystem::remove(array.path, ignored);  // removed as soon as it is copied, so that the disk never holds all arrays twice
+    std::filesystem::remove(array.path, ignored);  // at once, so that the disk never holds all arrays twice
   }
   const std::uint64_t place = file_.bytes_written();
   const bool is_far = place >= long_form_;

@@ -74,7 +74,7 @@ BuiltSearch compile(const std::string& compiler, const std::string& flags, const
   if (result.timed_out)
     throw Error(ErrorKind::usage, "C63-SEARCH-COMPILE", "the compiler takes longer than a minute", {.file = path});
   if (result.exit_code != 0) {
-    std::fprintf(stderr, "%s\n%s\n", built.command.c_str(), built.messages.c_str());  // the compiler's messages keep their line breaks
+    std::fprintf(stderr, "%s\n%s\n", built.command.c_str(), built.messages.c_str());  // with their line breaks
     throw Error(ErrorKind::usage, "C63-SEARCH-COMPILE", "the compiler refuses it, for the reasons above",
                 {.file = path});
   }

@@ -22,11 +22,11 @@ enum { LUMA_RANGE = 16, CHROMA_RANGE = 8, KEY_INTERVAL = 100, DEFAULT_QP = 25 };
 struct plane_size {
   int width, height;      /* in samples */
   int blocks_x, blocks_y; /* in blocks of 8x8 */
-  size_t file_samples;    /* samples of this plane in a raw file: the unpadded size */
+  size_t file_samples;    /* samples of this plane in a raw file, without padding */
 };
 
 struct layout {
-  int width, height; /* of the video, unpadded */
+  int width, height; /* of the video, without padding */
   struct plane_size plane[PLANES];
 };
 
@@ -38,7 +38,7 @@ struct picture {
 /* How a block is predicted. */
 struct block_motion {
   int8_t x, y;  /* vector, in samples */
-  uint8_t used; /* 1: predicted from the reference; 0: predicted as zeros */
+  uint8_t used; /* 1: predicted from the reference; 0: the prediction is zero */
 };
 
 /* The quantizers of one plane, in zig-zag order. */
@@ -50,7 +50,7 @@ struct quantizer {
 struct syntax {
   int key;
   struct block_motion *motion[PLANES];
-  int16_t *levels[PLANES]; /* 64 a block, in zig-zag order */
+  int16_t *levels[PLANES]; /* 64 per block, in zig-zag order */
 };
 
 /* Computes sizes. Returns 0, or -1 if the codec does not allow this size. */
@@ -80,12 +80,12 @@ extern const float cosines[BLOCK][BLOCK]; /* [sample][frequency] */
 enum { DC_LUMA, DC_CHROMA, AC_LUMA, AC_CHROMA, CODE_TABLES };
 
 struct code_table {
-  int id;             /* in the header */
-  uint8_t counts[16]; /* codes of each length, 1 to 16 bits */
+  int id;             /* its number in the header */
+  uint8_t counts[16]; /* number of codes of each length, 1 to 16 bits */
   int symbols;
   uint8_t symbol[162];
   /* Set by tables_init(). */
-  uint16_t code[256]; /* by symbol */
+  uint16_t code[256]; /* of each symbol */
   uint8_t length[256];
 };
 
@@ -124,7 +124,7 @@ void reconstruct_plane(const int16_t *levels, const uint8_t *prediction, const s
 struct bit_writer {
   uint8_t *bytes;
   size_t size, capacity;
-  uint32_t pending; /* bits of the byte that is not complete */
+  uint32_t pending; /* the bits of the byte that is not full yet */
   int pending_count;
   uint32_t last; /* the last 32 bits that were written */
 };
@@ -142,8 +142,8 @@ struct bit_reader {
   const uint8_t *bytes;
   size_t size, position;
   uint32_t current; /* the byte that is being read */
-  int left;         /* bits of it that are still to come */
-  int missing;      /* zeros that were given past the end */
+  int left;         /* bits of it that are not read yet */
+  int missing;      /* zero bits supplied after the end of the coded data */
 };
 
 /* Returns the next byte, or -1 at the end. */

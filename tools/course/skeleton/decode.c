@@ -7,8 +7,8 @@
 struct decoder {
   struct parser parser;
   struct picture reference;  /* the previous frame */
-  struct picture prediction; /* the reference, moved */
-  struct picture current;    /* the frame that is being decoded */
+  struct picture prediction; /* the reference, moved by the vectors */
+  struct picture current;    /* the frame to decode */
   int has_pictures;
 };
 
@@ -30,11 +30,11 @@ static void rebuild(struct decoder *decoder, int had) {
     picture_init(&decoder->prediction, layout);
     picture_init(&decoder->current, layout);
     decoder->has_pictures = 1;
-  } else if (had & HAD_SIZE) { /* a frame without this header improves the frame before, from the same reference */
+  } else if (had & HAD_SIZE) { /* without this header, the frame replaces the one before: it has the same reference */
     picture_swap(&decoder->reference, &decoder->current);
   }
   if (had & HAD_SIZE) picture_clear(&decoder->prediction, layout);
-  if (!(had & HAD_CODES)) return; /* a frame without codes is the frame before once more */
+  if (!(had & HAD_CODES)) return; /* without codes, the frame repeats the one before */
 
   for (int p = 0; p < PLANES; ++p) {
     const struct plane_size *size = &layout->plane[p];

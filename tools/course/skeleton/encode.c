@@ -10,11 +10,11 @@ struct encoder {
   struct quantizer quantizers[PLANES];
   struct picture source;         /* the frame to encode */
   struct picture reference;      /* the previous frame, as the decoder has it */
-  struct picture prediction;     /* the reference, moved */
+  struct picture prediction;     /* the reference, moved by the vectors */
   struct picture reconstruction; /* this frame, as the decoder will have it */
   struct syntax syntax;
   struct bit_writer writer;
-  int frames; /* done so far */
+  int frames; /* encoded so far */
 };
 
 static void encoder_init(struct encoder *encoder, int width, int height, int qp) {

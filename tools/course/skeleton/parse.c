@@ -85,7 +85,7 @@ static int get_levels(struct parser *parser, int plane, int16_t *levels, int16_t
   const struct code_table *table = &code_tables[plane == 0 ? AC_LUMA : AC_CHROMA];
   for (int k = 1; k < BLOCK_SAMPLES; ++k) {
     const int symbol = get_symbol(reader, table);
-    if (symbol == 0x00) break; /* only zeros are left */
+    if (symbol == 0x00) break; /* the other levels are zero */
     if (symbol < 0) return damaged(parser, "a level has no such code");
     k += symbol >> 4;
     if (k >= BLOCK_SAMPLES) return damaged(parser, "a block has more than 64 levels");

@@ -21,7 +21,7 @@ static void put_size(struct bit_writer *writer, const struct layout *layout, int
   static const uint8_t components[] = {3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 2};
   put_marker(writer, 0xC0);
   put_u16(writer, 18);
-  put_byte(writer, 8); /* bits a sample */
+  put_byte(writer, 8); /* bits per sample */
   put_u16(writer, layout->height);
   put_u16(writer, layout->width);
   for (size_t i = 0; i < sizeof components; ++i) put_byte(writer, components[i]);
@@ -98,7 +98,7 @@ static void put_levels(struct bit_writer *writer, const int16_t *levels, int pla
   int zeros = 0;
   for (int k = 1; k <= last; ++k) {
     if (levels[k] == 0) {
-      if (++zeros == 16) { /* sixteen zeros have a symbol of their own */
+      if (++zeros == 16) { /* sixteen zeros have their own symbol */
         put_symbol(writer, table, 0xF0);
         zeros = 0;
       }
