@@ -33,7 +33,7 @@ void add_rows(TextFile& file, std::int64_t frame, const PlaneBlocks& luma, int w
       const int y = row * 8;
       const std::size_t block = static_cast<std::size_t>(row) * luma.columns + column;
       if (x >= width || y >= height) continue;  // the block has only padding
-      if ((type == kVector || type == kSad || type == kCodecVector) && luma.inter[block] == 0) continue;  // without a vector
+      if ((type == kVector || type == kSad || type == kCodecVector) && luma.inter[block] == 0) continue;
       file.add("{};{};{};{};{};{};{}\n", frame, x, y, std::min(8, width - x), std::min(8, height - y), type, value(block));
     }
   }

@@ -58,7 +58,7 @@
 
   async function decodeFrame(s, number) {
     const [own, png] = $("s" + s + "f" + number).textContent.split(" ");
-    const jpeg = own === "=" ? $("s0f" + number).textContent.split(" ")[0] : own;  // a film's codec vectors: the same picture
+    const jpeg = own === "=" ? $("s0f" + number).textContent.split(" ")[0] : own;  // codec vectors of a film
     const [picture, values] = await Promise.all([decodeImage("jpeg", jpeg), decodeImage("png", png)]);
     const canvas = new OffscreenCanvas(values.width, values.height);
     const context = canvas.getContext("2d", { willReadFrequently: true });
