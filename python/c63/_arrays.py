@@ -65,11 +65,11 @@ class Motion(NamedTuple):
     """Motion of a plane: a vector for each block of 8x8 samples. For n pairs of planes, each array has n as its first
     dimension."""
 
-    vectors: Any  #: int8 (rows, columns, 2): x to the right, y down, to where the prediction is
-    sad: Any  #: uint16 (rows, columns): sums of absolute differences, or None where they were not asked for
-    inter: Any = None  #: bool (rows, columns): whether a block is predicted; None: all are
-    second: Any = None  #: uint16 (rows, columns): smallest SAD of the other candidates, 65535 without one; None: not asked for
-    quarters: Any = None  #: uint16 (rows, columns, 4): SADs of the 4x4 quarters in raster order; None: not asked for
+    vectors: Any  #: int8 (rows, columns, 2): x (right) and y (down) from the block to its prediction
+    sad: Any  #: uint16 (rows, columns): sums of absolute differences; None: not requested
+    inter: Any = None  #: bool (rows, columns): the block is predicted by its vector; None: all are
+    second: Any = None  #: uint16 (rows, columns): smallest SAD of the other candidates, 65535: no other; None: not requested
+    quarters: Any = None  #: uint16 (rows, columns, 4): SADs of the 4x4 quarters in raster order; None: not requested
 
 
 def view(memory: Any, dtype: Any, shape: Any) -> npt.NDArray[Any]:

@@ -26,11 +26,11 @@ class DecodedFrame:
 
     index: int
     key: bool
-    repeat: bool  #: nothing is coded: the picture before is shown again
+    repeat: bool  #: the frame codes nothing and shows the previous picture again
     picture: U8 = dataclasses.field(repr=False)  #: (height*3/2, width), or flat for odd heights
-    prediction: Optional[U8] = dataclasses.field(repr=False)  #: likewise, where it was asked for
-    motion: tuple[Motion, ...] = dataclasses.field(repr=False)  #: of Y, U, V, where it was asked for; none in key frames and repeats
-    offset: int  #: of the coded frame in the stream, in bytes
+    prediction: Optional[U8] = dataclasses.field(repr=False)  #: of the same shape; None: not requested
+    motion: tuple[Motion, ...] = dataclasses.field(repr=False)  #: of Y, U, V; empty: not requested, or a key or repeat frame
+    offset: int  #: where the coded frame begins in the stream, in bytes
     coded_bytes: int
     width: int
     height: int

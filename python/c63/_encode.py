@@ -32,7 +32,7 @@ class Encoded(NamedTuple):
     """The result of an encode."""
 
     stream: bytes
-    statistics: npt.NDArray[Any]  #: a row a frame, of dtype STATISTICS
+    statistics: npt.NDArray[Any]  #: one row per frame, of dtype STATISTICS
     summary: dict[str, Any]  #: frames, key_frames, bytes, start_up_ms, elapsed_ms, lanes, backend, stopped, target
 
     def __repr__(self) -> str:
@@ -45,12 +45,12 @@ class CodedFrame:
 
     index: int
     key: bool
-    repeat: bool  #: nothing is coded: the picture before is shown again
-    data: bytes = dataclasses.field(repr=False)  #: the coded frame; all of them joined are the stream
+    repeat: bool  #: the frame codes nothing and shows the previous picture again
+    data: bytes = dataclasses.field(repr=False)  #: the coded frame; the stream is all of them joined
     statistics: Any = dataclasses.field(repr=False)  #: a row of dtype STATISTICS
-    reconstruction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: where keep_reconstruction asks for it
-    prediction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: where keep_prediction asks for it
-    #: Of Y, U, V, if keep_motion asks for it; none in key frames.
+    reconstruction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_reconstruction
+    prediction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_prediction
+    #: Of Y, U, V. Empty in key frames, and without keep_motion.
     motion: tuple[Motion, ...] = dataclasses.field(default=(), repr=False)
 
 
@@ -134,8 +134,8 @@ class VideoEncoder:
     width: int
     height: int
     settings: Settings
-    statistics: npt.NDArray[Any]  #: of the last video, a row a frame
-    summary: dict[str, Any]  #: of the last video, as Encoded.summary
+    statistics: npt.NDArray[Any]  #: of the last video, one row per frame
+    summary: dict[str, Any]  #: of the last video, like Encoded.summary
 
     @takes_options()
     def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Any) -> None:

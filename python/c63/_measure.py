@@ -58,9 +58,9 @@ def ssim(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Ssim
 class BdRate(NamedTuple):
     """Bjøntegaard deltas between two rate-distortion curves; None for one that cannot be computed."""
 
-    rate_percent: Optional[float]  #: rate of the test at equal quality; negative: it needs less
-    quality: Optional[float]  #: quality of the test at equal rate; positive: it is better
-    why_not: str  #: why one of them is missing, such as "no overlap"
+    rate_percent: Optional[float]  #: change of rate at equal quality; negative: the test needs fewer bits
+    quality: Optional[float]  #: change of quality at equal rate; positive: the test is better
+    why_not: str  #: the reason if one of the two is None, such as "no overlap"
 
 
 def bd_rate(anchor: Any, test: Any) -> BdRate:

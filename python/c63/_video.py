@@ -32,7 +32,7 @@ class Video:
         self.width: int = reader.width
         self.height: int = reader.height
         self.rate = fractions.Fraction(*reader.rate)  #: frames per second
-        self.count: Optional[int] = reader.count  #: frames; None if only the end will tell
+        self.count: Optional[int] = reader.count  #: number of frames; None: not known before the end
         self.seekable: bool = reader.seekable
 
     def __iter__(self) -> Iterator[U8]:

@@ -22,7 +22,7 @@ from .programs import CourseError, call, course_folder, find_program, version
 COMPILERS = re.compile(r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|nvcc)(?:-\d+)?")
 LARGEST_SOURCE = 1 << 20  # bytes of a file in a hand-in
 BUILT = (b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe")
-STREAM = b"\xff\xd8\xff\xdb\x00\xc3\x00"  # how the course encoder's streams begin
+STREAM = b"\xff\xd8\xff\xdb\x00\xc3\x00"  # the first bytes of the course encoder's streams
 NAMES = {
     "build": "It builds",
     "optimized": "It is built with optimization",

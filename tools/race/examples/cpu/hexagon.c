@@ -8,9 +8,9 @@
 
 typedef struct search {
   const c63_motion_job* job;
-  int x0, y0;                   /* of the block */
-  int left, top, right, bottom; /* the window; right and bottom are outside */
-  int x, y;                     /* the best candidate */
+  int x0, y0;                   /* position of the block */
+  int left, top, right, bottom; /* the window; right and bottom are exclusive */
+  int x, y;                     /* position of the best candidate */
   unsigned sad;
 } search;
 
