@@ -29,7 +29,7 @@ class DecodedFrame:
     repeat: bool  #: the frame codes nothing and shows the previous picture again
     picture: U8 = dataclasses.field(repr=False)  #: (height*3/2, width), or flat for odd heights
     prediction: Optional[U8] = dataclasses.field(repr=False)  #: of the same shape; None: not requested
-    motion: tuple[Motion, ...] = dataclasses.field(repr=False)  #: of Y, U, V; empty: not requested, or a key or repeat frame
+    motion: tuple[Motion, ...] = dataclasses.field(repr=False)  #: of Y, U, V; empty: not requested, key or repeat
     offset: int  #: where the coded frame begins in the stream, in bytes
     coded_bytes: int
     width: int
