@@ -115,7 +115,7 @@ class VideoEncoder {
               if (passes) totals.add(frame, settings_.coding);
               stream.append(std::move(frame.bytes), arena);
             },
-            stop, stop);  // the same token twice, because nobody wants a part of the stream after an exception
+            stop, stop);  // the second drops frames: an exception makes the stream useless
         stream.finish(arena);
       });
       if (summary.frames == 0) {

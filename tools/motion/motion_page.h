@@ -24,7 +24,7 @@ class MotionPage {
   void end_stream(const MotionSummary& summary);
   void finish();
 
-  /// of the current stream
+  /// Returns true if the current stream has frames.
   [[nodiscard]] bool has_frames() const { return frames_ > 0; }
 
  private:

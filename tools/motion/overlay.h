@@ -10,7 +10,7 @@
 
 namespace c63::tools {
 
-/// What a motion picture shows.
+/// What motion_picture() draws.
 struct OverlayOptions {
   enum class Background { reconstruction, prediction };
   enum class Heat { none, sad, bits };

@@ -30,7 +30,7 @@
 namespace c63::bench {
 namespace {
 
-/// Page-locks memory until it is destroyed.
+/// Keeps memory page-locked for as long as the object lives.
 class PageLock {
  public:
   explicit PageLock(std::span<const std::uint8_t> memory) : memory_(const_cast<std::uint8_t*>(memory.data())) {

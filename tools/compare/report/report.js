@@ -245,7 +245,6 @@
     if (data.points.some((p) => !p.reproducible)) card("Runs", [["bytes", "differ", "some runs wrote other bytes than the run before", "bad"]]);
   }
 
-  // The table.
   const kColumns = [
     ["input", (p) => data.inputs[p.input].file, null], ["side", (p) => configurations[p.configuration].name, null],
     ["qp", (p) => p.quantizer === "" ? null : Number(p.quantizer), 0, "–", "the side names its own quality or rate"], ["bytes", (p) => p.bytes, 0], ["kb/s", (p) => p.bitrate_kb_per_s, 2],
