@@ -9,8 +9,8 @@
 namespace c63::tools {
 namespace {
 
-// Ids of the types, and the upper ends of their colour scales. Most values are lower; YUView shows higher ones like the
-// end.
+// Ids of the types, and the upper ends of their colour scales. Most values are lower; YUView shows higher values in the
+// last colour.
 constexpr int kVector = 0;
 constexpr int kSad = 1;
 constexpr int kBits = 2;

@@ -31,7 +31,7 @@ Sample time_graph(ResidentFrames& resident, int frames, const FrameBenchOptions&
   resident.choose(0);
   resident.code();
   resident.write();
-  constexpr int kCallsToChoose = 6;  // in these, a kernel that chooses by time measures
+  constexpr int kCallsToChoose = 6;  // calls in which an automatic kernel measures and chooses
   for (int call = 0; call < kCallsToChoose; ++call) {
     resident.choose(1);
     resident.search();

@@ -448,7 +448,7 @@ class MeBench {
         search.enqueue(call_jobs, stream_);
       };
       resident.poison(stream_);
-      constexpr int kCallsToChoose = 6;  // in these, a kernel that chooses by time measures
+      constexpr int kCallsToChoose = 6;  // calls in which an automatic kernel measures and chooses
       for (int call = 0; call < kCallsToChoose; ++call) {
         enqueue(0);
         stream_.synchronize();

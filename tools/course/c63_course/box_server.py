@@ -1,8 +1,7 @@
 """The inside of a box: the process that runs a hand-in in a way that it cannot do harm (see box.py).
 
 With namespaces, this is process 1 of a separate world: no network, no other processes, a file system that is read-only
-except
-for a few megabytes of memory, and the grader's folders covered. Without namespaces, only limits and another user
+except for a few megabytes of memory, and the grader's folders covered. Without namespaces, only limits and another user
 protect.
 
 A message on standard input or output is a line of JSON, followed by as many bytes as its "bytes" says.

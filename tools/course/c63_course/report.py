@@ -41,7 +41,7 @@ MARKS = {True: ("yes", "yes"), False: ("no", "no"), None: ("open", "open")}
 
 
 def rounds_picture(speed):
-    """A dot a round: how long baseline and hand-in took."""
+    """Returns a drawing with a dot for each round: the times of the skeleton and of the hand-in."""
     longest = max(speed["baseline_seconds"] + speed["seconds"])
     rows = []
     for y, (name, seconds) in enumerate((("baseline", speed["baseline_seconds"]), ("hand-in", speed["seconds"]))):
@@ -100,7 +100,7 @@ load {where["load"]:.1f} at the start; hidden sequences: {text(result["hidden_se
 
 
 def write(result, folder):
-    """Writes page and JSON. Returns their names."""
+    """Writes the page and the JSON of a result. Returns their names."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{result['student']}.{result['task']}")
