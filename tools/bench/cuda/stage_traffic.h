@@ -8,14 +8,14 @@
 
 namespace c63::bench {
 
-/// How many blocks of each kind a frame has after all stages.
+/// The numbers of blocks and candidates of a frame after all stages.
 struct DecidedCounts {
   double blocks = 0;
   double candidates = 0;
-  double predicted = 0;       ///< blocks that are predicted from the reference
-  double with_ac = 0;         ///< blocks whose AC levels are chosen
-  double slots = 0;           ///< places for level candidates in each block
-  double found = 1;           ///< vectors that the search returns
+  double predicted = 0;       ///< candidates that are predicted from the reference
+  double with_ac = 0;         ///< candidates with AC coefficients, whose levels are chosen
+  double slots = 0;           ///< candidates of a block for which there is memory
+  double found = 1;           ///< vectors per block that the search returns
 };
 [[nodiscard]] DecidedCounts count_decided(const cuda::FrameLayout& layout, const cuda::RateFrame* on_device,
                                           const cuda::Stream& stream);
