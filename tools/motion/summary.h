@@ -46,7 +46,7 @@ class MotionSummary {
   std::int64_t key_frames_ = 0;
   std::int64_t repeats_ = 0;
   std::uint64_t blocks_ = 0;           // luma blocks in inter frames
-  std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(kVectors);  ///< of each vector: y, then x, from -128 on
+  std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(kVectors);  ///< by vector: y, then x, both from -128
   std::uint64_t sad_ = 0;                // of luma blocks with a vector
   bool sad_of_source_ = false;
   std::array<std::uint64_t, 2> bits_{};  // bits of vectors and of coefficients, of luma in inter frames
