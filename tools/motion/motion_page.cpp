@@ -50,8 +50,8 @@ Image values_of(const MotionFrame& frame) {
 }
 
 
-/// Returns the same for a block of a film. Vectors are in quarters of a sample, plus 32768: vector x (high, low), 255
-/// if the block has a vector; SAD (high, low), 0; vector y (high, low), 0.
+/// Returns the values of a film's blocks in the same way. Vectors are in quarters of a sample, plus 32768: vector x
+/// (high, low), 255 if the block has a vector; SAD (high, low), 0; vector y (high, low), 0.
 Image film_values(const MotionFrame& frame, bool of_codec) {
   const PlaneBlocks& luma = frame.blocks.planes[0];
   Image image(luma.columns, 3 * luma.rows);

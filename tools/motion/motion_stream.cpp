@@ -40,8 +40,8 @@ MotionStream::MotionStream(std::unique_ptr<InputFile> file, std::unique_ptr<Fram
       max_memory_(limits.max_memory) {}
 
 void MotionStream::require_memory(const Geometry& geometry) const {
-  // In units of a picture's samples: 2.5 pictures for the stream, three pictures with predictions for decoding, 2.5 for
-  // the blocks' values, two for the returned frame, one for the source's frame.
+  // In units of the samples of a picture. For decoding: 2.5, and three pictures, each with its prediction. For the
+  // values of blocks: 2.5. For the returned frame: two. For the source's frame: one.
   const std::uint64_t samples = geometry.padded_samples();
   const std::uint64_t own = samples * 13 + (source_ ? samples : 0);
   const std::uint64_t more = reserve_ ? reserve_(geometry.width(), geometry.height()) : 0;
