@@ -202,8 +202,8 @@ double more_sad(const std::vector<MotionField>& found, const std::vector<MotionF
   return exact > 0 ? 100 * (sum / exact - 1) : 0;
 }
 
-/// Returns the options with the defaults of a race, which are the measurements that course solutions are judged by.
-/// Throws Error (usage).
+/// Returns the options with the defaults of a race: the measurements by which course solutions are judged. Throws Error
+/// (usage).
 MeBenchOptions with_race_defaults(MeBenchOptions options) {
   if (options.in_process && options.files.size() != 1)
     throw Error(ErrorKind::usage, "C63-USAGE", "--in-process takes one --kernel");
@@ -332,7 +332,7 @@ class MeBench {
            std::find(options_.kernels.begin(), options_.kernels.end(), kernel) != options_.kernels.end();
   }
 
-  /// Writes what comes next to the file of results. The waiting process reads it there.
+  /// Writes the name of the next step into the file of results, where the waiting process reads it.
   void tell(const std::string& what) {
     figures_["stage"] = what;
     write_figures_so_far(options_.json, figures_);

@@ -338,7 +338,7 @@ class Grader:
             check.holds(*([] if compiled else ["No call of a compiler was seen."]))
 
     def judge_own(self, files, left_out):
-        """Refuses hand-ins that contain expected results or compiled programs."""
+        """Checks that a hand-in contains no expected results and no compiled programs."""
         check = self.check("own")
         known = {
             hashlib.sha256(content).hexdigest()
