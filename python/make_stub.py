@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes what help() and checkers of types read, when the package is built: python/make_stub.py FOLDER OF THE BUILT PACKAGE
+"""Makes _options.py and _encode.pyi of the package when it is built: python/make_stub.py FOLDER OF THE BUILT PACKAGE
 
-_options.py is the table of options (c63/options.inc) as the class Options, whose fields c63.Settings has. _encode.pyi tells what
-_encode.py takes: **options become these fields.
+_options.py has the table of options (c63/options.inc) as the class Options, from which c63.Settings inherits its
+fields. _encode.pyi tells type checkers that the **options of functions in _encode.py are these fields.
 """
 
 import ast
@@ -64,7 +64,7 @@ def documentation(rows):
 
 
 def options_module(rows):
-    """_options.py: the class with a field for each row."""
+    """Returns the text of _options.py: a class with a field for each row of the table."""
     text = HEAD + "from __future__ import annotations\n\nimport dataclasses\nimport fractions\nfrom typing import Literal, Optional, Sequence, Union\n\n"
     text += 'Backend = Literal["auto", "cpu", "cuda", "cuda,cpu", "cpu,cuda"]\nPlanes = Literal["y", "all"]\n'
     text += "".join(f"{alias(name)} = Literal{row['names']!r}\n" for name, row in rows.items() if row.get("type") == "name")
@@ -77,7 +77,7 @@ def options_module(rows):
 
 
 def options_of(function, fields):
-    """Returns the fields that a function takes, or none if it is not decorated."""
+    """Returns the fields that a function takes as options. Empty if it is not decorated with takes_options."""
     for decorator in function.decorator_list:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "takes_options":
             without = [name for keyword in decorator.keywords for name in ast.literal_eval(keyword.value)]
@@ -127,7 +127,8 @@ def class_stub(node, fields):
 
 
 def encode_stub(module, fields, aliases):
-    """_encode.pyi: what _encode.py has for others, with the fields of Options for **options."""
+    """Returns the text of _encode.pyi: the public names of _encode.py, with the fields of Options in place of
+    **options."""
     imports = [ast.unparse(node) for node in module.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     imports = [line for line in imports if "__future__" not in line] + ["import fractions", "from typing import Sequence"]
     parts = [HEAD + "\n".join([*imports, f"from ._options import {', '.join(aliases)}"]) + "\n"]

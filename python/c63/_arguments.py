@@ -1,4 +1,4 @@
-"""Checks of arguments. Each returns the value as Python's own type, or raises UsageError with one line."""
+"""Checks of arguments. Each returns the value as a plain Python type, or raises UsageError with one line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def setting_error(message: str) -> UsageError:
 
 
 def integer(name: str, value: Any, least: int = -INT32 - 1, most: int = INT32) -> int:
-    """Returns a whole number. Bools and floats are refused."""
+    """Returns `value` as an int from `least` to `most`. Refuses bools and floats."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -34,14 +34,14 @@ def integer(name: str, value: Any, least: int = -INT32 - 1, most: int = INT32) -
     except TypeError:
         refuse(name, "an int", value)
     if not least <= number <= most:
-        # The library itself checks the range of most settings. These are the limits of what it can be given.
+        # The library checks the range of most settings. These limits are those of its types.
         bounds = f"of {least} or more" if number < least and least >= 0 else f"from {least} to {most}"
         refuse(name, f"an int {bounds}", value)
     return number
 
 
 def number(name: str, value: Any) -> float:
-    """Returns a real number."""
+    """Returns `value` as a float. Refuses what is not a real number."""
     if isinstance(value, (bool, np.bool_, str, bytes)) or not hasattr(value, "__float__") or np.ndim(value) != 0:
         refuse(name, "a number", value)
     try:
@@ -57,14 +57,14 @@ def flag(name: str, value: Any) -> bool:
 
 
 def choice(name: str, value: Any, names: Sequence[str], optional: bool = False) -> str:
-    """Returns one of some names."""
+    """Returns `value` if it is one of `names`. With `optional`, None is allowed."""
     if not isinstance(value, str) or value not in names:
         refuse(name, "one of " + ", ".join(names) + (" or None" if optional else ""), value)
     return str(value)
 
 
 def picture_size(value: Any, name: str = "input_res") -> Optional[tuple[int, int]]:
-    """Returns (width, height), or None."""
+    """Returns a size as (width, height), or None if it is None."""
     if value is None:
         return None
     if not isinstance(value, (tuple, list)) or len(value) != 2:
@@ -73,7 +73,8 @@ def picture_size(value: Any, name: str = "input_res") -> Optional[tuple[int, int
 
 
 def by_type(name: str, value: Any, wanted: Any) -> Any:
-    """Returns a value of an annotated type: bool, int, float, a Literal of names, or Optional of one of them."""
+    """Returns `value` if it fits the annotated type `wanted`: bool, int, float, a Literal of names, or Optional of
+    these."""
     options = typing.get_args(wanted) if typing.get_origin(wanted) is typing.Union else (wanted,)
     optional = type(None) in options
     if optional and value is None:

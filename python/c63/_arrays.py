@@ -1,4 +1,4 @@
-"""Memory of the library as numpy arrays."""
+"""Numpy arrays over memory that the library owns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ U8 = npt.NDArray[np.uint8]
 
 
 class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
-    """Whole frames that c63 made: a numpy array that knows their size.
+    """Whole frames from c63: a numpy array that knows their width and height.
 
-    One frame is (height*3/2, width), several are (n, height*3/2, width); with odd heights (frame bytes,) and (n, frame bytes).
-    An array alone does not say whether it is a frame or a plane. So c63.estimate_motion() and c63.luma() ask this class. Parts of
-    frames, such as frame[:height], are planes. numpy.asarray(frames) is an array that does not know its size.
+    One frame is (height*3/2, width), several are (n, height*3/2, width). With odd heights they are (frame bytes,) and
+    (n, frame bytes). The shape alone does not tell a frame from a plane. c63.estimate_motion() and c63.luma() tell by
+    this class. Parts of frames, such as frame[:height], are planes. numpy.asarray(frames) is an array without this
+    knowledge.
     """
 
     size_of_pictures: Optional[tuple[int, int]]  #: width, height
@@ -27,14 +28,14 @@ class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
 
     def __array_function__(self, function: Any, kinds: Any, arguments: Any, keywords: Any) -> Any:
         made = super().__array_function__(function, kinds, arguments, keywords)
-        # numpy.stack and similar functions make arrays without the class.
+        # numpy.stack and similar functions return a plain array, which loses the size.
         if type(made) is np.ndarray and made.dtype == np.uint8 and self.size_of_pictures is not None:
             shape = frame_shape(*self.size_of_pictures)
             if made.shape[-len(shape) :] == shape:
                 return as_frames(made, *self.size_of_pictures)
         return made
 
-    def __reduce__(self) -> Any:  # for pickle: the size is known in other processes, too
+    def __reduce__(self) -> Any:  # pickles the size, too
         rebuild, arguments, state = super().__reduce__()  # type: ignore[misc]
         return rebuild, arguments, (state, self.size_of_pictures)
 
@@ -44,14 +45,15 @@ class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
 
 
 def as_frames(array: Any, width: int, height: int) -> U8:
-    """Returns the array as one that knows that it holds whole frames."""
+    """Returns the array as Frames: whole frames of this width and height."""
     frames: Frames = array.view(Frames)
     frames.size_of_pictures = (width, height)
     return frames
 
 
 def frame_size_of(array: Any) -> Optional[tuple[int, int]]:
-    """Returns (width, height) if `array` is known to be whole frames, else None: for planes and for arrays of others."""
+    """Returns (width, height) if `array` is Frames and still holds whole frames. Returns None for planes and other
+    arrays."""
     size = array.size_of_pictures if isinstance(array, Frames) else None
     if size is None:
         return None
@@ -60,28 +62,29 @@ def frame_size_of(array: Any) -> Optional[tuple[int, int]]:
 
 
 class Motion(NamedTuple):
-    """Motion of a plane: one vector for each block of 8x8 samples. n pairs of planes have a dimension n before the others."""
+    """Motion of a plane: a vector for each block of 8x8 samples. For n pairs of planes, each array has n as its first
+    dimension."""
 
-    vectors: Any  #: int8 (rows, columns, 2): x to the right, y down, to where the prediction is
-    sad: Any  #: uint16 (rows, columns): sums of absolute differences, or None where they were not asked for
-    inter: Any = None  #: bool (rows, columns): whether a block is predicted; None: all are
-    second: Any = None  #: uint16 (rows, columns): smallest SAD of the other candidates, 65535 without one; None: not asked for
-    quarters: Any = None  #: uint16 (rows, columns, 4): SADs of the 4x4 quarters in raster order; None: not asked for
+    vectors: Any  #: int8 (rows, columns, 2): x (right) and y (down) from the block to its prediction
+    sad: Any  #: uint16 (rows, columns): sums of absolute differences; None: not requested
+    inter: Any = None  #: bool (rows, columns): the block is predicted by its vector; None: all are
+    second: Any = None  #: uint16 (rows, columns): smallest SAD of others, 65535: no other; None: not requested
+    quarters: Any = None  #: uint16 (rows, columns, 4): SADs of the 4x4 quarters in raster order; None: not requested
 
 
 def view(memory: Any, dtype: Any, shape: Any) -> npt.NDArray[Any]:
-    """Returns an array over `memory`, which the array keeps alive."""
+    """Returns an array over `memory`. The array keeps `memory` alive."""
     return np.ndarray(shape, dtype, buffer=memory)
 
 
 def picture(samples: Any, width: int, height: int) -> U8:
-    """Returns (height*3/2, width) if chroma has whole rows in that layout, else the flat shape."""
+    """Returns a frame of shape (height*3/2, width), or flat if the height is odd."""
     flat = view(samples, np.uint8, (memoryview(samples).nbytes,))
     return as_frames(flat.reshape(frame_shape(width, height)), width, height)
 
 
 def frame_shape(width: int, height: int) -> tuple[int, ...]:
-    """Returns the shape of a picture in linear layout."""
+    """Returns the shape of a frame whose planes lie one after another."""
     if height % 2 == 0:
         return (height + height // 2, width)
     return (width * height + 2 * (width * height // 4),)
@@ -98,5 +101,5 @@ def motion(plane: _c63.PlaneMotion) -> Motion:
 
 
 def kept(samples: Any, width: int, height: int) -> Optional[U8]:
-    """Returns a picture, or None if it was not kept."""
+    """Returns a frame like picture(), or None if the encoder or decoder did not keep it."""
     return picture(samples, width, height) if memoryview(samples).nbytes else None

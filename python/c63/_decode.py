@@ -26,11 +26,11 @@ class DecodedFrame:
 
     index: int
     key: bool
-    repeat: bool  #: nothing is coded: the picture before is shown again
+    repeat: bool  #: the frame codes nothing and shows the previous picture again
     picture: U8 = dataclasses.field(repr=False)  #: (height*3/2, width), or flat for odd heights
-    prediction: Optional[U8] = dataclasses.field(repr=False)  #: likewise, where it was asked for
-    motion: tuple[Motion, ...] = dataclasses.field(repr=False)  #: of Y, U, V, where it was asked for; none in key frames and repeats
-    offset: int  #: of the coded frame in the stream, in bytes
+    prediction: Optional[U8] = dataclasses.field(repr=False)  #: of the same shape; None: not requested
+    motion: tuple[Motion, ...] = dataclasses.field(repr=False)  #: of Y, U, V; empty: not requested, key or repeat
+    offset: int  #: where the coded frame begins in the stream, in bytes
     coded_bytes: int
     width: int
     height: int
@@ -48,11 +48,12 @@ def _bytes_of(stream: Stream) -> Any:
 class Decoder:
     """A coded stream: a file's path, or bytes.
 
-    Iterating over it decodes in order, on its own threads. The first fault raises Error (input, limit) with frame and offset,
-    after every whole frame before it has been handed out. decoder[17], decoder[-1] and decoder[0:100:10] decode from the key
-    frame before the wanted frame, or from the frame decoded last. They and len(decoder) know the frames before the first fault.
+    A loop over it decodes the frames in order, on threads of its own. If the stream has an error, all frames before it
+    come first, then Error (input, limit) is raised with frame and offset. decoder[17], decoder[-1] and
+    decoder[0:100:10] decode any frames, beginning at the key frame before them or at the last decoded frame. For these
+    and for len(decoder), the stream ends at its first error.
 
-    prediction, motion: True if frames have them.
+    prediction, motion: True if frames shall have them.
 
     A decoder can be used in a with block, which closes it.
     """
@@ -78,7 +79,7 @@ class Decoder:
 
     @property
     def width(self) -> int:
-        """In samples; 0 for an empty stream. Raises Error if the first frame has a fault, like height."""
+        """Width in samples; 0 for an empty stream. Like height, raises Error if the first frame is damaged."""
         return self._seekable.size()[0]
 
     @property
@@ -86,7 +87,7 @@ class Decoder:
         return self._seekable.size()[1]
 
     def close(self) -> None:
-        """Closes the stream. Iterators in use continue."""
+        """Closes the stream. Loops that have begun can still finish."""
         self._opened = None
         self._bytes = None
 
@@ -155,7 +156,7 @@ def _hand_out(frame: _c63.Picture) -> DecodedFrame:
 
 
 def decode(stream: Stream, *, threads: int = 0) -> U8:
-    """Returns all pictures of a stream as one array, (n, height*3/2, width). Raises like Decoder."""
+    """Returns all frames of a stream as one array (n, height*3/2, width). Raises Error like Decoder."""
     frames = _c63.SeekableStream(_bytes_of(stream), Settings(threads=integer("threads", threads, 0)), False, False)
     count = frames.count()
     width, height = frames.size()

@@ -1,4 +1,4 @@
-"""Arrays on GPUs: their streams, and result arrays of the same library."""
+"""Arrays on GPUs: their CUDA streams, and new arrays of the same library."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def maker_of(array: Any) -> str:
-    """Returns the library of the array: "torch", "cupy", "numpy"."""
+    """Returns which library made the array: "torch", "cupy" or "numpy"."""
     return type(array).__module__.partition(".")[0]
 
 
 def is_device_array(array: Any) -> bool:
-    """Returns True if the array says that it is on a CUDA device."""
+    """Returns True if the array is on a CUDA device."""
     if maker_of(array) == "torch":
         return bool(array.is_cuda)
     if hasattr(array, "__cuda_array_interface__"):
@@ -41,7 +41,7 @@ def stream_of(array: Any, stream: Any = None) -> int:
 
 
 def empty_like(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
-    """An array of the same maker, on the same device."""
+    """Returns a new array of the same library and on the same device as `like`."""
     maker = maker_of(like)
     if maker == "torch":
         torch = sys.modules["torch"]

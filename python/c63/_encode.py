@@ -32,7 +32,7 @@ class Encoded(NamedTuple):
     """The result of an encode."""
 
     stream: bytes
-    statistics: npt.NDArray[Any]  #: a row a frame, of dtype STATISTICS
+    statistics: npt.NDArray[Any]  #: one row per frame, of dtype STATISTICS
     summary: dict[str, Any]  #: frames, key_frames, bytes, start_up_ms, elapsed_ms, lanes, backend, stopped, target
 
     def __repr__(self) -> str:
@@ -45,12 +45,12 @@ class CodedFrame:
 
     index: int
     key: bool
-    repeat: bool  #: nothing is coded: the picture before is shown again
-    data: bytes = dataclasses.field(repr=False)  #: the coded frame; all of them joined are the stream
+    repeat: bool  #: the frame codes nothing and shows the previous picture again
+    data: bytes = dataclasses.field(repr=False)  #: the coded frame; the stream is all of them joined
     statistics: Any = dataclasses.field(repr=False)  #: a row of dtype STATISTICS
-    reconstruction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: where keep_reconstruction asks for it
-    prediction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: where keep_prediction asks for it
-    #: Of Y, U, V, if keep_motion asks for it; none in key frames.
+    reconstruction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_reconstruction
+    prediction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_prediction
+    #: Of Y, U, V. Empty in key frames, and without keep_motion.
     motion: tuple[Motion, ...] = dataclasses.field(default=(), repr=False)
 
 
@@ -63,10 +63,10 @@ def encode_with_statistics(
     stream: Any = None,
     **options: Any,
 ) -> Encoded:
-    """Like encode(). Also returns statistics of each frame and a summary of the run.
+    """Encodes like encode(). Also returns statistics of each frame and a summary of the run.
 
-    summary["target"] is None, or a dict with "met", "distance" (as a share for sizes and rates, else in dB) and "passes". Each
-    pass is a dict with qp, lambda_scale, bytes, psnr_y, psnr_all, ssim_y.
+    summary["target"] is None, or a dict with "met", "distance" (a share for sizes and rates, dB for qualities) and
+    "passes". Each pass is a dict with qp, lambda_scale, bytes, psnr_y, psnr_all, ssim_y.
     """
     chosen = merge(settings, options)
     handle = _stream_handle(frames, stream)
@@ -88,28 +88,29 @@ def encode(
     stream: Any = None,
     **options: Any,
 ) -> bytes:
-    """Encodes a video and returns the stream, the same bytes as c63enc's.
+    """Encodes a video and returns the stream, with the same bytes as c63enc.
 
-    frames: uint8 (n, height*3/2, width), planes Y, U, V one below the other; or a tuple of planes (n, height, width) and
-    twice (n, height/2, width/2); or (n, frame bytes) and input_res=(width, height), for odd heights; or the result of c63.open().
-    Arrays are taken by the buffer protocol or DLPack, without a copy. Rows must have no gaps. Gaps between frames are allowed
-    (video[::2]).
+    frames: uint8 (n, height*3/2, width) with the planes Y, U, V one below the other; or a tuple of three arrays, (n,
+    height, width) and twice (n, height/2, width/2); or (n, frame bytes) with input_res=(width, height), for odd
+    heights; or the result of c63.open(). Arrays are read in place, by the buffer protocol or DLPack. Rows must have no
+    gaps. Gaps between frames are allowed (video[::2]).
 
-    Arrays on a GPU (__cuda_array_interface__ or DLPack) are encoded there, from where they lie. Only coded bytes come down. The
-    encode waits for earlier work on their stream: `stream`, or the current stream of torch or CuPy.
+    Arrays on a GPU (__cuda_array_interface__ or DLPack) are encoded on that GPU, in place. Only coded bytes are copied
+    to the host. The encode waits for earlier work on a CUDA stream: `stream`, or else the current stream of torch or
+    CuPy.
 
-    Keywords are the fields of Settings (help(c63.Settings) explains them). They override those of `settings`:
-    encode(frames, qp=30, preset="good"). With bitrate, size, target_psnr or target_ssim the video is encoded several times, until
-    one stream meets the target.
+    Keywords are the fields of Settings (see help(c63.Settings)). They override those of `settings`:
+    encode(frames, qp=30, preset="good"). With bitrate, size, target_psnr or target_ssim, the video is encoded several
+    times, until one stream meets the target.
 
-    Raises UsageError for arrays and settings that cannot be encoded, Error (input, C63-NO-FRAMES) for a video without a frame, and
-    Error for all other problems.
+    Raises UsageError for arrays and settings that cannot be encoded, Error (input, C63-NO-FRAMES) for a video without
+    frames, and Error for all other problems.
     """
     return encode_with_statistics(frames, settings, input_res=input_res, stream=stream, **options).stream
 
 
 def _stream_handle(frames: Any, stream: Any) -> int:
-    """Returns the stream of device arrays, or 0 for everything else."""
+    """Returns the CUDA stream of device arrays as an int. Returns 0 for everything else."""
     if isinstance(frames, (str, bytes, os.PathLike)):
         refuse("frames", "arrays or c63.open(path)", frames)
     first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
@@ -117,15 +118,15 @@ def _stream_handle(frames: Any, stream: Any) -> int:
 
 
 class VideoEncoder:
-    """Encodes whole videos of one size, one after another, on devices that stay open with their memory.
+    """Encodes several videos of one size. Its devices stay open and keep their memory from one video to the next.
 
     encoder = c63.VideoEncoder(1920, 1080, preset="fast")
     for clip in clips:
         file.write(encoder.encode(clip))
 
-    encode() gives each video the bytes of c63.encode(). A GPU is opened only once, which takes about 0.1 s. Without `device` it
-    is the first GPU, so name the GPU of your device arrays. One video is encoded at a time: calls of several threads wait for
-    each other. With a target (bitrate, size, …) each pass opens its devices again.
+    encode() gives the bytes of c63.encode(). A GPU is opened only once, which takes about 0.1 s. Without `device` it is
+    the first GPU, so pass the number of the GPU that holds your arrays. If several threads call encode(), they wait for
+    each other. With a target (bitrate, size, …) each pass opens the devices again.
 
     Keywords are the fields of Settings.
     """
@@ -133,8 +134,8 @@ class VideoEncoder:
     width: int
     height: int
     settings: Settings
-    statistics: npt.NDArray[Any]  #: of the last video, a row a frame
-    summary: dict[str, Any]  #: of the last video, as Encoded.summary
+    statistics: npt.NDArray[Any]  #: of the last video, one row per frame
+    summary: dict[str, Any]  #: of the last video, like Encoded.summary
 
     @takes_options()
     def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Any) -> None:
@@ -162,8 +163,8 @@ class VideoEncoder:
     ) -> Union[bytes, memoryview]:
         """Encodes a video like c63.encode().
 
-        out: a writable array of bytes (numpy, bytearray) for the stream. Use it again and again: a process needs longer to get
-        new memory than to fill it. The call returns the part of it that was written.
+        out: a writable array of bytes (numpy, bytearray) that receives the stream. Reuse it for each video, because new
+        memory takes a process longer to get than to fill. The call returns the part that was written.
 
         Raises like c63.encode(), UsageError for another size, and Error of kind limit if `out` is too small.
         """
@@ -178,7 +179,7 @@ class VideoEncoder:
 
 
 class Encoder:
-    """Encodes frames that come one after another."""
+    """Encodes frames that arrive one by one."""
 
     width: int
     height: int
@@ -200,15 +201,16 @@ class Encoder:
         return f"<c63.Encoder {self.width}x{self.height}, {len(self._rows)} frames polled{', finished' if self._finished else ''}>"
 
     def push(self, frame: Any) -> None:
-        """Adds the next frame: uint8 (height*3/2, width) or (frame bytes,), which is copied.
+        """Adds the next frame: uint8 (height*3/2, width) or (frame bytes,). It is copied.
 
-        Waits while as many frames as memory allows wait for the encoder. Raises UsageError for other arrays and after finish(),
-        and the error that ended the encode, if any.
+        If the memory for waiting frames is full, waits until the encoder takes one. Raises UsageError for other arrays
+        and after finish(). If an error has ended the encode, raises that error.
         """
         self._native.push(frame)
 
     def poll(self) -> list[CodedFrame]:
-        """Returns the finished coded frames, in order. After finish(), all that are left."""
+        """Returns the coded frames that are finished, in order. After finish(), waits for all that are left and returns
+        them."""
         frames: list[CodedFrame] = []
         take = self._native.wait if self._finished else self._native.poll
         coded = take()
@@ -224,18 +226,18 @@ class Encoder:
 
     @property
     def statistics(self) -> npt.NDArray[Any]:
-        """A row for each frame that poll() returned, of dtype STATISTICS."""
+        """One row for each frame that poll() has returned, of dtype STATISTICS."""
         return np.frombuffer(b"".join(self._rows), STATISTICS)
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The summary of the run, after finish(). Waits for its end."""
+        """The summary of the run. Call finish() before. Waits until the encode ends."""
         if not self._finished:
             raise setting_error("summary: it is there after finish()")
         return self._native.summary()
 
     def close(self) -> None:
-        """Ends the encoder. Frames that were not polled are lost."""
+        """Ends the encoder. Frames that poll() has not returned are lost."""
         self._native.close()
 
     def __enter__(self) -> Encoder:

@@ -6,10 +6,10 @@ from typing import Optional
 
 
 class Error(RuntimeError):
-    """What went wrong, in one line: place, cause, id.
+    """An error of c63. Its text is one line: place, cause, id.
 
     kind: "internal", "usage", "input", "limit", "output", "memory", "device" or "comparison".
-    id: stable, such as "C63-SCAN-MARKER".
+    id: does not change between versions, such as "C63-SCAN-MARKER".
     message: only the cause.
     file, frame (from 0), offset (bytes), block: where it happened; None if unknown.
     """
@@ -37,7 +37,7 @@ class Error(RuntimeError):
 
 
 class UsageError(Error, ValueError, TypeError):
-    """Wrong arguments: a wrong value or type, or values that do not fit together (kind "usage").
+    """Wrong arguments: a wrong value or type, or values that contradict each other (kind "usage").
 
-    It is a ValueError and a TypeError, so that code which catches those of Python's own functions catches this, too.
+    It is also a ValueError and a TypeError, so that code which catches these catches it.
     """

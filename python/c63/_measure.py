@@ -1,4 +1,4 @@
-"""Quality, and motion."""
+"""Quality metrics, and motion search."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Ssim(NamedTuple):
 
 
 def _source(frames: Any) -> tuple[Any, int]:
-    """Returns what the native module reads frames from, and the stream of device arrays."""
+    """Returns the source that the native module reads, and the CUDA stream of device arrays as an int."""
     if isinstance(frames, Video):
         return frames._reader, 0
     first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
@@ -41,32 +41,34 @@ def _source(frames: Any) -> tuple[Any, int]:
 
 
 def psnr(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Psnr:
-    """PSNR of two videos, of the summed squared error of all frames.
+    """Returns the PSNR of two videos, from the squared error summed over all frames.
 
-    a, b: arrays, tuples of planes, or results of c63.open(), as for encode(). input_res: as for encode(). Raises UsageError for
-    videos of two sizes or lengths, and Error (input) for videos without a frame.
+    a, b: arrays, tuples of planes, or results of c63.open(), as for encode(). input_res: as for encode(). Raises
+    UsageError if the videos differ in size or length, and Error (input) if they have no frames.
     """
     return Psnr(*_c63.psnr(*_source(a), *_source(b), picture_size(input_res)))
 
 
 def ssim(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Ssim:
-    """SSIM of two videos, the mean over frames, like FFmpeg and x264. Takes and raises the same as psnr()."""
+    """Returns the SSIM of two videos: the mean over all frames, like FFmpeg and x264. Arguments and errors are those of
+    psnr()."""
     return Ssim(*_c63.ssim(*_source(a), *_source(b), picture_size(input_res)))
 
 
 class BdRate(NamedTuple):
-    """Distance of one rate-distortion curve from another; None if it cannot be computed."""
+    """Bjøntegaard deltas between two rate-distortion curves; None for one that cannot be computed."""
 
-    rate_percent: Optional[float]  #: rate of the test at equal quality; negative: it needs less
-    quality: Optional[float]  #: quality of the test at equal rate; positive: it is better
-    why_not: str  #: why one of them is missing, such as "no overlap"
+    rate_percent: Optional[float]  #: change of rate at equal quality; negative: the test needs fewer bits
+    quality: Optional[float]  #: change of quality at equal rate; positive: the test is better
+    why_not: str  #: the reason if one of the two is None, such as "no overlap"
 
 
 def bd_rate(anchor: Any, test: Any) -> BdRate:
-    """Returns Bjontegaard's deltas of two curves. A curve has four or more points (rate, quality) in any order: (n, 2) or pairs.
+    """Returns the Bjøntegaard deltas of two curves. A curve is four or more points (rate, quality) in any order, as an
+    array (n, 2) or as pairs.
 
-    They are mean distances over the part that the curves share. Rates are on a logarithmic scale; the curves are monotone cubics
-    (PCHIP). Raises UsageError for other shapes.
+    The deltas are mean distances over the range that both curves cover. Rates are on a logarithmic scale. Curves are
+    interpolated by monotone cubics (PCHIP). Raises UsageError for other shapes.
     """
     return BdRate(*_c63.bd_rate(_curve("anchor", anchor), _curve("test", test)))
 
@@ -92,25 +94,27 @@ def estimate_motion(
     out: Optional[tuple[Any, ...]] = None,
     stream: Any = None,
 ) -> Motion:
-    """Searches every 8x8 block of `current` in `reference`, by the codec's own rules.
+    """Searches every 8x8 block of `current` in `reference`, by the rules of the codec.
 
-    current, reference: uint8 luma planes (height, width) of one size, or n pairs of them, (n, height, width). Both sides are multiples
-    of 8, and rows have no gaps. Without `reference`, `current` is a sequence of n planes; each is searched in the previous one: n-1
-    pairs. If c63 made whole frames (c63.open(), c63.decode(), Decoder, Encoder), their luma is searched. Any other array is taken as
-    planes; c63.luma() returns those of whole frames.
-    search_range: 1 to 127. Candidates are -range to range-1 in both directions, if they keep the block inside the reference. The
-    first minimum in raster order wins. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns), for n pairs (n, …).
-    Raises UsageError.
+    current, reference: uint8 luma planes (height, width) of one size, or n pairs of them, (n, height, width). Height
+    and width are multiples of 8, and rows have no gaps. Without `reference`, `current` is a sequence of n planes, and
+    each is searched in the plane before it: n-1 pairs. If c63 made whole frames (c63.open(), c63.decode(), Decoder, Encoder), their luma is searched.
+    Any other array is taken as planes; c63.luma() gets them from whole frames.
+    search_range: 1 to 127. Candidates are -range to range-1 in both directions, if they keep the block inside the
+    reference. Of equal SADs, the first in raster order wins. Returns vectors int8 (rows, columns, 2) and SADs uint16
+    (rows, columns), for n pairs (n, …). Raises UsageError.
 
-    zero_bias: 0 to 16320. From 1 on, the zero vector is chosen if its SAD is below the smallest one plus this.
-    around: int8 (rows, columns, 2). The range counts from these vectors. Vectors stay in -128 to 127.
-    second: also find the smallest SAD of the other candidates, at least `second_distance` samples away on one axis. The nearer it is
-    to the SAD, the less certain is the vector.
+    zero_bias: 0 to 16320. From 1 on, the zero vector is chosen if its SAD is below the smallest SAD plus zero_bias.
+    around: int8 (rows, columns, 2). The center of each block's candidates, in place of the zero vector. Vectors stay in
+    -128 to 127.
+    second: also find the smallest SAD among candidates that are at least `second_distance` samples from the best one on
+    one axis. The nearer it is to the best SAD, the less certain the vector is.
     quarters: also find the SADs of the four 4x4 quarters of each block.
 
-    Planes on a GPU are searched there without a copy, on `stream` or the current stream of torch or CuPy. The call returns at once,
-    with arrays of the same library or with `out`: (vectors, sad), then second and quarters if they are wanted. They are valid for later
-    work on the stream. Raises Error (device) if the GPU cannot be used.
+    Planes on a GPU are searched there in place, on `stream` or else on the current stream of torch or CuPy. The call
+    returns at once, with arrays of the same library or with `out`: (vectors, sad), then second and quarters if
+    requested. Their content is valid for later work on the same stream. Raises Error (device) if the GPU cannot be
+    used.
     """
     search_range = integer("search_range", search_range)
     choice("method", method, get_args(SearchMethod))
@@ -119,7 +123,7 @@ def estimate_motion(
     current, reference = _pairs(current, reference)
     shape = tuple(getattr(current, "shape", ()))
     if not 2 <= len(shape) <= 3:
-        shape = (0, 0)  # the library says what is wrong
+        shape = (0, 0)  # the library reports what is wrong
     blocks = (*shape[:-2], shape[-2] // 8, shape[-1] // 8)
     wanted = [((*blocks, 2), "int8"), (blocks, "uint16")]
     wanted += [(blocks, "uint16")] * second + [((*blocks, 4), "uint16")] * quarters
@@ -141,7 +145,7 @@ def estimate_motion(
 
 
 def _pairs(current: Any, reference: Any) -> tuple[Any, Any]:
-    """Planes to search, and to search in."""
+    """Returns the planes to search, and the planes to search in."""
     current = _planes(current)
     if reference is not None:
         return current, _planes(reference)
@@ -151,7 +155,7 @@ def _pairs(current: Any, reference: Any) -> tuple[Any, Any]:
 
 
 def _planes(pictures: Any) -> Any:
-    """Returns the luma of `pictures` if they are known to be whole frames, else `pictures` itself, as an array with a shape."""
+    """Returns the luma if `pictures` are Frames, else `pictures` itself, as an array with a shape."""
     if frame_size_of(pictures) is not None:
         return luma(pictures)
     if not hasattr(pictures, "shape") and hasattr(pictures, "__dlpack__") and not is_device_array(pictures):

@@ -27,7 +27,7 @@ def _refuse(frames: Any, wanted: str) -> NoReturn:
 
 
 def _layout(frames: Any, input_res: Optional[tuple[int, int]]) -> tuple[int, int, bool]:
-    """Returns width, height, and True if frames are flat."""
+    """Returns width, height, and whether the frames are flat arrays."""
     size = picture_size(input_res) or frame_size_of(frames)
     shape = tuple(getattr(frames, "shape", ()))
     if size is not None:
@@ -45,9 +45,10 @@ def _layout(frames: Any, input_res: Optional[tuple[int, int]]) -> tuple[int, int
 
 
 def luma(frames: Any, *, input_res: Optional[tuple[int, int]] = None) -> Any:
-    """Returns the luma of whole frames (…, height*3/2, width) as a view (…, height, width). Also for arrays on a GPU.
+    """Returns the luma of whole frames (…, height*3/2, width) as a view (…, height, width). Works for arrays on a GPU,
+    too.
 
-    input_res: (width, height) of flat frames (…, frame bytes), if c63 did not make them. Raises UsageError.
+    input_res: (width, height) of flat frames (…, frame bytes), unless c63 made them. Raises UsageError.
     """
     width, height, flat = _layout(frames, input_res)
     if not flat:
@@ -56,9 +57,10 @@ def luma(frames: Any, *, input_res: Optional[tuple[int, int]] = None) -> Any:
 
 
 def planes(frames: Any, *, input_res: Optional[tuple[int, int]] = None) -> tuple[Any, Any, Any]:
-    """Returns Y (…, height, width), U and V (…, height/2, width/2) of whole frames with even sides: views, also on a GPU.
+    """Returns the planes of whole frames with even sides: Y (…, height, width), U and V (…, height/2, width/2). They
+    are views, also on a GPU.
 
-    encode(), psnr() and ssim() take such a tuple. Raises UsageError.
+    encode(), psnr() and ssim() accept such a tuple. Raises UsageError.
     """
     width, height, flat = _layout(frames, input_res)
     if width % 2 != 0 or height % 2 != 0:
@@ -72,7 +74,7 @@ def planes(frames: Any, *, input_res: Optional[tuple[int, int]] = None) -> tuple
 
 
 def join_planes(y: Any, u: Any, v: Any) -> U8:
-    """Joins three numpy planes to whole frames (…, height*3/2, width): the opposite of planes(). Raises UsageError."""
+    """Joins three numpy planes into whole frames (…, height*3/2, width). It undoes planes(). Raises UsageError."""
     y, u, v = (np.asarray(plane) for plane in (y, u, v))
     height, width = y.shape[-2:] if y.ndim >= 2 else (0, 0)
     small = (*y.shape[:-2], height // 2, width // 2)
@@ -91,11 +93,11 @@ def join_planes(y: Any, u: Any, v: Any) -> U8:
 def yuv_to_rgb(
     frames: Any, matrix: Matrix = "bt601", *, full_range: bool = False, input_res: Optional[tuple[int, int]] = None
 ) -> U8:
-    """Returns RGB, uint8 (…, height, width, 3), of whole frames with even sides.
+    """Converts whole frames with even sides to RGB, uint8 (…, height, width, 3).
 
-    matrix: "bt601" (the usual one for small pictures, such as CIF) or "bt709" (for HD). full_range: luma and chroma use 0 to 255,
-    as in JPEG. Otherwise luma is 16 to 235 and chroma 16 to 240, as in television. A file of raw video does not say which. Each
-    chroma sample is used for its four pixels. Raises UsageError.
+    matrix: "bt601" (usual for small pictures such as CIF) or "bt709" (usual for HD). full_range: luma and chroma use 0
+    to 255, as in JPEG; otherwise luma is 16 to 235 and chroma 16 to 240, as in television. A raw video file says
+    neither. Each chroma sample is used for four pixels. Raises UsageError.
     """
     scale, offset, red, blue = _scales(matrix, full_range)
     y, u, v = planes(_numpy(frames), input_res=input_res)
@@ -112,7 +114,7 @@ def yuv_to_rgb(
 
 
 def rgb_to_yuv(rgb: Any, matrix: Matrix = "bt601", *, full_range: bool = False) -> U8:
-    """Returns whole frames (…, height*3/2, width) of RGB, uint8 (…, height, width, 3) with even sides.
+    """Converts RGB, uint8 (…, height, width, 3) with even sides, to whole frames (…, height*3/2, width).
 
     matrix, full_range: as for yuv_to_rgb(). A chroma sample is the mean of its four pixels. Raises UsageError.
     """
@@ -135,7 +137,7 @@ def rgb_to_yuv(rgb: Any, matrix: Matrix = "bt601", *, full_range: bool = False) 
 
 
 def _scales(matrix: Any, full_range: Any) -> tuple[tuple[float, float], float, float, float]:
-    """Returns the value of a step of luma and of chroma in RGB, the luma of black, and the weights of red and blue."""
+    """Returns (factor of luma, factor of chroma), the luma of black, and the weights of red and blue in luma."""
     red, blue = _SHARES[choice("matrix", matrix, tuple(_SHARES))]
     if flag("full_range", full_range):
         return (1.0, 1.0), 0.0, red, blue
@@ -143,11 +145,11 @@ def _scales(matrix: Any, full_range: Any) -> tuple[tuple[float, float], float, f
 
 
 def _numpy(frames: Any) -> Any:
-    """Returns frames as a numpy array that still knows its size."""
+    """Returns frames as a numpy array that keeps their known size."""
     return frames if isinstance(frames, np.ndarray) else np.asarray(frames)
 
 
 def _bytes(values: Any) -> U8:
-    """Rounds half up, and limits to 0..255."""
+    """Rounds halves up, and clips to 0..255."""
     bounded: U8 = np.clip(np.floor(values + 0.5), 0, 255).astype(np.uint8)
     return bounded

@@ -40,7 +40,7 @@ class Settings(Options):
 
     @property
     def has_target(self) -> bool:
-        """True if the stream's size or quality is given, so that passes over the video find qp."""
+        """True if a size or quality of the stream is given. qp is then found by several passes over the video."""
         return any(getattr(self, target) is not None for target in TARGETS)
 
 
@@ -48,7 +48,7 @@ _resolved: dict[str, Any] = {}
 
 
 def _types() -> dict[str, Any]:
-    """Returns the types of the fields, resolved once."""
+    """Returns the type of each field."""
     if not _resolved:
         _resolved.update(typing.get_type_hints(Settings))
     return _resolved
@@ -106,7 +106,7 @@ _NAMES = tuple(field.name for field in dataclasses.fields(Settings))
 
 
 def merge(settings: Optional[Settings], options: dict[str, Any]) -> Settings:
-    """Returns `settings` with `options` in place of its fields. Raises UsageError for an unknown name."""
+    """Returns `settings` with the fields in `options` replaced. Raises UsageError for an unknown name."""
     if settings is not None and not isinstance(settings, Settings):
         refuse("settings", "c63.Settings", settings)
     for name in options:
@@ -121,7 +121,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def takes_options(without: Sequence[str] = ()) -> Callable[[_Function], _Function]:
-    """Shows the fields of Settings as keywords of a function with **options: to help(), inspect and editors.
+    """Makes help(), inspect and editors show the fields of Settings as keywords of a function with **options.
 
     Type checkers read them from _encode.pyi, which python/make_stub.py makes.
     """

@@ -1,4 +1,4 @@
-"""Videos that the tools read: raw, Y4M, and everything that FFmpeg reads."""
+"""Video files: raw, Y4M, and all that FFmpeg reads."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Format = Literal["auto", "raw", "y4m", "av"]
 
 
 class Video:
-    """A video file; iterating over it gives its frames, uint8 (height*3/2, width).
+    """A video file. A loop over it gives its frames, uint8 (height*3/2, width).
 
-    Raw video and Y4M files also have len(video), video[17], video[-1] and video[0:100:10]. A slice is one array
-    (n, height*3/2, width). Pipes and videos that FFmpeg reads give their frames once, in order: iterate, or read().
+    Raw video and Y4M files also have len(video), video[17], video[-1] and video[0:100:10]. A slice is one array (n,
+    height*3/2, width). Pipes and videos that FFmpeg reads give each frame once, in order: by a loop or read().
 
     A video can be used in a with block, which closes the file.
     """
 
     def __init__(self, reader: _c63.VideoReader, path: str) -> None:
         self._opened: Optional[_c63.VideoReader] = reader
-        self._next = 0  # of a source that cannot seek
+        self._next = 0  # number of the next frame, if the source is not seekable
         self.path = path
         self.width: int = reader.width
         self.height: int = reader.height
         self.rate = fractions.Fraction(*reader.rate)  #: frames per second
-        self.count: Optional[int] = reader.count  #: frames; None if only the end will tell
+        self.count: Optional[int] = reader.count  #: number of frames; None: not known before the end
         self.seekable: bool = reader.seekable
 
     def __iter__(self) -> Iterator[U8]:
@@ -73,7 +73,8 @@ class Video:
         return frame
 
     def read(self, count: Optional[int] = None) -> U8:
-        """Returns the first `count` frames as one array, or the next ones of a source that cannot seek. None: all frames."""
+        """Returns the first `count` frames as one array; from a source that is not seekable, the next ones. None: all
+        frames."""
         index = 0 if self.seekable else self._next
         if count is not None:
             count = integer("count", count, 0)
@@ -86,7 +87,7 @@ class Video:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about the file so far."""
+        """The warnings about the file up to now."""
         return list(self._reader.warnings)
 
     def close(self) -> None:
@@ -135,8 +136,9 @@ def open(
 ) -> Video:
     """Opens a video file for reading.
 
-    input_res: (width, height) of raw video, if its name does not say it. format: "auto", "raw", "y4m" or "av" (FFmpeg).
-    strict: a partial last frame is an error. Raises Error (input) if the file cannot be read.
+    input_res: (width, height) of raw video, unless its name contains them. format: "auto", "raw", "y4m" or "av"
+    (FFmpeg).
+    strict: treat a partial last frame as an error. Raises Error (input) if the file cannot be read.
     """
     try:
         name = os.fsdecode(path)

@@ -1,4 +1,4 @@
-"""Filters and scans on arrays in host memory. All raise UsageError for arrays of other types and shapes."""
+"""Filters and scans of arrays in host memory. All raise UsageError for arrays of wrong types and shapes."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ Array = npt.NDArray[Any]
 
 
 class Kernel(NamedTuple):
-    """A square kernel of odd side for pictures: int32 taps for bytes, float32 taps for floats; or lists.
+    """A square convolution kernel of odd side for pictures: int32 taps for bytes, float32 taps for floats; or lists.
 
-    taps: (k, k). divisor: sums are divided by it. row, column: (k,) each, with taps[y, x] = column[y] * row[x], or None.
+    taps: (k, k). divisor: the sum is divided by it. row, column: (k,) each, with taps[y, x] = column[y] * row[x], or
+    None.
     """
 
     taps: Any
@@ -47,7 +48,7 @@ class Kernel(NamedTuple):
 
 
 def _array(name: str, values: Any, dtype: Any) -> Any:
-    """Turns lists into arrays, and arrays that offer only DLPack, too. Other arrays stay as they are."""
+    """Turns lists, and arrays that support only DLPack, into numpy arrays. Returns other arrays unchanged."""
     if isinstance(values, (list, tuple)):
         try:
             array = np.asarray(values)
@@ -70,19 +71,19 @@ def _kernel(parts: tuple[int, list[int], list[int], list[int], int]) -> Kernel:
 
 
 def mean_kernel(size: int) -> Kernel:
-    """Returns equal taps, size x size, for pictures of bytes."""
+    """Returns a kernel of size x size equal taps, for pictures of bytes."""
     return _kernel(_c63.mean_kernel(integer("size", size)))
 
 
 def gauss_kernel(sigma: float) -> Kernel:
-    """Returns a Gaussian of standard deviation `sigma`, up to 5, for pictures of bytes."""
+    """Returns a Gaussian kernel for pictures of bytes. `sigma`, its standard deviation, is at most 5 samples."""
     return _kernel(_c63.gauss_kernel(number("sigma", sigma)))
 
 
 def convolve(signal: Any, taps: Any) -> Array:
-    """Returns numpy.convolve(signal, taps, "same") of float64 (n,) with an odd number of taps up to 1023.
+    """Returns numpy.convolve(signal, taps, "same") of float64 (n,). The number of taps is odd and at most 1023.
 
-    The bits are the same on every machine. Both may be lists of numbers.
+    The result has the same bits on every machine. Both arguments may be lists of numbers.
     """
     signal, taps = _array("signal", signal, np.float64), _array("taps", taps, np.float64)
     out = np.empty(np.size(signal), np.float64)
@@ -91,12 +92,13 @@ def convolve(signal: Any, taps: Any) -> Array:
 
 
 def mean_filter(signal: Any, width: int) -> Array:
-    """Returns the moving mean of `width`, odd, of float64 (n,) or a list. Zero is assumed outside."""
+    """Returns the moving mean of float64 (n,) or a list. `width` is odd. Values outside the signal count as zero."""
     return convolve(signal, np.array(_c63.mean_taps(integer("width", width)), np.float64))
 
 
 def convolve_picture(picture: Any, kernel: Union[Kernel, Any]) -> Array:
-    """Returns a picture (height, width) convolved, with zero outside: float32, or uint8, divided, rounded half up, limited to 0..255.
+    """Convolves a picture (height, width); samples outside count as zero. Returns float32 for floats. For bytes returns
+    uint8: the sum is divided, rounded half up and clipped to 0..255.
 
     kernel: a Kernel, or its taps: an array (k, k), or a list of rows.
     """
@@ -112,7 +114,9 @@ def convolve_picture(picture: Any, kernel: Union[Kernel, Any]) -> Array:
 
 
 def histogram(values: Any, bins: Optional[Any] = None) -> Array:
-    """Returns counts of uint8 of any shape as uint64 (256,). With bins, uint8 (256,) or a list, it counts bins[value]."""
+    """Returns how often each value occurs, uint64 (256,). `values` is uint8 of any shape. With `bins`, uint8 (256,) or
+    a list, value v is counted in bins[v].
+    """
     if bins is not None:
         bins = _array("bins", bins, np.uint8)
     out = np.empty(256 if bins is None else int(np.max(bins, initial=0)) + 1, np.uint64)
@@ -121,7 +125,8 @@ def histogram(values: Any, bins: Optional[Any] = None) -> Array:
 
 
 def sum(values: Any) -> Union[int, float]:
-    """Returns the sum of uint8, int32 (exactly), float32 or float64 (in double); 0 for an empty array."""
+    """Returns the sum. int32 is summed exactly, float32 and float64 as doubles, and uint8 is allowed, too. 0 for an
+    empty array."""
     return _c63.reduce(values, "sum")
 
 
@@ -151,12 +156,13 @@ def sum_of_squared_errors(a: Any, b: Any) -> int:
 
 
 def inclusive_scan(values: Any) -> Array:
-    """Returns out[i] = values[0] + … + values[i] of int32, uint32 (which wrap) or float64 (n,)."""
+    """Returns out[i] = values[0] + … + values[i], of float64, int32 or uint32 (n,). Integers wrap around on
+    overflow."""
     return _scan(values, False)
 
 
 def exclusive_scan(values: Any) -> Array:
-    """Returns out[i] = values[0] + … + values[i-1], with out[0] = 0, like inclusive_scan()."""
+    """Returns out[i] = values[0] + … + values[i-1], with out[0] = 0. Types are those of inclusive_scan()."""
     return _scan(values, True)
 
 
@@ -179,9 +185,11 @@ def multiply(a: Any, b: Any) -> Array:
 
 
 def estimate_shift(reference: Any, frame: Any) -> Optional[tuple[float, float]]:
-    """Returns (dx, dy) in samples with frame(x, y) = reference(x + dx, y + dy), up to about half a sample.
+    """Returns (dx, dy) in samples, with frame(x, y) = reference(x + dx, y + dy). Shifts up to about half a sample are
+    measured.
 
-    Both are uint8 or float32 (height, width). None if the reference has no texture, or texture in one direction only."""
+    Both are uint8 or float32 (height, width). Returns None if the reference has no texture, or texture in one direction
+    only."""
     return _c63.estimate_shift(reference, frame)
 
 
@@ -194,11 +202,13 @@ def whiten(
     epsilon: float = 1e-6,
     reject: Optional[float] = None,
 ) -> Array:
-    """Removes from each frame what the `memory` frames before it predict. Returns float32 (n - memory, height, width).
+    """Subtracts from each frame what the `memory` frames before it predict. Returns float32 (n - memory, height,
+    width).
 
-    frames: uint8 or float32 (n, height, width). method: weights from the "shift" of frames or from their "correlation".
-    degree: of the monomials of shifts. epsilon: added to the diagonal of singular systems, as a share of its mean. reject: samples
-    of the history that differ by this many robust deviations are outliers. Raises Error (input) for frames without texture.
+    frames: uint8 or float32 (n, height, width). method: whether the weights of the frames before come from their
+    "shift" or their "correlation". degree: highest degree of the monomials of shifts. epsilon: added to the diagonal of
+    singular systems, as a share of its mean. reject: samples of earlier frames that differ by this many robust standard
+    deviations are replaced as outliers. Raises Error (input) for frames without texture.
     """
     memory, degree, epsilon = integer("memory", memory), integer("degree", degree), number("epsilon", epsilon)
     if reject is not None:

@@ -1,6 +1,6 @@
-"""The search for motion as an operator of torch: torch.ops.c63.estimate_motion. Import this module to have it.
+"""Motion search as an operator of torch: torch.ops.c63.estimate_motion. Importing this module registers it.
 
-torch.compile takes it as it is, on the CPU and on a GPU. Nothing here has a gradient: samples are integers.
+torch.compile accepts it on the CPU and on a GPU. It has no gradient, because samples are integers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _SCHEMA = (
 
 
 def _results(current: Any, second: bool, quarters: bool) -> tuple[Any, Any, Any, Any]:
-    """Room for vectors, SADs, second SADs and SADs of quarters; what is not wanted has no elements."""
+    """Returns tensors for vectors, SADs, second SADs and SADs of quarters. Those that are not requested have no
+    elements."""
     if current.dtype != _torch.uint8 or current.dim() not in (2, 3):
         raise setting_error(f"current: wanted uint8 (height, width) or (n, height, width), got {current.dtype} {tuple(current.shape)}")
     blocks = (*current.shape[:-2], current.shape[-2] // 8, current.shape[-1] // 8)
@@ -67,7 +68,7 @@ def _shapes(
     second: bool,
     quarters: bool,
 ) -> tuple[Any, Any, Any, Any]:
-    """The results for torch.compile, which knows shapes alone."""
+    """Returns results without content for torch.compile, which only needs their shapes."""
     return _results(current, second, quarters)
 
 
@@ -85,7 +86,8 @@ def estimate_motion(
     second_distance: int = 1,
     quarters: bool = False,
 ) -> Motion:
-    """c63.estimate_motion() of tensors, as one operator of torch's graph. On a GPU it is queued on torch's current stream."""
+    """Does c63.estimate_motion() on tensors, as one operator of torch's graph. On a GPU it runs on torch's current
+    stream."""
     search_range = integer("search_range", search_range)
     zero_bias, second_distance = integer("zero_bias", zero_bias), integer("second_distance", second_distance)
     second, quarters = flag("second", second), flag("quarters", quarters)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Shows what presets save, and how a clip moves.
+"""Shows how many bits presets save, and how a clip moves.
 
-  rate_distortion.py [clip] [--out FOLDER] [--frames N]
+rate_distortion.py [clip] [--out FOLDER] [--frames N]
 
-Encodes a clip with three presets at four qualities each. The clip is any file that c63.open() reads, or a moving pattern. Draws the
-rate-distortion curves with matplotlib, and the motion vectors of a frame over its picture. Estimates the same motion on a GPU, if there
-is one. Cells start with "# %%", for editors that run them one by one.
+Encodes a clip with three presets at four qualities each. The clip is any file that c63.open() reads, or a moving
+pattern. Draws the rate-distortion curves with matplotlib, and the motion vectors of a frame over its picture. Estimates
+the same motion on a GPU, if there is one. Cells start with "# %%", for editors that run them one by one.
 """
 
 import argparse
@@ -42,7 +42,7 @@ arguments = parser.parse_args()
 clip = c63.open(arguments.clip).read(arguments.frames) if arguments.clip else pattern(arguments.frames)
 height, width = clip.shape[1] * 2 // 3, clip.shape[2]
 
-# %% Three presets, four qualities each: bits a frame, PSNR of luma
+# %% Three presets, four qualities each: bits per frame, and PSNR of luma
 
 curves = {}
 for preset in ("reference", "fast", "good"):
@@ -65,7 +65,7 @@ axes.grid(alpha=0.3)
 axes.legend()
 figure.savefig(arguments.out / "rate_distortion.png", dpi=120, bbox_inches="tight")
 
-# %% Where a frame moves
+# %% The motion vectors of one frame
 
 middle = len(clip) // 2
 current, reference = clip[middle, :height], clip[middle - 1, :height]

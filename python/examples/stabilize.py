@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds a shaking video still: stabilize.py film.mp4 steady.y4m
+"""Steadies a shaking video: stabilize.py film.mp4 steady.y4m
 
-The camera's motion between two frames is the most frequent vector among blocks whose vector is sure: the second best one costs clearly
-more. The path of the camera is smoothed, and each frame moved from the one to the other. Frames are cut where they have left the
-picture; the last samples of its edges stand there.
+The camera's motion between two frames is the most frequent vector among the certain blocks. A block is certain if its
+second-best candidate is clearly worse. The camera's path is smoothed, and each frame is moved from the true path to the
+smooth one. Where a moved frame leaves the picture empty, its edge samples are repeated.
 """
 
 import sys
@@ -14,7 +14,8 @@ import c63
 
 
 def camera_motion(current, reference):
-    """Whole samples from a frame to the one before, as most sure blocks say; 0, 0 where none is sure."""
+    """Returns the motion from a frame to the one before, in whole samples, by most certain blocks; 0, 0 if none is
+    certain."""
     found = c63.estimate_motion(current, reference, 24, second=True, second_distance=3)
     sure = found.second > 1.3 * found.sad + 64
     vectors, counts = np.unique(found.vectors[sure], axis=0, return_counts=True)
@@ -22,7 +23,7 @@ def camera_motion(current, reference):
 
 
 def moved(plane, x, y):
-    """The plane moved to the right and down; its edges are repeated."""
+    """Returns the plane moved right by x and down by y samples, with its edges repeated."""
     rows = np.clip(np.arange(plane.shape[0]) - y, 0, plane.shape[0] - 1)
     columns = np.clip(np.arange(plane.shape[1]) - x, 0, plane.shape[1] - 1)
     return plane[rows[:, None], columns]
@@ -36,8 +37,8 @@ def main(film, steady, smoothing=0.9):
         for frame in video:
             luma = c63.luma(frame)[:height, :width]
             if before is not None:
-                offset = smoothing * (offset + camera_motion(luma, before))  # what the camera shook, and not where it went
-            before, shift = luma, np.rint(offset / 2).astype(int) * 2  # even: chroma has half the samples
+                offset = smoothing * (offset + camera_motion(luma, before))  # keeps the shaking, forgets slow movement
+            before, shift = luma, np.rint(offset / 2).astype(int) * 2  # even, because chroma has half the samples
             planes = [moved(plane, *(shift // (1 if i == 0 else 2))) for i, plane in enumerate(c63.planes(frame))]
             out.write(b"FRAME\n" + b"".join(plane.tobytes() for plane in planes))
 

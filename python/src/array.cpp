@@ -26,7 +26,7 @@ std::string dtype_name(char kind, std::ptrdiff_t bytes) {
   }
 }
 
-/// Returns the kind of a format character of Python's struct module.
+/// Returns the kind of numbers ('u', 'i', 'f', …) that a format of Python's struct module describes.
 char kind_of_format(const char* format) {
   std::string text = format == nullptr ? "B" : format;
   if (!text.empty() && (text[0] == '@' || text[0] == '=' || text[0] == '<')) text.erase(0, 1);
@@ -41,7 +41,7 @@ char kind_of_format(const char* format) {
 }
 
 char kind_of_code(std::uint8_t code) {
-  constexpr std::uint8_t kBool = 6;  // newer than the header on some systems
+  constexpr std::uint8_t kBool = 6;  // the DLPack header of some systems is too old to have it
   switch (code) {
     case kDLInt: return 'i';
     case kDLUInt: return 'u';
@@ -60,7 +60,7 @@ std::string shape_text(std::span<const std::ptrdiff_t> shape) {
 }
 
 Array::Array(py::handle object, std::string name, std::uintptr_t stream) : name_(std::move(name)) {
-  // Arrays on GPUs first: those of CuPy have a buffer protocol, but it refuses.
+  // Arrays on GPUs are tried first, because CuPy's arrays have a buffer protocol that raises.
   if (const py::object interface = py::getattr(object, "__cuda_array_interface__", py::none()); !interface.is_none()) {
     take_cuda_interface(interface.cast<py::dict>());
     owner_ = std::make_shared<py::object>(py::reinterpret_borrow<py::object>(object));
@@ -98,7 +98,7 @@ void Array::take_cuda_interface(const py::dict& interface) {
   const auto data = interface["data"].cast<py::tuple>();
   data_ = reinterpret_cast<void*>(data[0].cast<std::uintptr_t>());
   writable_ = !data[1].cast<bool>();
-  device_ = 0;  // the interface does not say so; the code that uses the samples asks CUDA
+  device_ = 0;  // the interface does not name the device; code that uses the samples asks CUDA
   for (const auto side : interface["shape"].cast<py::tuple>()) shape_.push_back(side.cast<std::ptrdiff_t>());
   if (interface.contains("strides") && !interface["strides"].is_none()) {
     for (const auto stride : interface["strides"].cast<py::tuple>()) strides_.push_back(stride.cast<std::ptrdiff_t>());
@@ -113,13 +113,13 @@ void Array::take_dlpack(py::handle object, std::uintptr_t stream) {
                 name_ + ": wanted an array in host memory or on a CUDA device, got one on DLPack device (" +
                     std::to_string(place.first) + ", " + std::to_string(place.second) + ")");
   }
-  constexpr std::uintptr_t kLegacyDefaultStream = 1;  // DLPack's number for CUDA's null stream
+  constexpr std::uintptr_t kLegacyDefaultStream = 1;  // DLPack's number for CUDA's default stream
   const py::object capsule =
       cuda ? object.attr("__dlpack__")(py::arg("stream") = stream != 0 ? stream : kLegacyDefaultStream)
            : object.attr("__dlpack__")();
   auto* const managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (managed == nullptr) throw py::error_already_set();
-  PyCapsule_SetName(capsule.ptr(), "used_dltensor");  // from here on we must give it back
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");  // marks the capsule as taken: the deleter is now called by owner_
   owner_ = std::shared_ptr<void>(managed, [](void* p) {
     auto* const tensor = static_cast<DLManagedTensor*>(p);
     if (tensor->deleter != nullptr) tensor->deleter(tensor);

@@ -13,35 +13,35 @@ namespace c63::python {
 
 namespace py = pybind11;
 
-/// An array of another library, taken without a copy: by the buffer protocol, __cuda_array_interface__ or DLPack. This
-/// object holds it as long as it lives. Needs the GIL to be made and destroyed.
+/// An array of another library, used in place by the buffer protocol, __cuda_array_interface__ or DLPack. The object
+/// keeps the array alive. Creating and destroying it needs the GIL.
 class Array {
  public:
-  /// Messages call it `name`. `stream` is CUDA's handle of the stream that will use a device array. Throws Error
-  /// (usage): C63-ARRAY-KIND for an object that is not an array, C63-ARRAY-DEVICE for an array on another kind of
-  /// device.
+  /// `name` is the argument's name in error messages. `stream` is the handle of the CUDA stream that will use a device
+  /// array. Throws Error (usage): C63-ARRAY-KIND if the object is not an array, C63-ARRAY-DEVICE if the array is
+  /// neither in host memory nor on a CUDA device.
   Array(py::handle object, std::string name, std::uintptr_t stream = 0);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] void* data() const { return data_; }
   [[nodiscard]] const std::vector<std::ptrdiff_t>& shape() const { return shape_; }
   [[nodiscard]] const std::vector<std::ptrdiff_t>& strides() const { return strides_; }  ///< in bytes
-  [[nodiscard]] const std::string& dtype() const { return dtype_; }                      ///< in numpy's words: "uint8"
+  [[nodiscard]] const std::string& dtype() const { return dtype_; }                      ///< numpy's name: "uint8"
   [[nodiscard]] std::ptrdiff_t item_bytes() const { return item_bytes_; }
   [[nodiscard]] int dimensions() const { return static_cast<int>(shape_.size()); }
-  [[nodiscard]] std::size_t size() const;  ///< elements
+  [[nodiscard]] std::size_t size() const;  ///< number of elements
   [[nodiscard]] bool on_device() const { return device_ >= 0; }
-  [[nodiscard]] int device() const { return device_; }  ///< CUDA's index; -1: host memory
+  [[nodiscard]] int device() const { return device_; }  ///< CUDA's device index; -1: host memory
 
-  /// Returns true if the dimensions from `first` on have no gaps and the last one is fastest.
+  /// Returns true if the dimensions from `first` on are stored without gaps, in C order.
   [[nodiscard]] bool contiguous_from(int first) const;
 
-  /// Returns "uint8 (10, 432, 352)", with strides if there are gaps, and with the device.
+  /// Returns text such as "uint8 (10, 432, 352)". Adds the strides if there are gaps, and the device if there is one.
   [[nodiscard]] std::string description() const;
   /// Throws Error (usage): "NAME: wanted WANTED, got DESCRIPTION".
   [[noreturn]] void refuse(const char* id, const std::string& wanted) const;
 
-  // These throw refuse() with C63-ARRAY-DTYPE, -SHAPE, -STRIDES, -DEVICE, -READONLY.
+  // Each throws by refuse() unless the array is as required: C63-ARRAY-DTYPE, -SHAPE, -STRIDES, -DEVICE, -READONLY.
   void require_dtype(const std::string& dtype) const;
   void require_dimensions(int count, const std::string& wanted) const;
   void require_contiguous(int first = 0) const;
@@ -71,7 +71,7 @@ class Array {
   std::shared_ptr<void> owner_;  ///< releases the array when it is destroyed
 };
 
-/// Returns a shape in numpy's form: "(10, 432, 352)", "(5,)".
+/// Returns a shape as numpy writes it: "(10, 432, 352)", "(5,)".
 [[nodiscard]] std::string shape_text(std::span<const std::ptrdiff_t> shape);
 
 }  // namespace c63::python

@@ -9,7 +9,7 @@
 
 namespace c63::python {
 
-/// A frame source over arrays. Holds the arrays.
+/// A frame source that reads from arrays and keeps them alive.
 class ArraySource {
  public:
   ArraySource(py::handle frames, py::handle size, std::uintptr_t stream) : arrays_(frames, size, stream) {

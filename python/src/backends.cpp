@@ -13,7 +13,7 @@
 #endif
 #include "own_process.h"
 
-// The only file of the binding that names all backends.
+// Every backend that the Python package can use is named in this file and nowhere else in python/.
 
 namespace c63::python {
 namespace {
@@ -35,20 +35,20 @@ std::vector<BackendFactory> cuda_factories([[maybe_unused]] const std::vector<in
 #endif
 }
 
-/// The first GPU, which all encoders of a process share.
+/// The first GPU, as a device that may join a running encode. All encoders of a process share it.
 struct JoiningGpu {
   OwnProcess process;
   std::shared_ptr<JoiningDevice> device;
 };
 
-/// Never destroyed: a process that ends has waited for it (wait_for_driver), or does not own it.
+/// Never destroyed. When the process ends, wait_for_driver() has waited for it, or it belongs to the parent process.
 std::unique_ptr<JoiningGpu>& joining_gpu() {
   static auto& gpu = *new std::unique_ptr<JoiningGpu>;
   return gpu;
 }
 
 #if defined(C63_HAVE_CUDA)
-/// Needs the GIL.
+/// Creates the device at the first call. Null in a forked child. Needs the GIL.
 std::shared_ptr<JoiningDevice> first_gpu() {
   if (!joining_gpu()) joining_gpu().reset(new JoiningGpu{{}, cuda::make_joining_device()});
   return joining_gpu()->process.is_current() ? joining_gpu()->device : nullptr;
@@ -81,7 +81,7 @@ void wait_for_driver() {
   try {
     static_cast<void>(gpu->device->wait({}));
   } catch (const std::exception&) {
-    // It does not start.
+    // The device cannot be started.
   }
 }
 

@@ -12,21 +12,22 @@ namespace c63::python {
 /// The devices to encode on.
 struct Devices {
   std::vector<BackendFactory> factories;
-  std::shared_ptr<JoiningDevice> joining = {};  ///< null: none
+  std::shared_ptr<JoiningDevice> joining = {};  ///< a GPU that joins if that saves time; null: none
 };
 
 /// Returns an encoder on these devices.
 [[nodiscard]] Encoder make_encoder(EncoderSettings settings, const Devices& devices);
 
-/// Returns the devices of a list such as "auto", "cpu", "cuda" or "cuda,cpu". `gpus` are CUDA's indices, empty for the
-/// first usable one. Throws Error: usage (C63-SETTING) for other lists, device (C63-NO-GPU) if a GPU is demanded and
-/// there is none.
+/// Returns the devices in a list such as "auto", "cpu", "cuda" or "cuda,cpu". `gpus` are CUDA's indices; empty: the
+/// first usable GPU. Throws Error: usage (C63-SETTING) for other lists, device (C63-NO-GPU) if a GPU is demanded and
+/// none is usable.
 [[nodiscard]] Devices select_devices(const std::string& names, const std::vector<int>& gpus);
 
-/// Waits until no driver is being started, because a process must not end meanwhile.
+/// Waits until no GPU driver is being started. A process must not end during that.
 void wait_for_driver();
 
-/// Says why no GPU can be used, if that is known before one is opened. Empty if one may be usable.
+/// Returns the reason why no GPU can be used, as far as that is known without opening one. Empty if a GPU may be
+/// usable.
 [[nodiscard]] std::string gpu_obstacle();
 
 }  // namespace c63::python

@@ -15,26 +15,27 @@ namespace c63::python {
 
 namespace py = pybind11;
 
-/// Joins coded frames to one stream: a Python object that grows with it, or an array of the caller.
+/// Joins coded frames to one stream, in Python bytes that grow or in an array of the caller.
 ///
-/// New memory costs the system more than the copy. So all threads of an arena copy many frames at once, directly into
-/// the result.
+/// For the system, getting new memory takes longer than copying into it. So many frames are collected, and then all
+/// threads of an arena copy them directly into the result.
 class CodedStream {
  public:
-  /// `room`: the caller's array for the stream. If it is empty, bytes are made.
+  /// `room` is the caller's array for the stream. If it is nullopt, Python bytes are made.
   explicit CodedStream(std::optional<std::span<std::uint8_t>> room) : room_(room) {}
   /// Needs the GIL.
   ~CodedStream() { Py_XDECREF(bytes_); }
   CodedStream(const CodedStream&) = delete;
   CodedStream& operator=(const CodedStream&) = delete;
 
-  /// Adds a frame. One thread calls it, without the GIL. Throws Error (limit, C63-ROOM) if the room is too small, and
-  /// std::bad_alloc.
+  /// Adds a frame. One thread at a time, without the GIL. Throws Error (limit, C63-ROOM) if the caller's array is too
+  /// small, and std::bad_alloc.
   void append(std::vector<std::uint8_t>&& frame, ThreadArena& arena);
-  /// Copies the remaining frames, and shortens the room to the stream. Called and throws like add().
+  /// Copies the frames that are left, and shortens the Python bytes to the stream. Same conditions and errors as
+  /// append().
   void finish(ThreadArena& arena);
 
-  /// Returns the bytes that were made, or null if the caller gave the room. Needs the GIL.
+  /// Returns the Python bytes, or null if the caller's array has the stream. Needs the GIL.
   [[nodiscard]] py::object take_bytes() { return py::reinterpret_steal<py::object>(std::exchange(bytes_, nullptr)); }
   [[nodiscard]] std::size_t size() const { return written_; }
 
@@ -43,7 +44,7 @@ class CodedStream {
   void set_capacity(std::size_t capacity);
 
   std::optional<std::span<std::uint8_t>> room_;
-  PyObject* bytes_ = nullptr;  ///< as large as capacity_
+  PyObject* bytes_ = nullptr;  ///< has capacity_ bytes
   std::uint8_t* to_ = nullptr;
   std::size_t capacity_ = 0;
   std::size_t written_ = 0;

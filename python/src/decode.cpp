@@ -27,7 +27,7 @@
 namespace c63::python {
 namespace {
 
-/// A frame as Python sees it.
+/// A decoded frame, as Python gets it.
 struct Picture {
   explicit Picture(DecodedFrame&& frame)
       : index(frame.index), key(frame.key), repeat(frame.repeat), width(frame.width), height(frame.height),
@@ -50,7 +50,7 @@ struct Picture {
   std::vector<PlaneMotion> motion;
 };
 
-/// The stream that Python gives: an open file, or bytes in memory, which are held.
+/// The stream that Python passes: an open file, or bytes in memory. It is kept alive.
 class Stream {
  public:
   explicit Stream(py::handle object) {
@@ -63,7 +63,7 @@ class Stream {
     array_->require_contiguous();
   }
 
-  /// Null for bytes in memory.
+  /// Returns the file as a source; null if the stream is in memory.
   [[nodiscard]] std::unique_ptr<ByteSource> file() const { return file_ ? bytes_of(file_) : nullptr; }
   [[nodiscard]] std::span<const std::uint8_t> memory() const {
     return {static_cast<const std::uint8_t*>(array_->data()), array_->size() * static_cast<std::size_t>(array_->item_bytes())};
@@ -74,7 +74,7 @@ class Stream {
   std::optional<Array> array_;
 };
 
-/// Decodes a stream on its own threads, a few frames ahead of the caller.
+/// Decodes a stream on threads of its own, a few frames ahead of the caller.
 class DecodeStream {
  public:
   DecodeStream(py::handle stream, py::handle execution, bool prediction, bool motion, std::int64_t first, std::int64_t count)
@@ -90,7 +90,7 @@ class DecodeStream {
   DecodeStream(const DecodeStream&) = delete;
   DecodeStream& operator=(const DecodeStream&) = delete;
 
-  /// Returns the next frame, or nothing at the end. Throws the decoder's error after all frames before it.
+  /// Returns the next frame, or nothing at the end. If the stream has an error, throws it after the frames before it.
   std::optional<Picture> next() {
     if (!process_.is_current()) throw Error(ErrorKind::usage, "C63-FORKED", "the decoder's threads are in the process that made it");
     std::optional<DecodedFrame> frame;
@@ -161,10 +161,10 @@ class DecodeStream {
   std::exception_ptr fault_;
   bool ended_ = false;
   bool closed_ = false;
-  std::jthread thread_;  ///< last, because it uses all of the above
+  std::jthread thread_;  ///< declared last, because it uses all members above
 };
 
-/// Any frame of a stream, one call at a time.
+/// Decodes any frame of a stream. Only one call runs at a time.
 class SeekableStream {
   template <typename Call>
   auto locked(Call&& call) {
@@ -194,7 +194,7 @@ class SeekableStream {
     return Picture(locked([&] { return decoder_->frame(index); }));
   }
 
-  /// Fills an array of count() pictures.
+  /// Fills `out`, an array of frames, by decoding.
   void decode_into(py::handle out) {
     const Array array(out, "out");
     array.require_host();

@@ -4,7 +4,7 @@
 
 namespace c63::python {
 
-/// Adds DecodeStream (decoded frames one after another) and SeekableStream (any frame) to the module.
+/// Adds the classes DecodeStream (frames in order) and SeekableStream (any frame) to the module.
 void add_decoding(pybind11::module_& module);
 
 }  // namespace c63::python

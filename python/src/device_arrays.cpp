@@ -23,7 +23,7 @@ namespace {
 
 CUstream_st* handle_of(std::uintptr_t stream) { return reinterpret_cast<CUstream_st*>(stream); }
 
-/// Estimators for a size, range and stream. Each is made once, and its calls share its buffers.
+/// Motion estimators by size, range and stream. Each is created once. Later calls with the same key reuse its buffers.
 class Estimators {
  public:
   struct Key {
@@ -33,7 +33,7 @@ class Estimators {
   };
   struct Entry {
     Key key;
-    std::mutex mutex;  ///< only one thread may use it at a time
+    std::mutex mutex;  ///< lets one thread at a time use the estimator
     cuda::MotionEstimator estimator;
     explicit Entry(const Key& k)
         : key(k),
@@ -41,7 +41,7 @@ class Estimators {
                      .second_distance = k.second_distance}) {}
   };
 
-  /// Returns the estimator for `key`. The one unused for longest is removed for it.
+  /// Returns the estimator for `key`. If there are too many, removes the one that was unused for the longest time.
   std::shared_ptr<Entry> find(const Key& key) {
     constexpr std::size_t kMost = 16;
     const std::lock_guard lock(mutex_);
@@ -57,10 +57,10 @@ class Estimators {
 
  private:
   std::mutex mutex_;
-  std::list<std::shared_ptr<Entry>> entries_;  ///< newest first
+  std::list<std::shared_ptr<Entry>> entries_;  ///< the last used first
 };
 
-/// Lives as long as the process: at its end there may be no driver to give memory back to.
+/// Never destroyed, because the driver may be gone when the process ends.
 Estimators& estimators() {
   static auto* const all = new Estimators;
   return *all;

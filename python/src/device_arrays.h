@@ -10,14 +10,14 @@
 
 namespace c63::python {
 
-/// Frames in GPU memory as a source, and the GPU's index.
+/// A source of frames in GPU memory, and the index of that GPU.
 struct DeviceVideo {
   std::unique_ptr<FrameSource> source;
   int device = 0;
 };
 
-/// `arrays` outlive the source. `stream` is CUDA's handle of the stream that makes them. Throws Error (device) if no
-/// GPU can be used.
+/// `arrays` must outlive the source. `stream` is the handle of the CUDA stream on which the arrays are computed. Throws
+/// Error (device) if no GPU can be used.
 [[nodiscard]] DeviceVideo device_video(const FrameArrays& arrays, std::uintptr_t stream);
 
 /// Adds estimate_motion_on_device() to the module.

@@ -42,14 +42,15 @@ struct PassSource {
   VideoFormat format;
   std::function<FrameSource&()> from_start;  ///< called without the GIL, once for each pass
   std::function<void()> on_stop = {};
-  std::function<std::string()> why_empty = {};  ///< returns the source's warning; asked if it has no frame
+  std::function<std::string()> why_empty = {};  ///< called if there are no frames; returns the source's warning
 };
 
 PassSource source_of(ArraySource& arrays) {
   return {arrays.format(), [&]() -> FrameSource& { return arrays.source(); }};
 }
 
-/// `again` holds the file that is opened again for later passes, until the next one. `passes`: there are several.
+/// `passes` is true if there are several. Then a file may have to be opened again; `again` holds it until the next
+/// pass.
 PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSource>& again) {
   return {reader.source().format(),
           [&reader, passes, &again]() -> FrameSource& {
@@ -75,8 +76,8 @@ class VideoEncoder {
 
   [[nodiscard]] bool has_target() const { return target_.has_value(); }
 
-  /// Returns the stream, rows of statistics, and a summary. With a writable array `out`, the stream goes there, and its
-  /// number of bytes is returned instead.
+  /// Returns the stream, one row of statistics per frame, and a summary. If `out` is a writable array, the stream is
+  /// written there, and its number of bytes is returned in place of the stream.
   py::tuple encode(const PassSource& source, py::handle out) {
     std::optional<Array> room;
     if (!out.is_none()) {
@@ -89,7 +90,7 @@ class VideoEncoder {
     std::optional<TargetPasses> passes;
     if (target_) passes.emplace(settings_.coding, *target_, source.format.rate.value());
     for (;;) {
-      // A pass that is not the last one may take more than there is room for.
+      // A pass that is not kept may need more room than `out` has, so passes do not write there.
       CodedStream stream(room && !passes ? std::optional(room->span<std::uint8_t>()) : std::nullopt);
       std::string rows;
       PassTotals totals;
@@ -114,7 +115,7 @@ class VideoEncoder {
               if (passes) totals.add(frame, settings_.coding);
               stream.append(std::move(frame.bytes), arena);
             },
-            stop, stop);  // after an exception nobody takes the stream
+            stop, stop);  // the second drops frames: an exception makes the stream useless
         stream.finish(arena);
       });
       if (summary.frames == 0) {
@@ -133,7 +134,7 @@ class VideoEncoder {
  private:
   static EncoderSettings for_target(EncoderSettings settings, const std::optional<TargetRequest>& target) {
     if (!target) return settings;
-    settings.execution.keep_devices = false;  // each pass has a separate encoder
+    settings.execution.keep_devices = false;  // each pass has its own encoder
     settings.measurement.psnr = true;
     settings.measurement.ssim = settings.measurement.ssim || target->target.kind == Target::Kind::ssim_y;
     return settings;
@@ -143,7 +144,8 @@ class VideoEncoder {
     return c63::python::make_encoder(std::move(settings), devices_);
   }
 
-  /// Returns the number of bytes of a stream in the caller's room. Copies them there if they are `apart`.
+  /// Returns the number of bytes in the caller's array `room`. If `apart`, the stream is elsewhere and is copied there
+  /// first.
   static py::object kept_in(const Array& room, CodedStream& stream, bool apart) {
     const std::size_t size = stream.size();
     if (apart) {
@@ -158,14 +160,14 @@ class VideoEncoder {
     return py::int_(size);
   }
 
-  std::mutex mutex_;  ///< one video at a time
+  std::mutex mutex_;  ///< lets one video at a time be encoded
   EncoderSettings settings_;
   Devices devices_;
   std::optional<TargetRequest> target_;
-  Encoder encoder_;  ///< with a target, this only checks the settings
+  Encoder encoder_;  ///< with a target, only its check of the settings is used
 };
 
-/// Frames on a GPU are encoded there, unless the caller chooses another device.
+/// If the frames are on a GPU, that GPU encodes them, unless the caller names another device.
 py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, const std::string& backend,
                         py::handle devices, std::uintptr_t stream) {
   std::vector<int> gpus = ints_from(devices, "device");
@@ -201,7 +203,7 @@ py::tuple encode_arrays_with(VideoEncoder& encoder, py::handle frames, py::handl
   return encoder.encode(source_of(arrays), out);
 }
 
-/// A coded frame as Python sees it.
+/// A coded frame, as Python gets it.
 struct CodedFrame {
   py::bytes data;
   py::bytes row;
@@ -219,7 +221,7 @@ CodedFrame hand_out(EncodedFrame&& frame) {
   return coded;
 }
 
-/// EncodeSession with the frames of Python.
+/// An EncodeSession that takes frames from Python.
 class PushEncoder {
  public:
   PushEncoder(py::handle width, py::handle height, py::handle settings, const std::string& backend, py::handle gpus)
@@ -267,17 +269,18 @@ class PushEncoder {
     return dict_of(summary);
   }
 
-  /// Ends it. Frames that were not polled are lost. Other threads in a call keep the session until they have left it.
+  /// Ends the session. Frames that were not polled are lost. The session lives on until other threads have left their
+  /// calls.
   void close() {
     if (!process_.is_current()) return;
     std::shared_ptr<EncodeSession> session = std::move(session_);
     const py::gil_scoped_release released;
-    if (session) session->close();  // threads that wait for a frame stop waiting
+    if (session) session->close();  // wakes threads that wait for a frame
     session.reset();
   }
 
  private:
-  /// Must be called with the GIL, which guards session_.
+  /// Returns the session. The caller must hold the GIL, which guards session_.
   [[nodiscard]] std::shared_ptr<EncodeSession> open() const {
     if (!process_.is_current()) {
       throw Error(ErrorKind::usage, "C63-FORKED", "the encoder's threads are in the process that made it");

@@ -17,7 +17,7 @@
 namespace c63::python {
 namespace {
 
-/// An array in host memory without gaps.
+/// Returns an argument that must be an array in host memory without gaps.
 Array whole(py::handle object, const char* name) {
   Array array(object, name);
   array.require_host();
@@ -32,7 +32,7 @@ Array signal(py::handle object, const char* name, const char* dtype) {
   return array;
 }
 
-/// A picture or a matrix. There may be gaps between rows.
+/// Returns an argument that must be a picture or a matrix in host memory. Gaps between rows are allowed.
 Array picture(py::handle object, const char* name) {
   Array array(object, name);
   array.require_host();
@@ -47,7 +47,7 @@ BasicPlaneView<T> view_of(const Array& array) {
           array.strides()[0] / static_cast<std::ptrdiff_t>(sizeof(T))};
 }
 
-/// Memory for a result.
+/// Returns the elements of an output array, for writing.
 template <typename T>
 std::span<T> room(const Array& array) {
   array.require_writable();
@@ -63,7 +63,7 @@ void convolve_signal(py::handle values, py::handle taps, py::handle out) {
   convolve(in.span<const double>(), factors.span<const double>(), to);
 }
 
-/// Bytes with integer taps, or floats with float taps.
+/// Picture and taps: either bytes and integers, or both floats.
 void convolve_picture(py::handle in, py::handle taps, py::handle row, py::handle column, double divisor, py::handle out) {
   const Array from = picture(in, "picture");
   const Array to = picture(out, "out");
@@ -108,7 +108,7 @@ void convolve_picture(py::handle in, py::handle taps, py::handle row, py::handle
   }
 }
 
-/// Returns the taps (k, k) of a kernel of the library, its factor and its divisor.
+/// Returns size, taps (k, k), row and column factors and divisor of one of the library's kernels.
 py::tuple parts_of(const ByteKernel& kernel) { return py::make_tuple(kernel.size, kernel.taps, kernel.row, kernel.column, kernel.divisor); }
 
 void count(py::handle values, py::handle bins, py::handle out) {
@@ -128,7 +128,7 @@ void count(py::handle values, py::handle bins, py::handle out) {
   histogram(bytes.span<const std::uint8_t>(), map, to);
 }
 
-/// Calls visit(value of type T) for the type of the array.
+/// Calls visit(T()) with the C++ type T of the array's elements.
 template <typename Visit>
 auto for_type(const Array& array, Visit&& visit) {
   if (array.dtype() == "uint8") return visit(std::uint8_t{});

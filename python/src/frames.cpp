@@ -12,7 +12,7 @@ constexpr const char* kWanted =
     "uint8 frames (n, height*3/2, width), a tuple of planes (n, height, width), (n, height/2, width/2) twice, or "
     "(n, frame bytes) and size=(width, height)";
 
-/// Frames with gaps: every n-th of an array, parts of larger pictures, or separate planes.
+/// A source of frames with gaps: every n-th frame of an array, parts of larger pictures, or separate planes.
 class PlanesSource final : public FrameSource {
  public:
   PlanesSource(VideoFormat format, std::int64_t count, const std::array<PlaneRows, 3>& planes)

@@ -11,7 +11,7 @@
 
 namespace c63::python {
 
-/// A plane of all frames of a video, as it lies in an array.
+/// One plane of all frames of a video, in the memory of an array.
 struct PlaneRows {
   const std::uint8_t* data = nullptr;
   std::ptrdiff_t frame_stride = 0;  ///< bytes from one frame to the next
@@ -22,22 +22,22 @@ struct PlaneRows {
   [[nodiscard]] bool without_gaps() const { return rows <= 1 || row_stride == static_cast<std::ptrdiff_t>(row_bytes); }
 };
 
-/// The frames of arrays: uint8 (n, height·3/2, width) with planes Y, U, V one below the other, or a tuple of planes (n,
-/// height, width) and twice (n, height/2, width/2). Holds the arrays.
+/// The frames of a video in arrays: uint8 (n, height·3/2, width) with the planes Y, U, V one below the other, or a
+/// tuple of three arrays, (n, height, width) and twice (n, height/2, width/2). Keeps the arrays alive.
 class FrameArrays {
  public:
-  /// `size` is (width, height), or None. Only arrays (n, frame bytes) need it, whose sizes have no rows of chroma.
-  /// Throws Error (usage), which says what came and what was wanted.
+  /// `size` is (width, height) or None. It is needed only for arrays (n, frame bytes), whose shape does not show it.
+  /// Throws Error (usage), which says what was given and what was wanted.
   FrameArrays(py::handle frames, py::handle size, std::uintptr_t stream = 0);
 
   [[nodiscard]] const VideoFormat& format() const { return format_; }
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] bool on_device() const { return arrays_.front().on_device(); }
   [[nodiscard]] const std::array<PlaneRows, 3>& planes() const { return planes_; }
-  /// The place of whole frames, one after another; null if there are gaps.
+  /// Returns the first byte of all frames, if they lie one after another. Null if there are gaps.
   [[nodiscard]] const std::uint8_t* whole_frames() const;
 
-  /// Returns a source of the frames, for arrays in host memory. This object must outlive it.
+  /// Returns a source of the frames, for arrays in host memory. This object must outlive the source.
   [[nodiscard]] std::unique_ptr<FrameSource> source() const;
 
  private:

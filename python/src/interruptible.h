@@ -12,9 +12,8 @@
 
 namespace c63::python {
 
-/// Calls work(stop_token) on a separate thread, without the GIL, and waits for its end. Every 50 ms the interpreter may
-/// run its signal handlers. If one raises (Ctrl-C), a stop is requested, and the exception is thrown when `work` has
-/// ended.
+/// Calls work(stop_token) on a separate thread, without the GIL, and waits for it. Every 50 ms, Python's signal
+/// handlers may run. If one raises (Ctrl-C), a stop is requested, and its exception is thrown after `work` has ended.
 template <typename Work>
 void run_interruptibly(Work&& work) {
   std::mutex mutex;
@@ -40,7 +39,7 @@ void run_interruptibly(Work&& work) {
       {
         const pybind11::gil_scoped_acquire acquired;
         if (!raised && PyErr_CheckSignals() != 0) {
-          raised.emplace();  // takes the error from the interpreter
+          raised.emplace();  // moves the exception from the interpreter into `raised`
           thread.request_stop();
         }
       }

@@ -1,5 +1,5 @@
-// The module c63._c63: the parts of the public headers that the package c63 uses. Types and checks for people are in
-// Python.
+// The module c63._c63: those parts of the public headers that the package c63 uses. Types for users and checks of
+// arguments are in Python.
 
 #include <pybind11/pybind11.h>
 

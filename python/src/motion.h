@@ -7,7 +7,7 @@
 
 namespace c63::python {
 
-/// The vectors of a plane as Python sees them.
+/// The vectors of a plane, as Python gets them.
 struct PlaneMotion {
   explicit PlaneMotion(MotionField&& field)
       : rows(field.rows), columns(field.columns), vectors(std::move(field.vectors)), sads(std::move(field.sads)),
@@ -15,9 +15,9 @@ struct PlaneMotion {
 
   int rows;
   int columns;
-  Samples vectors;  ///< int8 x and y of each block
-  Samples sads;     ///< uint16; empty if there are none
-  Samples inter;    ///< one byte each; empty: a vector predicts every block
+  Samples vectors;  ///< int8: x and y of each block
+  Samples sads;     ///< uint16 for each block; empty: not known
+  Samples inter;    ///< one byte for each block, 1: predicted by its vector; empty: all blocks are
 };
 
 /// Adds estimate_motion() and Samples to the module.

@@ -6,8 +6,8 @@
 
 namespace c63::python {
 
-/// Deletes an object in the process that made it. A forked child has the object, but not its threads. Waiting for them
-/// would never end, so a child does not delete the object.
+/// Deletes an object only in the process that created it. A forked child has a copy of the object but not its threads,
+/// so a destructor that joins them would wait forever.
 template <typename T>
 class DeleteInOwnProcess {
  public:
@@ -19,11 +19,11 @@ class DeleteInOwnProcess {
   pid_t process_ = ::getpid();
 };
 
-/// Holds objects with threads or locks for Python.
+/// Owns an object with threads or locks that Python holds.
 template <typename T>
 using OwnProcessPtr = std::unique_ptr<T, DeleteInOwnProcess<T>>;
 
-/// The process that made an object.
+/// Remembers the process in which it was created.
 class OwnProcess {
  public:
   [[nodiscard]] bool is_current() const { return ::getpid() == process_; }

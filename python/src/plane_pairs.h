@@ -11,7 +11,7 @@
 
 namespace c63::python {
 
-/// Where the results of a search go, as Python hands it over: arrays, or None for what is not wanted.
+/// The arrays for the results of a search, as Python passes them; None for results that are not requested.
 struct __attribute__((visibility("hidden"))) ResultObjects {
   py::object vectors;
   py::object sads;
@@ -19,11 +19,12 @@ struct __attribute__((visibility("hidden"))) ResultObjects {
   py::object quarters;
 };
 
-/// Planes, initial vectors and results of estimate_motion() in the memory of arrays, which it holds: either all of the host, or all
-/// of a GPU. Planes are (height, width), or (n, height, width) for n pairs; results have the dimension n, too.
+/// Arguments of estimate_motion(): planes, initial vectors and results, in place in arrays that are kept alive. All are
+/// in host memory or all on one GPU. Planes are (height, width), or (n, height, width) for n pairs. Results for n pairs
+/// also begin with n.
 class PlanePairs {
  public:
-  /// Throws Error (usage) that names the array. `stream` is for arrays of a GPU.
+  /// Throws Error (usage), which names the wrong array. `stream` is the CUDA stream for arrays on a GPU.
   PlanePairs(py::handle current, py::handle reference, py::handle around, const ResultObjects& results, bool on_device,
              std::uintptr_t stream = 0);
 

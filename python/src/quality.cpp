@@ -25,7 +25,7 @@
 namespace c63::python {
 namespace {
 
-/// One of two videos that are compared: arrays, or a file.
+/// One of two videos to compare: arrays or a file.
 class ComparedVideo {
  public:
   ComparedVideo(py::handle frames, py::handle size, std::uintptr_t stream) {
@@ -38,7 +38,7 @@ class ComparedVideo {
 
   [[nodiscard]] VideoReader* reader() const { return reader_; }
 
-  /// Must be called once, while reader() is locked, without the GIL.
+  /// Returns the frames. Must be called once, without the GIL, while reader() is locked.
   FrameSource& open() {
     if (arrays_) return arrays_->source();
     FrameSource* const source = reader_->from_start(again_);
@@ -59,7 +59,7 @@ std::string text_of(const VideoFormat& format, std::optional<std::int64_t> count
          "x" + std::to_string(format.height);
 }
 
-/// Returns frame `index`, in place or in `copy`; empty past the end.
+/// Returns frame `index`, in place or read into `copy`. Empty after the last frame.
 std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, std::vector<std::uint8_t>& copy) {
   if (source.in_host_memory()) {
     if (const auto there = source.in_place(index); !there.empty()) return there;
@@ -70,8 +70,8 @@ std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, 
   return copy;
 }
 
-/// Calls visit(a, b, format) for the frames of two videos, in order, without the GIL. Throws Error: usage for videos of
-/// two sizes or lengths, input for videos without a frame.
+/// Calls visit(a, b, format) for each frame of two videos, in order and without the GIL. Throws Error: usage if the
+/// videos differ in size or length, input if they have no frames.
 template <typename Visit>
 void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size,
                    Visit&& visit) {
@@ -81,7 +81,7 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
   for (const ComparedVideo* const video : {&x, &y}) {
     if (video->reader() != nullptr) readers.push_back(video->reader());
   }
-  std::ranges::sort(readers);  // every thread that compares these two locks them in the same order
+  std::ranges::sort(readers);  // a fixed order of locking, so that two threads cannot block each other
   const auto same = std::ranges::unique(readers);
   const bool one_reader = !same.empty();
   readers.erase(same.begin(), same.end());
@@ -126,7 +126,7 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
   });
 }
 
-/// Y, U, V, and all samples together.
+/// Returns the PSNR of Y, of U, of V, and of all samples together, in dB.
 std::array<double, 4> psnr_of(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream,
                               py::handle size) {
   QualityTotals totals;
@@ -167,7 +167,7 @@ std::vector<RdPoint> curve_of(const Array& array) {
   return points;
 }
 
-/// Rate in percent, quality, and the reason if one of them is missing.
+/// Returns the change of rate in percent, the change of quality, and the reason if one of them is missing.
 py::tuple bd_rate(py::handle anchor, py::handle test) {
   const BdResult result = bjontegaard_delta(curve_of(Array(anchor, "anchor")), curve_of(Array(test, "test")));
   return py::make_tuple(result.rate_percent, result.quality, result.why_not);

@@ -7,7 +7,7 @@
 
 namespace c63::python {
 
-/// Memory of the library that Python sees through the buffer protocol.
+/// Memory that the library owns and that Python sees through the buffer protocol.
 class Samples {
  public:
   Samples() = default;

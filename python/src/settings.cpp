@@ -20,7 +20,7 @@ namespace py = pybind11;
   throw Error(ErrorKind::usage, "C63-SETTING", std::string(field) + ": wanted " + wanted + ", got " + py::repr(given).cast<std::string>());
 }
 
-/// Returns `given` as a T. numpy's numbers are accepted; True and False are not.
+/// Returns `given` as a T. Accepts numpy's numbers. Refuses True and False for numbers.
 template <typename T>
 T value_of(py::handle given, const char* field) {
   if constexpr (std::is_enum_v<T>) {
@@ -79,7 +79,7 @@ std::string python_name(const OptionInfo& option) {
   return name;
 }
 
-/// Writes what an option takes into its row: the type, its names if it is one of several, and the default.
+/// Adds to an option's row what values it takes: the type, the names if it must be one of several, and the default.
 template <typename T>
 void describe(py::dict row, const T& value) {
   row["type"] = std::is_same_v<T, bool> ? "bool" : std::is_enum_v<T> ? "name" : std::is_floating_point_v<T> ? "float" : "int";

@@ -10,28 +10,28 @@
 
 namespace c63::python {
 
-/// Returns the encoder settings of an object of the class c63.Settings, without the picture's size. Throws Error
-/// (usage, C63-SETTING) for an unknown name, and for a value that is not a number or does not fit the field.
+/// Returns the encoder settings in an object of class c63.Settings, without the picture's size. Throws Error (usage,
+/// C63-SETTING) for an unknown name, a value that is not a number, or one that does not fit the field.
 [[nodiscard]] EncoderSettings settings_from(pybind11::handle object);
 
-/// Returns a whole number, or a list of them, from 0 on. Throws Error (usage, C63-SETTING) for anything else, and for
-/// values that do not fit an int.
+/// Returns a whole number of 0 or more, or a list of such numbers. Throws Error (usage, C63-SETTING) for anything else,
+/// and for numbers that do not fit an int.
 [[nodiscard]] int int_from(pybind11::handle given, const char* name);
 [[nodiscard]] std::vector<int> ints_from(pybind11::handle given, const char* name);
 
-/// Only threads, lanes, SIMD level and limits.
+/// Returns only threads, lanes, instruction set and limits.
 [[nodiscard]] ExecutionSettings execution_from(pybind11::handle object);
 
-/// The target of an encode, which passes over the whole video meet.
+/// A target size or quality of an encode, which needs several passes.
 struct TargetRequest {
   Target target;
-  std::optional<double> gop_cap;       ///< how many times its share of the bit rate a GOP may take
-  std::optional<double> frames_per_s;  ///< empty: the video's own
+  std::optional<double> gop_cap;       ///< the most bits of a GOP, as a multiple of the bit rate's share
+  std::optional<double> frames_per_s;  ///< empty: the video's own rate
 };
-/// Returns the target of an object of the class c63.Settings, or nothing if none is set.
+/// Returns the target in an object of class c63.Settings, or nothing if none is set.
 [[nodiscard]] std::optional<TargetRequest> target_from(pybind11::handle object);
 
-/// The rows of c63/options.inc by Python's names, from which python/make_stub.py makes the class c63.Settings.
+/// Returns the rows of c63/options.inc with Python's names. python/make_stub.py makes the class c63.Settings from them.
 [[nodiscard]] pybind11::dict options();
 
 }  // namespace c63::python

@@ -9,7 +9,7 @@ namespace {
 
 namespace py = pybind11;
 
-/// A row as it lies in the array, aligned as in C.
+/// A row of the array of statistics, aligned as in C.
 struct Row {
   std::int64_t index;
   std::uint64_t bytes;

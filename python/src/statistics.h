@@ -8,13 +8,13 @@
 
 namespace c63::python {
 
-/// Statistics of a frame, as a row of a structured numpy array.
+/// Returns the statistics of a frame, as the bytes of a row of a structured numpy array.
 [[nodiscard]] std::string row_of(const EncodedFrame& frame);
 
-/// Returns the row's fields for numpy.dtype(…, align=True): (name, type) or (name, type, shape).
+/// Returns the fields of a row for numpy.dtype(…, align=True), as (name, type) or (name, type, shape).
 [[nodiscard]] pybind11::list row_fields();
 
-/// Returns a run's summary by names.
+/// Returns the summary of a run as a dict.
 [[nodiscard]] pybind11::dict dict_of(const EncodeSummary& summary);
 
 }  // namespace c63::python

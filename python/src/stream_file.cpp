@@ -52,7 +52,7 @@ StreamFile::StreamFile(int descriptor) : descriptor_(::fcntl(descriptor, F_DUPFD
 StreamFile::~StreamFile() { ::close(descriptor_); }
 
 std::size_t StreamFile::read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
-  // Bytes that are appended after the opening are not part of the stream.
+  // Bytes that are appended after the file was opened are not part of the stream.
   const std::uint64_t left = size_ - std::min(size_, offset);
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, bytes.size()));
   std::size_t count = 0;
@@ -63,7 +63,7 @@ std::size_t StreamFile::read_at(std::uint64_t offset, std::span<std::uint8_t> by
     if (got == 0) break;
     count += static_cast<std::size_t>(got);
   }
-  // A file that ends before the size it had at first was shortened. That is not the end of a stream.
+  // The file became shorter than when it was opened. That is an error, not the end of the stream.
   if (count < wanted) {
     throw Error(ErrorKind::input, "C63-INPUT-SHRUNK",
                 "the file had " + std::to_string(size_) + " bytes when it was opened, and now ends sooner",

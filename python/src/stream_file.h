@@ -9,8 +9,8 @@
 
 namespace c63::python {
 
-/// A coded stream in a regular file. It is read, not mapped. If another process shortens it, that is an error; with a
-/// mapped file it would end this process.
+/// A coded stream in a regular file. It is read, not mapped: if another process shortens the file, that is an error.
+/// With a mapped file, it would end this process.
 class StreamFile {
  public:
   /// Duplicates the descriptor of the open file. Throws Error (input).
@@ -19,7 +19,7 @@ class StreamFile {
   StreamFile(const StreamFile&) = delete;
   StreamFile& operator=(const StreamFile&) = delete;
 
-  /// Fills `bytes` from `offset` on. Returns how many there were. Throws Error (input).
+  /// Reads into `bytes` from file position `offset`. Returns the number of bytes read. Throws Error (input).
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
@@ -28,7 +28,7 @@ class StreamFile {
   std::uint64_t size_;
 };
 
-/// Returns the file as a source, from its beginning.
+/// Returns a source that reads the file from its beginning.
 [[nodiscard]] std::unique_ptr<ByteSource> bytes_of(std::shared_ptr<const StreamFile> file);
 
 }  // namespace c63::python

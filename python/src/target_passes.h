@@ -13,7 +13,7 @@
 
 namespace c63::python {
 
-/// The result of a pass, summed over its frames.
+/// The results of a pass, summed over its frames.
 struct PassTotals {
   QualityTotals quality;
   std::vector<GopFigures> gops;
@@ -21,24 +21,24 @@ struct PassTotals {
   void add(const EncodedFrame& frame, const CodingSettings& coding);
 };
 
-/// The passes over a video towards a target.
+/// The search for a target: says with which settings to make the next pass.
 class TargetPasses {
  public:
   /// Throws Error (usage) for an impossible target.
   TargetPasses(const CodingSettings& coding, const TargetRequest& request, double frames_per_s);
 
   [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
-  /// Gives an encoder of next() what settings cannot express: the qualities of single GOPs.
+  /// Sets the qualities of single GOPs in an encoder with the settings of next(), because settings cannot hold them.
   void prepare(Encoder& encoder) const;
-  /// Takes the result of a pass. Returns true if it is the stream.
+  /// Takes the results of a pass. Returns true if that pass is the final stream.
   bool add(const EncodeSummary& summary, const PassTotals& totals);
-  /// Whether the target is met, how nearly, and all passes.
+  /// Returns whether the target is met, the distance from it, and all passes.
   [[nodiscard]] pybind11::dict summary() const;
 
  private:
   double frames_per_s_;
   TargetSearch search_;
-  std::optional<CappedSearch> capped_;  ///< in its place
+  std::optional<CappedSearch> capped_;  ///< if set, used in place of search_
 };
 
 }  // namespace c63::python

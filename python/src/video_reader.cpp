@@ -23,7 +23,7 @@ SourceFormat format_from(const std::string& name) {
   throw Error(ErrorKind::usage, "C63-SETTING", "format: wanted auto, raw, y4m or av, got '" + name + "'");
 }
 
-/// Fills an array (n, frame bytes) with the frames from `first` on. Returns how many there were.
+/// Fills an array (n, frame bytes) with frames, beginning at `first`. Returns the number of frames read.
 std::int64_t read_into(VideoReader& reader, std::int64_t first, py::handle out) {
   const Array array(out, "out");
   const VideoFormat format = reader.source().format();
@@ -66,7 +66,7 @@ FrameSource* VideoReader::from_start(std::unique_ptr<FrameSource>& again) {
   std::error_code fault;
   if (!std::filesystem::is_regular_file(options_.path, fault)) return nullptr;
   SourceOptions options = options_;
-  options.warn = {};  // only reading shows it
+  options.warn = {};  // the first opening has given them
   again.reset();
   again = open_frame_source(options);
   return again.get();

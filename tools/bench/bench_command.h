@@ -10,7 +10,7 @@
 
 namespace c63::bench {
 
-/// A subcommand that measures. It calls `run` with the parsed options and the session.
+/// Makes a subcommand that measures. It calls `run` with the parsed options and the session.
 template <typename Options, typename Run>
 [[nodiscard]] tools::Subcommand bench_command(std::string name, std::string description, Run run) {
   const auto options = std::make_shared<Options>();

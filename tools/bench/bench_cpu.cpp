@@ -32,19 +32,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Takes results, so that no compiler removes the code that made them.
+/// Results are added to it, so that the compiler cannot remove the code that computes them.
 volatile std::uint64_t sink;
 
-/// Something to time: `amount` of `unit` per run.
+/// A kernel to time. One run does `amount` units of work.
 struct Case {
   std::string name;
   std::string level;
   std::string unit;
   double amount = 0;
   std::function<void()> run;
-  std::optional<Limit> limit = {};  ///< the kernel cannot do more of this than the machine
-  double limit_per_unit = 1;        ///< how much of it one unit takes
-  std::string note = {};            ///< why it may exceed its ceiling
+  std::optional<Limit> limit = {};  ///< the machine's limit that bounds the kernel
+  double limit_per_unit = 1;        ///< how much of the limit one unit takes
+  std::string note = {};            ///< why the kernel may be faster than its ceiling
   std::vector<double> seconds = {};
 };
 
@@ -62,7 +62,7 @@ const char* unit_of(Limit limit) {
   return "flop";
 }
 
-/// Frames with motion and noise, for machines without a video.
+/// Returns frames with motion and noise, for a run without a video.
 std::vector<std::uint8_t> synthetic_video(int width, int height, int frames) {
   std::vector<std::uint8_t> video(static_cast<std::size_t>(frames) * frame_bytes(width, height));
   std::uint32_t random = 1;
@@ -94,7 +94,7 @@ std::vector<std::uint8_t> read_frames(const CpuBenchOptions& options, int count)
   return frames;
 }
 
-/// One inter frame in mid-video, with everything that the kernels need.
+/// An inter frame from the middle of a video, with all inputs of the kernels.
 class Scene {
  public:
   explicit Scene(const CpuBenchOptions& options) : geometry_(options.width, options.height) {
@@ -187,8 +187,8 @@ std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   return total;
 }
 
-/// Mean number of candidates of a luma block: all, and those that the sums of 4x4 samples do not rule out, given the
-/// best of the neighbours' vectors.
+/// Returns the mean number of candidates of a luma block: all of them, and those that remain when sums of 4x4 samples
+/// rule candidates out, starting from the best neighbouring vector.
 std::pair<double, double> candidates_per_block(const Scene& scene) {
   const PlaneGeometry g = scene.geometry().plane(0);
   std::vector<std::uint16_t> sums(g.samples());
@@ -242,7 +242,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
     cases.push_back({what, text, unit, amount, std::move(run), limit, limit_per_unit});
     return &cases.back();
   };
-  // Two passes, each with 64 outputs of eight products and their sum.
+  // The transform is two passes. Each computes 64 outputs, and each output is eight products and their sum.
   constexpr double kTransformOperations = 2.0 * 64 * 16 / 64;
 
   const double differences = candidates * blocks * 64;
@@ -256,7 +256,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
       added->note = "the differences of all candidates are counted; those of candidates that cannot win are not computed";
     }
   }
-  // Only the kernel, on the blocks whose windows no edge cuts.
+  // Times the kernel on blocks with a whole search window, away from the picture's edges.
   const int full_window = 2 * scene.settings().coding.search_range;
   double whole = 0;
   scene.for_each_luma_block([&](int, int, int, const SearchWindow& w) {
@@ -325,7 +325,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
       Limit::loads, 2);
 }
 
-/// Number of codes in the scan of a frame.
+/// Returns the number of codes in the scan of a frame.
 double codes_in(const FrameSyntax& syntax) {
   double codes = 0;
   for (const PlaneSyntax& plane : syntax.planes) {
@@ -340,7 +340,7 @@ double codes_in(const FrameSyntax& syntax) {
         codes += 1 + (k - last - 1) / 16;
         last = k;
       }
-      codes += last < kBlockSamples - 1 ? 2 : 1;  // DC, and the end of the block
+      codes += last < kBlockSamples - 1 ? 2 : 1;  // the DC code, and an end-of-block code if the last level is zero
     }
   }
   return codes;
@@ -392,10 +392,10 @@ void run(const CpuBenchOptions& options) {
     return (c.name + " " + c.level).find(options.only) == std::string::npos && c.level != "ceiling" && c.level != "-";
   });
 
-  // Interleaved, so that a temporary disturbance affects all alike.
+  // The cases take turns, so that a temporary disturbance affects all of them alike.
   for (int round = 0; round <= options.rounds; ++round) {
     for (Case& c : cases) {
-      if (c.level == "scalar" && round > 3) continue;  // they take long and only give a scale
+      if (c.level == "scalar" && round > 3) continue;  // they take long, and only show the scale
       const auto start = Clock::now();
       c.run();
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -418,7 +418,7 @@ void run(const CpuBenchOptions& options) {
       {"video", options.video.empty() ? "synthetic" : options.video.substr(options.video.rfind('/') + 1)},
       {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
       {"candidates_per_block", {{"all", all}, {"tested_with_elimination", tested}}}};
-  // The scalar kernels are compared with the lowest instruction set of this kind of machine.
+  // A scalar kernel is compared with the ceiling of the lowest instruction set of this CPU type.
   const auto ceiling_of = [&](Limit limit, std::string_view level) {
     double ceiling = 0;
     for (std::size_t i = 0; i < probes.size(); ++i) {
@@ -431,7 +431,7 @@ void run(const CpuBenchOptions& options) {
     }
     return ceiling;
   };
-  std::vector<std::string> notes;  // below the table, by number
+  std::vector<std::string> notes;  // numbered notes below the table
   std::printf("%-22s %-8s %10s %10s (%5s..%5s) %12s %10s\n", "kernel", "level", "us a run", "per clock", "10 %", "90 %", "unit",
               "of ceiling");
   for (const Case& c : cases) {

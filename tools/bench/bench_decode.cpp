@@ -1,4 +1,4 @@
-// c63bench decode: frames a second of coded streams in memory, by devices and threads.
+// c63bench decode: frames per second when streams in memory are decoded, by device and number of threads.
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +37,7 @@ Stream read_stream(const std::string& path) {
   return {path.substr(path.rfind('/') + 1), {std::istreambuf_iterator<char>(file), {}}};
 }
 
-/// A way to receive frames, with a number of threads.
+/// One way of decoding: device, kind of output, number of threads.
 struct Case {
   std::string backend;
   std::string output;
@@ -45,7 +45,7 @@ struct Case {
   std::vector<double> frames_per_second = {};
 };
 
-/// Decodes the stream once, and makes the decoder for it. Returns frames a second.
+/// Creates a decoder and decodes the stream once. Returns frames per second.
 double decode_once(const Stream& stream, const Case& c, const std::shared_ptr<DecodeBackend>& gpu,
                    std::vector<std::uint8_t>& frame) {
   const auto start = Clock::now();
@@ -61,7 +61,7 @@ double decode_once(const Stream& stream, const Case& c, const std::shared_ptr<De
 
 void run(const DecodeBenchOptions& options) {
   nlohmann::ordered_json figures{{"bench", "decode"}, {"streams", nlohmann::ordered_json::array()}};
-  // Opened once. It keeps its memory from run to run, and the first run is not counted.
+  // The GPU is opened once and keeps its memory from run to run. The first run is not counted.
   std::shared_ptr<DecodeBackend> gpu;
   if (std::ranges::count(options.backends, "cuda") > 0) {
     DecoderSettings settings;
@@ -79,7 +79,7 @@ void run(const DecodeBenchOptions& options) {
       }
     }
     std::vector<std::uint8_t> frame;
-    // Interleaved, so that a temporary disturbance affects all alike.
+    // The cases take turns, so that a temporary disturbance affects all of them alike.
     for (int round = 0; round <= options.repeats; ++round) {
       for (Case& c : cases) {
         const double rate = decode_once(stream, c, gpu, frame);
@@ -90,7 +90,7 @@ void run(const DecodeBenchOptions& options) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const Case& c : cases) {
       const Sample rate = summarize(c.frames_per_second);
-      // Efficiency counts the threads beyond the fewest that were measured.
+      // Efficiency is relative to the case with the fewest threads.
       const auto& base = *std::ranges::min_element(cases, {}, [&](const Case& other) {
         return other.backend == c.backend && other.output == c.output ? other.threads : INT_MAX;
       });

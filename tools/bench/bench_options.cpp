@@ -9,13 +9,13 @@
 namespace c63::bench {
 namespace {
 
-/// An option with one value.
+/// Adds an option with one value.
 template <typename T>
 CLI::Option* add(CLI::App& app, const char* name, T& value, const char* type, const char* description) {
   return app.add_option(name, value, description)->type_name(type)->capture_default_str();
 }
 
-/// An option with a list, separated by commas.
+/// Adds an option whose value is a list, separated by commas.
 template <typename T>
 CLI::Option* add_list(CLI::App& app, const char* name, std::vector<T>& values, const char* type,
                       const char* description) {

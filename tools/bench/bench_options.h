@@ -11,29 +11,29 @@ class App;
 namespace c63::bench {
 
 struct CpuBenchOptions {
-  std::string video;  ///< raw 4:2:0; empty: made frames
+  std::string video;  ///< raw 4:2:0; empty: generated frames
   int width = 352;
   int height = 288;
-  int frame = 60;  ///< first frame of the video to use
+  int frame = 60;  ///< first frame that is used
   int rounds = 15;
-  std::string only;  ///< part of a kernel's name and level; empty: all
+  std::string only;  ///< measure only kernels whose name and level contain this; empty: all
   std::string json;
-  std::vector<std::string> searches;  ///< searches of somebody else
+  std::vector<std::string> searches;  ///< files with users' searches
   int range = 16;
   bool inexact = false;
   bool in_process = false;
-  std::uint32_t seed = 0;  ///< of the cases; 0: by the clock
-  double limit_s = 60;     ///< for each file
+  std::uint32_t seed = 0;  ///< of the random test cases; 0: taken from the clock
+  double limit_s = 60;     ///< time limit for each file
 };
 
 struct StageBenchOptions {
   std::string yuv;
   int width = 352;
   int height = 288;
-  int frames = 61;  ///< one of them is a key frame, which does not count
+  int frames = 61;  ///< one of them is a key frame, which is not counted
   std::vector<std::string> presets = {"reference", "fast", "good"};
   std::vector<double> qps = {10, 25};
-  std::string simd;  ///< empty: the best of the machine
+  std::string simd;  ///< instruction set; empty: the best of this machine
   int repeats = 7;
   std::string json;
 };
@@ -49,12 +49,12 @@ struct DecodeBenchOptions {
 
 /// Options of `c63bench filter` and `c63bench scan`.
 struct FilterBenchOptions {
-  double megabytes = 256;  ///< of input, for utilities that memory limits
+  double megabytes = 256;  ///< size of the input, for filters that memory limits
   int repeats = 15;
   std::string json;
-  std::vector<std::string> only;  ///< utilities; empty: all
+  std::vector<std::string> only;  ///< names of filters to measure; empty: all
   int device = 0;
-  int threads = 0;  ///< of the CPU; 0: as many as it has
+  int threads = 0;  ///< threads of the CPU; 0: one for each CPU
   bool cpu = true;
   bool cuda = true;
 };
@@ -63,7 +63,7 @@ struct EncodeBenchOptions {
   std::vector<std::string> sizes = {"352x288", "1920x1080"};
   std::vector<int> lanes = {0, 1};
   std::vector<int> devices = {};
-  int threads = 0;  ///< of the CPU; 0: as many as it has
+  int threads = 0;  ///< threads of the CPU; 0: one for each CPU
   std::string kernel = "automatic";
   std::vector<std::string> presets = {"reference"};
   std::string tune = "psnr";
@@ -108,17 +108,17 @@ struct MeBenchOptions {
   std::string yuv_size;
   std::string json;
   std::string html;
-  std::string cpu;  ///< figures of c63bench cpu for the page
+  std::string cpu;  ///< file with results of c63bench cpu, for the page
   int frames = 9;
   int range = 16;
   int repeats = 30;
   int device = 0;
   bool verify = false;
-  std::vector<std::string> files;  ///< kernels of somebody else
+  std::vector<std::string> files;  ///< files with users' kernels
   bool inexact = false;
   bool in_process = false;
-  std::uint32_t seed = 0;  ///< of the cases; 0: by the clock
-  double limit_s = 60;     ///< for each file
+  std::uint32_t seed = 0;  ///< of the random test cases; 0: taken from the clock
+  double limit_s = 60;     ///< time limit for each file
 };
 
 struct PageOptions {
@@ -127,7 +127,7 @@ struct PageOptions {
   std::string output;
 };
 
-/// Of `c63bench board`.
+/// Options of `c63bench board`.
 struct BoardOptions {
   std::vector<std::string> results;
   std::string output;

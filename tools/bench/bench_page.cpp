@@ -1,4 +1,4 @@
-// c63bench page: makes the page of c63bench me --html from a file of its figures, also on a machine without a GPU.
+// c63bench page: makes the page of c63bench me --html from a file of results. Needs no GPU.
 #include <nlohmann/json.hpp>
 
 #include "bench/bench_command.h"

@@ -1,5 +1,5 @@
-// c63bench stages: the time of a block in each stage of an encode on one thread, preset by preset. A table of kernels
-// that times every call measures the kernels. The thread's own time, without that table, measures coding as a whole.
+// c63bench stages: the time per block of each stage of an encode on one thread, for each preset. Kernels are timed by a
+// kernel table whose entries time each call. The whole is timed without that table, by the thread's CPU time.
 
 #include <oneapi/tbb/task_arena.h>
 
@@ -31,7 +31,7 @@
 namespace c63::bench {
 namespace {
 
-/// A clock that takes few cycles to read. Its unit is measured.
+/// Returns a time that takes few cycles to read. The length of a tick is measured elsewhere.
 std::uint64_t ticks() {
 #if defined(__x86_64__)
   return __rdtsc();
@@ -49,10 +49,10 @@ struct StageTime {
   std::uint64_t ticks = 0;
 };
 
-/// A call of a kernel with this many ticks was interrupted.
+/// A call that takes this many ticks was interrupted, and is not counted.
 constexpr std::uint64_t kInterrupted = 1 << 16;
 
-/// The results of the timed kernels. One thread encodes.
+/// Results of the timed kernels. They are global, because only one thread encodes.
 std::array<StageTime, kStages> times;
 cpu::Kernels plain;
 cpu::DecisionKernels plain_decisions;
@@ -73,7 +73,7 @@ class Stopwatch {
   std::uint64_t start_ = ticks();
 };
 
-/// A kernel of a table, timed.
+/// Wraps a kernel of a table: run() times it and calls it.
 template <Stage kStage, auto& kTable, auto kMember>
 struct Timed;
 template <Stage kStage, auto& kTable, typename Table, typename Result, typename... Arguments,
@@ -98,7 +98,7 @@ const cpu::DecisionKernels& timed_decisions() {
   return kTimed;
 }
 
-/// The kernels, timed.
+/// Returns a table whose kernels are timed.
 cpu::Kernels timed(const cpu::Kernels& kernels) {
   using Table = cpu::Kernels;
   plain = kernels;
@@ -114,7 +114,7 @@ cpu::Kernels timed(const cpu::Kernels& kernels) {
           timed_decisions};
 }
 
-/// The frames of a video in the encoder's form.
+/// Returns the frames of a video as the encoder stores them.
 std::vector<cpu::PaddedPicture> read_pictures(const StageBenchOptions& options, const Geometry& geometry) {
   std::vector<cpu::PaddedPicture> pictures;
   std::ifstream file(options.yuv, std::ios::binary);
@@ -128,7 +128,7 @@ std::vector<cpu::PaddedPicture> read_pictures(const StageBenchOptions& options, 
   return pictures;
 }
 
-/// Returns the thread's time for the inter frames of a GOP.
+/// The thread's CPU time for the inter frames of a GOP.
 struct GopTime {
   std::chrono::nanoseconds coding{};
   std::chrono::nanoseconds entropy{};
@@ -159,7 +159,7 @@ GopTime encode(const EncoderSettings& settings, const cpu::Kernels& kernels, con
   return time;
 }
 
-/// Returns the ticks that reading the clock adds to a measurement.
+/// Returns how many ticks reading the clock adds to a measurement.
 double empty_ticks() {
   std::vector<double> empty;
   for (int i = 0; i < 1001; ++i) {
@@ -169,7 +169,7 @@ double empty_ticks() {
   return summarize(empty).median;
 }
 
-/// Returns the length of a clock cycle.
+/// The length of a clock cycle.
 struct Cycle {
   double ticks = 0;
   double nanoseconds = 0;
@@ -188,7 +188,7 @@ struct Cycle {
   }
 };
 
-/// Clocks a block, run by run.
+/// Cycles per block of one stage, run by run.
 struct Row {
   std::string name;
   double calls_per_block = 0;
@@ -212,7 +212,7 @@ std::vector<Row> measure(const EncoderSettings& settings, const cpu::Kernels& ke
     const auto clocks_of = [&](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / cycle.nanoseconds / blocks; };
     double stages = 0;
     for (std::size_t s = 0; s < kStages; ++s) {
-      // Some calls take less than the clock resolves.
+      // Some calls are shorter than the clock's resolution, so the difference may be negative.
       const double net = std::max(0.0, static_cast<double>(times[s].ticks) - empty * static_cast<double>(times[s].calls));
       rows[s].calls_per_block = static_cast<double>(times[s].calls) / blocks;
       rows[s].clocks.push_back(net / cycle.ticks / blocks);
@@ -244,7 +244,7 @@ void run(const StageBenchOptions& options) {
       nlohmann::ordered_json entry{{"preset", preset}, {"qp", qp}};
       for (const Row& row : rows) {
         const Sample sample = summarize(row.clocks);
-        if (sample.high == 0) continue;  // this preset has no such stage
+        if (sample.high == 0) continue;  // this preset does not have the stage
         std::printf("  %-20s", row.name.c_str());
         std::printf(row.calls_per_block > 0 ? " %13.3f" : "              ", row.calls_per_block);
         std::printf(" %10.1f (%.1f..%.1f)\n", sample.median, sample.low, sample.high);

@@ -6,7 +6,7 @@
 
 namespace c63::bench {
 
-// Each prints its figures to standard output. With --json it also writes them to a file.
+// Each of these prints its results to standard output. With --json it also writes them to a file.
 [[nodiscard]] tools::Subcommand cpu_bench();
 [[nodiscard]] tools::Subcommand stage_bench();
 [[nodiscard]] tools::Subcommand decode_bench();
@@ -14,16 +14,16 @@ namespace c63::bench {
 [[nodiscard]] tools::Subcommand filter_bench();
 [[nodiscard]] tools::Subcommand scan_bench();
 
-// Makes a page from earlier figures.
+// Makes a page from earlier results.
 [[nodiscard]] tools::Subcommand page_bench();
 
-// Only in a build with CUDA. They throw Error (device) if no GPU can be used.
+// These exist only in a build with CUDA. They throw Error (device) if no GPU can be used.
 [[nodiscard]] tools::Subcommand encode_bench();
 [[nodiscard]] tools::Subcommand decide_bench();
 [[nodiscard]] tools::Subcommand frame_bench();
 [[nodiscard]] tools::Subcommand me_bench();
 
-/// All benches of this build.
+/// Returns all benchmarks of this build.
 [[nodiscard]] std::vector<tools::Subcommand> benches();
 
 }  // namespace c63::bench

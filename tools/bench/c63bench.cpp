@@ -1,4 +1,4 @@
-// Measures kernels and stages, against ceilings of the same run.
+// c63bench: measures kernels and stages, and compares them with ceilings measured in the same run.
 
 #include "bench/benches.h"
 

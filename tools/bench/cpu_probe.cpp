@@ -12,8 +12,7 @@ namespace {
 
 constexpr double kCodes = 100000;
 
-/// The least that a decoder of a prefix code must do: get the next bits, look up the length of the code, go to the bits
-/// after it.
+/// The least work of a decoder of prefix codes: get the next bits, look up the length of the code, advance by it.
 void code_chain() {
   static const std::array<std::uint32_t, 2048> lengths = [] {
     std::array<std::uint32_t, 2048> all{};
@@ -36,8 +35,8 @@ namespace {
 
 constexpr int kRounds = 20000;
 
-// The sums are independent and the operands fixed, so only the execution units limit these loops. They are written in
-// assembler, because a compiler would see that every round does the same.
+// The sums are independent and the operands never change, so only the execution units limit these loops. They are in
+// assembler, because a compiler would see that each round computes the same.
 
 __attribute__((target("avx512f,avx512bw"))) void differences_zmm() {
   __m512i s0 = _mm512_setzero_si512(), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
@@ -103,7 +102,7 @@ __attribute__((target("avx2"))) void floats_ymm() {
   }
 }
 
-/// Here products overwrite an operand, so their registers are filled again first. Moves use no execution unit.
+/// SSE's mulps overwrites an operand, so moves fill the registers again before. Moves use no execution unit.
 void floats_xmm() {
   const __m128 a = _mm_set1_ps(1.0F);
   __m128 s0 = _mm_setzero_ps(), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
@@ -121,7 +120,7 @@ void floats_xmm() {
   }
 }
 
-/// How many times one run reads the samples. Once is too short.
+/// How often one run reads all samples. A single pass would be too short.
 constexpr int kPasses = 16;
 
 __attribute__((target("avx512f"))) void loads_zmm(std::span<const std::uint8_t> samples) {
@@ -183,7 +182,7 @@ std::vector<CeilingProbe> ceiling_probes(std::span<const std::uint8_t> samples) 
 }
 
 void run_clock(std::uint64_t count) {
-  // In registers, because Intel's CPUs from Golden Cove on add up several constants in one clock.
+  // The addend is in a register, because Intel CPUs since Golden Cove add several constants in one cycle.
   std::uint64_t value = 0;
   const std::uint64_t one = 1;
   for (std::uint64_t i = 0; i < count; i += 16) {

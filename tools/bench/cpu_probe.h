@@ -11,28 +11,27 @@
 
 namespace c63::bench {
 
-/// The limits of kernels.
+/// What can bound a kernel.
 enum class Limit {
-  absolute_differences,  ///< sums of absolute differences, each with an addition, in registers
-  loads,                 ///< bytes read from the memory that the kernels read
-  float_operations,      ///< binary32 products, each with an addition, in registers
-  codes,                 ///< look-ups in a table of short codes, each at the end of the previous one
+  absolute_differences,  ///< absolute differences of bytes per second, each added to a sum, in registers
+  loads,                 ///< bytes loaded per second from the samples that the kernels read
+  float_operations,      ///< binary32 products per second, each added to a sum, in registers
+  codes,                 ///< look-ups per second in a table of codes, each where the one before ended
 };
 
-/// The most that the machine can do with an instruction set: a loop of nothing else.
+/// A loop that does nothing but one kind of work. Its speed is the ceiling of an instruction set.
 struct CeilingProbe {
   std::string name;
   Limit limit;
   SimdLevel level;
-  double amount = 0;  ///< of one run
+  double amount = 0;  ///< work of one run
   std::function<void()> run;
 };
 
-/// Returns the probes of this machine's instruction sets. Loads read `samples`.
+/// Returns the probes for the instruction sets of this machine. Those of loads read `samples`.
 [[nodiscard]] std::vector<CeilingProbe> ceiling_probes(std::span<const std::uint8_t> samples);
 
-/// Runs `count` dependent additions. Every CPU that matters here does one in a clock, so their time gives the clock
-/// rate.
+/// Runs `count` dependent additions. Each takes one cycle on all CPUs of interest, so their time gives the clock rate.
 void run_clock(std::uint64_t count);
 
 }  // namespace c63::bench

@@ -6,7 +6,7 @@
 
 namespace c63::bench {
 
-/// Median and spread of repeated measurements.
+/// Median and 10th and 90th percentile of repeated measurements.
 struct Sample {
   double median = 0;
   double low = 0;   ///< 10th percentile
@@ -16,13 +16,13 @@ struct Sample {
 [[nodiscard]] Sample summarize(std::vector<double> values);
 [[nodiscard]] nlohmann::ordered_json to_json(const Sample& sample);
 
-/// Returns the figures with revision and date.
+/// Returns the results with revision and date.
 [[nodiscard]] nlohmann::ordered_json dated(nlohmann::ordered_json figures);
 
-/// Writes a bench's figures, with revision and date. "-" is stdout; an empty name writes nothing. Throws Error
-/// (output).
+/// Writes the results of a benchmark, with revision and date. "-" is standard output; an empty name writes nothing.
+/// Throws Error (output).
 void write_figures(const std::string& file, nlohmann::ordered_json figures);
-/// The same before the last figures are there, so that a failure later does not lose them. Writes nothing to stdout.
+/// Writes the results so far, so that a later failure does not lose them. Writes nothing to standard output.
 void write_figures_so_far(const std::string& file, const nlohmann::ordered_json& figures);
 
 }  // namespace c63::bench

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-// The data for timing filters, the same on CPU and GPU.
+// The input data for timing filters, the same on CPU and GPU.
 
 namespace c63::bench {
 
-/// Random whole numbers of 0..255.
+/// Returns random whole numbers in 0..255.
 template <typename T>
 std::vector<T> random_values(std::size_t count) {
   std::vector<T> values(count);
@@ -24,7 +24,8 @@ std::vector<T> random_values(std::size_t count) {
 
 inline constexpr std::array<const char*, 3> kByteContents = {"random", "video", "skewed"};
 
-/// Bytes for histograms: random; slowly changing levels with a little noise; nine of ten with one value.
+/// Returns bytes for timing histograms. `content` names one of three kinds: random; slowly changing levels with a
+/// little noise; nine of ten equal.
 inline std::vector<std::uint8_t> bytes_of(const std::string& content, std::size_t count) {
   auto bytes = random_values<std::uint8_t>(count);
   if (content == "skewed") {

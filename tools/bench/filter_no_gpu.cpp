@@ -1,4 +1,4 @@
-// A build without CUDA has nothing to time on a GPU.
+// The part for GPUs in a build without CUDA: it measures nothing.
 #if !defined(C63_HAVE_CUDA)
 
 #include <cstdio>

@@ -10,35 +10,37 @@
 #include "c63/filters.h"
 #include "common/command_line.h"
 
-// Code that `c63bench filter` and `c63bench scan` share: timing of variants, the table, the options.
+// Code that `c63bench filter` and `c63bench scan` share: timing variants, the table, the options.
 
 namespace c63::bench {
 
-/// One variant of one utility.
+/// The times of one variant of a filter.
 struct FilterRow {
-  std::string utility;  ///< "mean of 5, double"
-  std::string where;    ///< "cpu" or the GPU's name
+  std::string utility;  ///< name of the filter, such as "mean of 5, double"
+  std::string where;    ///< "cpu", or the GPU's name
   std::string variant;
-  double bytes = 0;  ///< read and written
+  double bytes = 0;  ///< bytes read plus bytes written
   Sample ms;
-  double serial_ms = 0;  ///< of the serial form with the same input; 0: not timed
-  double share = 0;      ///< of the copy's bytes per second; 0: memory is not its limit
+  double serial_ms = 0;  ///< time of the serial variant on the same input; 0: not timed
+  double share = 0;      ///< share of the copy's rate; 0: memory does not limit this filter
   std::string note;
-  std::string peer = {};  ///< the library that it calls, with its version; set by FilterTable::add()
+  std::string peer = {};  ///< library that the variant calls, with its version; set by FilterTable::add()
 };
 
-/// Collects rows, prints the table as it grows, and makes JSON of it.
+/// Collects rows. Prints each at once, and returns all as JSON.
 class FilterTable {
  public:
   FilterTable(std::string name, const FilterBenchOptions& options);
 
   [[nodiscard]] bool wants(const std::string& utility) const;
-  /// Sets the bytes per second, read and written, of a copy at a place. Later rows of that place are compared with it.
+  /// Sets the rate of a copy at a place: bytes per second, read plus written. Later rows of that place are compared
+  /// with it.
   void set_copy(const std::string& where, double bytes_per_s, double bytes);
-  /// Says which library's function the rows of a variant call: "CUB 3.0.1".
+  /// Names the library that the rows of a variant call, such as "CUB 3.0.1".
   void set_peer(const std::string& variant, const std::string& peer) { peers_[variant] = peer; }
   void add(FilterRow row);
-  /// Times both forms of a utility on the CPU. `bound`: memory limits it, so it is compared with the copy.
+  /// Times the serial and the fast variant of a filter on the CPU. `bound`: memory limits it, so it is compared with
+  /// the copy.
   void add_cpu_forms(const std::string& utility, double bytes, bool bound, const std::function<void(FilterForm)>& work);
   void finish() const;
 
@@ -52,21 +54,21 @@ class FilterTable {
   std::string name_;
   FilterBenchOptions options_;
   std::vector<Copy> copies_;
-  std::map<std::string, std::string> peers_;  ///< by variant
+  std::map<std::string, std::string> peers_;  ///< names of libraries, by variant
   std::vector<FilterRow> rows_;
 };
 
-/// Returns the milliseconds of `work`: once unmeasured, then `repeats` times.
+/// Returns the milliseconds of `work`. It runs once unmeasured, then `repeats` times.
 [[nodiscard]] Sample time_on_cpu(int repeats, const std::function<void()>& work);
-/// Returns the bytes per second, read and written, of a copy by all threads.
+/// Returns the rate of a copy by all threads: bytes per second, read plus written.
 [[nodiscard]] double cpu_copy_rate(std::size_t bytes, int repeats);
 
-/// Functions that add their rows to a table.
+/// A function that measures and adds its rows to a table.
 using AddFilterRows = void (*)(const FilterBenchOptions& options, FilterTable& table);
 [[nodiscard]] tools::Subcommand make_filter_bench(const std::string& name, const std::string& description,
                                                   AddFilterRows on_cpu, AddFilterRows on_gpu);
 
-// If no GPU can be used, they say why and add nothing.
+// If no GPU can be used, these print why and add nothing.
 void bench_filters_on_gpu(const FilterBenchOptions& options, FilterTable& table);
 void bench_scans_on_gpu(const FilterBenchOptions& options, FilterTable& table);
 

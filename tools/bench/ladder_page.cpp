@@ -11,7 +11,7 @@
 #include "io/output_file.h"
 
 namespace c63::tools::ladder_files {
-// Made from tools/bench/page during the build.
+// Made from tools/bench/page in the build.
 extern const std::string_view html;
 extern const std::string_view css;
 extern const std::string_view js;
@@ -27,7 +27,7 @@ Error wrong_file() {
           "these are no figures of c63bench me and c63bench cpu (--json), or results of tools/gpu_check and tools/checks/cpu_check"};
 }
 
-/// The figures of a CPU's full searches, in the form of a GPU's.
+/// Returns the CPU's full searches as rows in the form of a GPU's.
 ordered_json cpu_rows(const ordered_json& bench) {
   constexpr double kSamples = 64;
   const std::string size = bench.value("size", "352x288");
@@ -45,7 +45,7 @@ ordered_json cpu_rows(const ordered_json& bench) {
                         {"size", size},
                         {"us_per_frame", us},
                         {"absdiff_per_s", differences / (us.at("median").get<double>() * 1e-6)}};
-    // Elimination leaves differences out, so a share of their ceiling has no meaning.
+    // Searches by elimination skip differences, so a share of the ceiling of differences would mean nothing.
     if (name.ends_with("brute") && kernel.contains("share_of_ceiling")) row["share_of_ceiling"] = kernel["share_of_ceiling"];
     rows.push_back(std::move(row));
   }
@@ -62,7 +62,7 @@ std::string ladder_page(const ordered_json& me, const ordered_json& cpu) {
       data["copy_bytes_per_s"] = me.at("bench_filters").at("filter").at("copies").at(0).at("bytes_per_s");
     }
     if (!cpu.is_null()) {
-      const bool checked = cpu.at("kernels").is_object();  // written by tools/checks/cpu_check, which names the machine
+      const bool checked = cpu.at("kernels").is_object();  // by tools/checks/cpu_check, which names the machine
       data["cpu"] = cpu_rows(checked ? cpu.at("kernels") : cpu);
       data["cpu_name"] = checked ? cpu.at("machine").at("cpu") : ordered_json("this machine's");
     }

@@ -5,15 +5,15 @@
 
 namespace c63::bench {
 
-/// Returns a self-contained page of a GPU's motion kernels: a ladder of their times, and their roofline. `me` are
-/// figures of c63bench me, or a result of tools/gpu_check that contains them. `cpu` are figures of c63bench cpu or
-/// tools/checks/cpu_check, and may be null. Throws Error (input, C63-BENCH-FILE) for other JSON.
+/// Returns a self-contained page about a GPU's motion kernels: a ladder of their times, and their roofline. `me` is a
+/// result of c63bench me, or of tools/gpu_check, which contains one. `cpu` is a result of c63bench cpu or
+/// tools/checks/cpu_check; it may be null. Throws Error (input, C63-BENCH-FILE) for other JSON.
 [[nodiscard]] std::string ladder_page(const nlohmann::ordered_json& me, const nlohmann::ordered_json& cpu);
 
-/// Reads a file of figures. Throws Error (input).
+/// Reads a file of results. Throws Error (input).
 [[nodiscard]] nlohmann::ordered_json read_figures(const std::string& path);
 
-/// Writes the page of `me`. If a name is given, the CPU's figures are read from that file. Throws Error (input,
+/// Writes the page of `me`. If `cpu_path` is not empty, it is a file with the CPU's results. Throws Error (input,
 /// output).
 void write_ladder_page(const std::string& path, const nlohmann::ordered_json& me, const std::string& cpu_path);
 

@@ -1,4 +1,4 @@
-// c63bench board: the results of several races as one ladder, in the terminal and as a page.
+// c63bench board: shows the results of several races as one ladder, in the terminal and as a page.
 
 #include <fmt/format.h>
 
@@ -21,17 +21,17 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// One search in one race.
+/// A search, as one race has measured it.
 struct Row {
   std::string device;  ///< the GPU, or "CPU"
-  std::string task;    ///< size, content and frames a launch
+  std::string task;    ///< size, content, and frames per launch
   std::string kernel;
-  std::string file;  ///< of the result
+  std::string file;  ///< file of the race's results
   std::string verdict;
   double us = 0;
   double share = 0;
   double more_sad = 0;
-  std::string first;  ///< what is wrong
+  std::string first;  ///< the first mistake that was found
 };
 
 std::string escaped(const std::string& text) {
@@ -80,7 +80,7 @@ std::vector<Row> rows_of(const std::string& path) {
     }
     rows.push_back(std::move(row));
   }
-  // What was never timed.
+  // Searches that were never timed, because they are wrong.
   for (const auto& entrant : figures["entrants"]) {
     if (entrant.value("verdict", "") == "right") continue;
     rows.push_back({.device = device,
@@ -93,7 +93,7 @@ std::vector<Row> rows_of(const std::string& path) {
   return rows;
 }
 
-/// Fastest first within a device and task. A built-in search stands there once, with its best time.
+/// Sorts by device and task, the fastest search first. A built-in search is kept once, with its best time.
 std::vector<Row> ladder_of(std::vector<Row> rows) {
   const auto order = [](const Row& r) { return std::tuple(r.device, r.task == "not timed", r.task, r.us); };
   std::ranges::stable_sort(rows, {}, order);

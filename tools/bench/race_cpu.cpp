@@ -1,4 +1,4 @@
-// c63bench cpu --search: searches of somebody else on the CPU, beside the built-in ones.
+// c63bench cpu --search: times users' searches on the CPU together with the built-in ones.
 
 #include "bench/race_cpu.h"
 
@@ -30,14 +30,14 @@ using nlohmann::ordered_json;
 using race::Field;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(C63_SANITIZED)
-constexpr std::uint64_t kMostMemory = 0;  // the sanitizer reserves more than any machine has
+constexpr std::uint64_t kMostMemory = 0;  // none: the address sanitizer reserves terabytes
 #elif defined(__has_feature)
 constexpr std::uint64_t kMostMemory = __has_feature(address_sanitizer) ? 0 : std::uint64_t{8} << 30;
 #else
 constexpr std::uint64_t kMostMemory = std::uint64_t{8} << 30;
 #endif
 
-/// Two planes to time searches on, with the guard that built-in kernels read over.
+/// Two planes for timing searches. They have a guard, because built-in kernels read past the planes.
 class TimedPlanes {
  public:
   TimedPlanes(int width, int height, std::uint32_t seed) : g_{width, height, width / 8, height / 8, 0} {
@@ -61,7 +61,7 @@ class TimedPlanes {
   std::vector<std::uint8_t> planes_[2];
 };
 
-/// A search on the planes, with its times.
+/// A search with its times on the planes.
 struct Entrant {
   std::string name;
   std::function<void(Field&)> search;
@@ -102,7 +102,7 @@ double candidates_of(const PlaneGeometry& g, int range) {
   return count;
 }
 
-/// Absolute differences a second, at most, of one thread.
+/// Returns the ceiling of one thread: absolute differences per second.
 double measured_ceiling() {
   std::vector<std::uint8_t> nothing(1 << 16);
   double best = 0;
@@ -118,7 +118,8 @@ double measured_ceiling() {
   return best;
 }
 
-/// Instructions of a library that sum absolute differences, and all others; empty if there is no objdump.
+/// Returns how many instructions of a library sum absolute differences, and how many it has. Empty if objdump is not
+/// installed.
 ordered_json instructions_of(const std::string& library, const race::BuildFolder& folder) {
   const std::string out = folder.file("code");
   if (tools::run_process("objdump -d --no-show-raw-insn " + tools::shell_quoted(library), {}, out, folder.path(), {},
@@ -153,7 +154,7 @@ std::string next_step(const ordered_json& code, double share) {
   return "more candidates an instruction, and the block's rows in registers: encoder/cpu/search_avx512.cpp";
 }
 
-/// Judges and times the one file of the options in this process.
+/// Judges and times one file in this process.
 void race_here(const CpuBenchOptions& o) {
   const std::string& path = o.searches.front();
   const race::BuildFolder folder;
@@ -194,10 +195,10 @@ void race_here(const CpuBenchOptions& o) {
     entrants.push_back(built_in("full-brute scalar", SearchMethod::full_brute, SimdLevel::scalar, planes, o.range));
     entrants.push_back(built_in("full-brute", SearchMethod::full_brute, best, planes, o.range));
     entrants.push_back(built_in("full-eliminate", SearchMethod::full_eliminate, best, planes, o.range));
-    // Interleaved: what disturbs the machine for a while disturbs all alike.
+    // The searches take turns, so that a temporary disturbance affects all of them alike.
     for (int round = 0; round <= o.rounds; ++round) {
       for (Entrant& e : entrants) {
-        if (e.name == "full-brute scalar" && round > 2) continue;  // it takes long and serves as a scale only
+        if (e.name == "full-brute scalar" && round > 2) continue;  // it takes long, and only shows the scale
         e.found = Field::poisoned(planes.blocks(), race::kPoison);
         const auto start = std::chrono::steady_clock::now();
         e.search(e.found);
@@ -296,7 +297,7 @@ void race_cpu_files(const CpuBenchOptions& given) {
     for (const auto& row : raced.figures.value("results", ordered_json::array())) {
       const bool known =
           std::ranges::any_of(figures["results"], [&](const auto& other) { return other["kernel"] == row["kernel"]; });
-      if (!known) figures["results"].push_back(row);  // the built-in searches, once
+      if (!known) figures["results"].push_back(row);  // built-in searches, timed for each file, are shown once
     }
     figures["entrants"].push_back(raced.entrant);
     write_figures_so_far(options.json, figures);

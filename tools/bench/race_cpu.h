@@ -4,8 +4,8 @@
 
 namespace c63::bench {
 
-/// Races the files of --search: judges and times each in a process of its own, then tells all beside the built-in
-/// searches. Throws Error if one is not right.
+/// Races the files of --search. Judges and times each in its own process, then prints all of them with the built-in
+/// searches. Throws Error if one is wrong.
 void race_cpu_files(const CpuBenchOptions& options);
 
 }  // namespace c63::bench

@@ -99,7 +99,7 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
   std::printf("\n%s", text_of(out).c_str());
   RacedFile raced;
   if (std::filesystem::exists(json)) raced.figures = ordered_json::parse(text_of(json), nullptr, false);
-  if (!raced.figures.is_object()) raced.figures = ordered_json::object();  // none, or cut off
+  if (!raced.figures.is_object()) raced.figures = ordered_json::object();  // no file of results, or an incomplete one
   if (raced.figures.contains("entrants") && !raced.figures["entrants"].empty())
     raced.entrant = raced.figures["entrants"][0];
   raced.entrant["name"] = std::filesystem::path(file).filename().string();
@@ -139,7 +139,7 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
     }
   } else if (!judged && result.exit_code == 0) {
     stopped("ends the process", "exits", "it calls exit(): a search returns");
-  } else if (!judged) {  // it was refused: its process says why
+  } else if (!judged) {  // the file was refused, and its process has printed why
     raced.entrant["verdict"] = "refused";
     raced.entrant["first"] = result.error_output;
     raced.entrant["exit_code"] = result.exit_code;

@@ -9,19 +9,20 @@
 
 namespace c63::bench {
 
-/// What came of one file that was raced in a process of its own.
+/// The result of racing one file in its own process.
 struct RacedFile {
-  nlohmann::ordered_json figures;  ///< all that its process wrote; empty if it wrote nothing
-  nlohmann::ordered_json entrant;  ///< name, verdict, what is wrong, causes, and figures of the kernel
+  nlohmann::ordered_json figures;  ///< everything that the process wrote; empty if it wrote nothing
+  nlohmann::ordered_json entrant;  ///< name, verdict, mistakes, likely causes, and measurements of the search
 };
 
-/// Starts this program again to race one file: `arguments`, the file, and a place for figures. Prints what it prints. A
-/// process that hangs, crashes or refuses the file is told in the entrant. Limits of files are added to the given ones.
+/// Starts this program again to race one file. The command line is `arguments`, then `file` and a file for results.
+/// Prints what the process prints. If the process hangs, crashes or refuses the file, the entrant says so. `limits` are
+/// extended by limits on files.
 [[nodiscard]] RacedFile race_in_own_process(const std::string& arguments, const std::string& file,
                                             tools::ProcessLimits limits);
 
-/// Throws Error if an entrant of the figures is not right: comparison (C63-RACE-WRONG), or the kind with which its
-/// process ended.
+/// Throws Error unless all entrants are right: comparison (C63-RACE-WRONG), or the kind of error that ended the
+/// entrant's process.
 void require_all_right(const nlohmann::ordered_json& figures);
 
 [[nodiscard]] nlohmann::ordered_json race_json(const race::Verdict& verdict);

@@ -1,4 +1,5 @@
-"""What the scripts of this folder share: programs, medians, result files, and bundles for machines without c63."""
+"""Code that the scripts of this folder share: running programs, medians, result files, and bundles for machines without
+c63."""
 
 import datetime
 import json
@@ -17,11 +18,11 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Outcome(typing.NamedTuple):
-    """How a process ended."""
+    """The result of a process that has ended."""
 
-    code: int  # exit code; negative: the signal
+    code: int  # exit code; negative: number of the signal that ended it
     peak: int  # peak memory, in bytes
-    seconds: float  # from start to exit
+    seconds: float  # from its start to its end
     text: str  # standard output and standard error
 
 
@@ -45,7 +46,7 @@ def require_programs(parser, folder, *names):
 
 
 def summary(values, digits=None):
-    """Median, 10th and 90th percentile and number of the values."""
+    """Returns median, 10th and 90th percentile and number of the values."""
     values = sorted(values)
     at = lambda share: values[round(share * (len(values) - 1))]
     figures = {name: at(share) for name, share in (("median", 0.5), ("p10", 0.1), ("p90", 0.9))}
@@ -55,12 +56,12 @@ def summary(values, digits=None):
 
 
 def version_of(program):
-    """Returns the lines of --version: revision, compiler, CUDA, instruction sets."""
+    """Returns the lines that a program prints for --version: revision, compiler, CUDA, instruction sets."""
     return run([program, "--version"]).text.splitlines()
 
 
 def stamp(check, program):
-    """Returns the first members of every result file: what was measured, when and on what."""
+    """Returns the first members of every result file: what is measured, when and on which machine."""
     return {"check": check, "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "version": version_of(program), "logical_cpus": os.cpu_count(), "system": platform.platform(),
             "load_average": round(os.getloadavg()[0], 1)}
@@ -74,34 +75,37 @@ def write_result(file, result):
     print(f"written to {file}")
 
 
-# Libraries that every machine has, in the version that fits its kernel and loader.
+# Libraries that each machine has, in a version that fits its kernel and loader. Bundles leave them out.
 OWN = re.compile(r"/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so")
 
 
 def modules(build):
-    """Returns the modules that programs of a build load by name: libc63_ffmpeg.so, if it was built."""
+    """Returns the modules that programs load by name: libc63_ffmpeg.so, if the build has it."""
     return sorted(build.glob("lib*/**/c63/libc63_*.so"))
 
 
 def add_programs(folder, programs, under="."):
-    """Copies programs and their modules to folder/under, and the libraries of both to folder/lib, for LD_LIBRARY_PATH."""
+    """Copies programs and their modules to folder/under, and the libraries that both need to folder/lib, for
+    LD_LIBRARY_PATH."""
     (folder / "lib").mkdir(exist_ok=True)
     (folder / under).mkdir(parents=True, exist_ok=True)
     programs = list(programs)
     for program in dict.fromkeys(programs + [m for p in programs if p.parent.name == "bin" for m in modules(p.parent.parent)]):
-        # Line numbers are only useful on the build machine. Without them the file has a quarter of the size.
+        # Line numbers are useful only on the build machine. Without them, the file is a quarter as large.
         subprocess.run(["strip", "--strip-debug", "-o", folder / under / program.name, program], check=True)
         needed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
         for library in re.findall(r"=> (/\S+)", needed):
             if not OWN.search(library) and not (folder / "lib" / library.rsplit("/")[-1]).exists():
                 shutil.copy2(library, folder / "lib")
-                # Loaded by name. Without it oneTBB allocates by malloc, and does not survive a malloc that fails.
+                # oneTBB loads tbbmalloc by name. Without it, oneTBB uses malloc, and does not survive a malloc that
+                # fails.
                 if "/libtbb.so" in library:
                     shutil.copy2(library.replace("libtbb.so.12", "libtbbmalloc.so.2"), folder / "lib")
 
 
 def pack(folder, file):
-    """Packs a folder, with this file and the script that is running, which need each other on the other machine."""
+    """Packs a folder, this file and the running script into an archive. On the other machine, the script needs this
+    file."""
     for script in (__file__, sys.argv[0]):
         shutil.copy2(script, folder)
     subprocess.run(["tar", "-C", folder, "-cf", file, "--use-compress-program=xz -T0 -6", "."], check=True)

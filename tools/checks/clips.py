@@ -1,10 +1,11 @@
-"""Small videos that differ: moving and still, natural and drawn, quiet and noisy, with cuts, fades and frames that come twice, of
-2 to 300 frames. c63gen and FFmpeg make them. Some are made of parts of real video."""
+"""Small videos that differ: moving and still, natural and drawn, quiet and noisy, with cuts, fades and repeated frames,
+of 2 to 300 frames. c63gen and FFmpeg make them. Some are parts of real video.
+"""
 
 import pathlib
 import subprocess
 
-# Real video, and what FFmpeg must know to read it.
+# Real videos: the file, and the options that FFmpeg needs to read it.
 REAL = {
     "foreman": ("foreman_352x288.264", []),
     "mobile": ("mobile_352x288.264", []),
@@ -21,12 +22,12 @@ def _text(x, y, size=14, text=_TEXT, more=""):
 
 
 def _typed(lines, every):
-    """Lines of text that appear one after another."""
+    """Returns a filter that shows lines of text, one more every `every` frames."""
     return ",".join(_text(8, 8 + 18 * i, text=f"line {i + 1} of what is typed", more=f":enable='gte(n,{every * i})'")
                     for i in range(lines))
 
 
-# Name: frames, c63gen's options.
+# Clips from c63gen, by name: number of frames, and options.
 GENERATED = {
     "pan": (60, "--pattern pan -w 176 -h 144"),
     "zoom": (40, "--pattern zoom -w 160 -h 128"),
@@ -41,7 +42,8 @@ GENERATED = {
     "natural-quiet": (12, "--pattern natural -w 320 -h 176 --mv 0,0 --noise 1"),
 }
 
-# Name: frames, FFmpeg's generator or "@NAME:FIRST:COUNT" (frames of real video, or of a clip above), filters.
+# Clips from FFmpeg, by name: number of frames, source, filters. The source is one of FFmpeg's generators, or
+# "@NAME:FIRST:COUNT" for frames of a real video or of a clip above.
 FILTERED = {
     "testsrc2": (50, "testsrc2=s=176x144", ""),
     "mandelbrot": (60, "mandelbrot=s=160x128", ""),
@@ -102,7 +104,8 @@ def _run(command):
 
 
 def make_clips(folder, bin_folder, real, names=()):
-    """Writes the clips, those in `names` or all, as NAME.y4m. Returns their names and the reasons for the missing ones."""
+    """Writes clips as NAME.y4m: those in `names`, or all. Returns the names of those made, and for each missing one the
+    reason."""
     folder = pathlib.Path(folder)
     made, missing = [], {}
     for name, (frames, options) in GENERATED.items():

@@ -1,4 +1,5 @@
-"""Draws the ladder of motion estimation as an SVG: from scalar code on a CPU to elimination on a GPU, for light and dark pages."""
+"""Draws the ladder of motion search as an SVG, from scalar code on a CPU to elimination on a GPU, for light and dark
+pages."""
 
 import math
 
@@ -12,7 +13,7 @@ STEPS = (
 SIZE, CONTENT, JOBS = "352x288", "natural", 8
 
 WIDTH, LEFT, RIGHT, TOP, ROW = 880, 320, 180, 74, 46
-LOW, HIGH = 0, 5  # powers of ten, of microseconds
+LOW, HIGH = 0, 5  # exponents of ten of the axis, in microseconds
 
 STYLE = """
   svg { font: 14px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; --ink: #1b1f24; --soft: #57606a; --line: #d8dee4; --cpu: #c2410c; --gpu: #0b63c5; }

@@ -40,7 +40,6 @@ std::string cuda_obstacle() {
 
 bool wants_all(const BackendChoice& choice) { return std::ranges::find(choice.devices, "all") != choice.devices.end(); }
 
-/// A GPU to use.
 struct WantedDevice {
   int index = 0;   ///< the number that CUDA gives it after show_only_devices()
   int number = 0;  ///< the number that the user gave

@@ -85,7 +85,7 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
 /// made from it.
 [[nodiscard]] std::string describe_options(const CLI::App& app, const std::vector<Example>& examples = {});
 
-/// What --version prints.
+/// Returns what --version prints.
 [[nodiscard]] std::string version_text(const std::string& program);
 
 /// Writes the whole text to standard output. Throws Error (output).
@@ -100,7 +100,6 @@ void add_limit_options(CLI::App& app, Limits& limits);
 /// Adds --sync, -y and -n.
 void add_sync_option(CLI::App& app, Durability& durability);
 
-/// Adds --keep-partial.
 void add_keep_partial_option(CLI::App& app, bool& keep_partial);
 
 /// Adds --simd. While parsing, CLI11 throws an error if this machine lacks the chosen instruction set.

@@ -17,7 +17,6 @@ namespace {
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-/// A time span: begin and end.
 struct Extent {
   TraceSpan::Clock::time_point start;
   TraceSpan::Clock::time_point end;

@@ -41,7 +41,6 @@ namespace c63::tools {
 /// itself would read negative and too large numbers as huge ones.
 [[nodiscard]] CLI::Validator number_of(const std::string& what, const std::string& example);
 
-/// Adds an option that names a file.
 CLI::Option* add_file_option(CLI::App& app, const std::string& names, std::string& path, const std::string& description,
                              const std::string& group);
 

@@ -28,7 +28,6 @@ struct VideoPlace {
 /// seconds). Returns nothing for anything else.
 [[nodiscard]] std::optional<VideoPlace> video_place_from(std::string_view text);
 
-/// Adds --seek.
 CLI::Option* add_seek_option(CLI::App& app, const std::string& description,
                              const std::function<void(VideoPlace)>& take);
 

@@ -51,7 +51,7 @@ std::string digest_of(const std::string& path) {
   return md5.finish();
 }
 
-/// The exit codes of c63enc are ours, too. Of other programs we only know that they failed with this input.
+/// c63enc's exit codes tell the kind of error. Of other programs we only know that they failed.
 ErrorKind kind_of_failure(const Configuration& configuration, int code) {
   if (!configuration.external) {
     for (const ErrorKind kind : {ErrorKind::internal, ErrorKind::usage, ErrorKind::limit, ErrorKind::output,
@@ -92,7 +92,7 @@ void AbBench::ask_versions() {
 
 void AbBench::ask_frame_bits(AbPoint& point, const std::string& file) const {
   const std::string answer = folder_.file("frames.txt");
-  // Frames in the order of display. Packets of raw streams have no times to sort by.
+  // Asks for frames, which come in display order. Packets of raw streams would have no times to sort by.
   const std::string question =
       "ffprobe -v error -select_streams v:0 -show_entries frame=key_frame,pkt_size -of default=noprint_wrappers=1 " +
       shell_quoted(file);
@@ -183,7 +183,7 @@ std::string AbBench::command_of(const AbPoint& point, const std::string& output,
     if (configuration.text.find("{out}") == std::string::npos) stdout_path = output;
     return text;
   }
-  // The user's options come last, so they override --no-psnr.
+  // The user's options come last, so that they can override ours, such as --no-psnr.
   return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr --max-memory {}{} --csv {} --json {} -i {} -o {} {}",
                      shell_quoted(encoder_), input.format.width, input.format.height, rate, options_.limits.max_memory,
                      point.quantizer.empty() ? "" : " --qp " + shell_quoted(point.quantizer), shell_quoted(folder_.file("frames.csv")),
@@ -191,7 +191,7 @@ std::string AbBench::command_of(const AbPoint& point, const std::string& output,
 }
 
 std::string AbBench::result_file(const std::string& output) const {
-  // Another encoder may have needed a name with an extension: {out}.mp4.
+  // The encoder may have needed a file name with an extension, so the text may continue after {out}: {out}.mp4.
   if (fs::exists(output)) return output;
   const fs::path wanted(output);
   for (const auto& entry : fs::directory_iterator(wanted.parent_path())) {
@@ -212,7 +212,7 @@ void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
   point.stages = json.at("stages");
   point.coding = json.at("settings");
   for (const char* how : {"threads", "lanes", "simd", "max_pixels", "max_memory_bytes"}) point.coding.erase(how);
-  // the other kernels find the same vectors
+  // all search kernels but "zero" find the same vectors
   if (point.coding.at("search_method") != "zero") point.coding["search_method"] = "full";
   if (measured) point.encode_s.push_back(result.at("elapsed_s"));
   if (!point.frame_bits.empty()) return;
@@ -320,7 +320,7 @@ void AbBench::run_row(std::size_t input, std::size_t row) {
   }
   for (int round = -options_.warmup; round < options_.repeat; ++round) {
     for (std::size_t i = 0; i < works.size(); ++i) {
-      // Another side begins each round, so that none is always first or always follows the same one.
+      // Each round begins with the next side. So no side is always the first, or always after the same other side.
       if (!run_once(works[(i + static_cast<std::size_t>(round + options_.warmup)) % works.size()], round >= 0)) {
         return keep_finished_rounds(first_point, static_cast<std::size_t>(std::max(round, 0)));
       }
@@ -360,7 +360,7 @@ void AbBench::run_points() {
   }
   progress_->finish();
   result_.stopped = session_.stop.stop_requested();
-  // Inputs that no side has coded are left out of the report.
+  // Inputs that no side has encoded are left out of the report.
   if (result_.stopped) result_.inputs.resize(result_.points.empty() ? 0 : result_.points.back().input + 1);
 }
 
@@ -377,10 +377,10 @@ void AbBench::make_pictures_of(std::size_t index) {
     session_.log->warn("{}: no picture, there is no frame {}", input.name, wanted);
     return;
   }
-  // All pictures of a report share the limit of a page. Frames to compare are stored without loss if they fit. Drawings
-  // over them are only to look at.
+  // The pictures of a report share kMostBytes. Pictures of frames are stored without loss if they fit. Drawings over
+  // frames may be JPEG, because nobody compares their samples.
   constexpr std::size_t kMostBytes = 1'500'000;
-  // While a page is made, it takes several times the bytes of its pictures.
+  // Making a page takes several times the bytes of its pictures.
   const std::size_t lossless_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(12'000'000, options_.limits.max_memory / 16));
   constexpr std::size_t kLayers = 3;
   const std::size_t sides = result_.inputs.size() * (result_.configurations.size() + 1);
@@ -391,7 +391,7 @@ void AbBench::make_pictures_of(std::size_t index) {
   };
   const auto add_picture = [&](std::optional<std::size_t> configuration, const std::string& quantizer,
                                std::span<const std::uint8_t> frame) {
-    constexpr std::size_t kBestRatio = 16;  // pictures that cannot fit are not tried
+    constexpr std::size_t kBestRatio = 16;  // larger pictures are not tried, because they cannot fit
     const std::size_t most = lossless_bytes / sides;
     std::vector<std::uint8_t> png;
     if (3 * frame.size() / kBestRatio <= most)
@@ -413,7 +413,7 @@ void AbBench::make_pictures_of(std::size_t index) {
                               .height = input.format.height, .limits = options_.limits});
   };
   for (const auto& [number, path] : streams_) {
-    if (number >= result_.points.size()) continue;  // of a round that was stopped
+    if (number >= result_.points.size()) continue;  // its round was stopped
     const AbPoint& point = result_.points[number];
     const Configuration& configuration = result_.configurations[point.configuration];
     if (point.input != index || point.quantizer != configuration.quantizers[configuration.quantizers.size() / 2]) continue;

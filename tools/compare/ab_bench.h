@@ -18,19 +18,19 @@ class AbBench {
  public:
   AbBench(const Session& session, const AbOptions& options, AbResult& result);
 
-  /// Asks the other encoders for their versions.
+  /// Asks each external encoder for its version.
   void ask_versions();
-  /// Turns every input into raw frames that all sides read alike. After a stop request some may be missing.
+  /// Converts each input to raw frames, so that all sides read the same. After a stop request some may be missing.
   void prepare_inputs();
-  /// Fills result.points. After a stop request the result has the finished rounds, and is marked as stopped.
+  /// Fills result.points. After a stop request they contain only finished rounds, and the result is marked as stopped.
   void run_points();
-  /// Fills result.pictures from the files that run_points() left. After a drop request some may be missing.
+  /// Fills result.pictures from the streams that run_points() has kept. After a drop request some may be missing.
   void make_pictures();
 
  private:
   struct Work {
-    std::size_t point;   ///< in result.points
-    std::string output;  ///< path of its result
+    std::size_t point;   ///< index in result.points
+    std::string output;  ///< path of its coded stream
   };
 
   void prepare_input(const std::string& path);
@@ -38,7 +38,7 @@ class AbBench {
   void run_row(std::size_t input, std::size_t row);
   /// Returns false if a stop request ended the run.
   [[nodiscard]] bool run_once(Work& work, bool measured);
-  /// Removes the rounds of the row that not all sides have run.
+  /// Removes rounds that not all sides have run, beginning at `first_point`.
   void keep_finished_rounds(std::size_t first_point, std::size_t rounds);
   [[nodiscard]] std::string command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,
                                        std::string& stdout_path) const;
@@ -54,8 +54,8 @@ class AbBench {
   AbResult& result_;
   ScratchFolder folder_{"", "c63cmp"};
   std::string encoder_;
-  std::unique_ptr<Progress> progress_;          ///< in frames encoded, with rounds that are not measured
-  std::map<std::size_t, std::string> streams_;  ///< coded streams kept for pictures, by point
+  std::unique_ptr<Progress> progress_;          ///< counts encoded frames, also in rounds that are not measured
+  std::map<std::size_t, std::string> streams_;  ///< coded streams that are kept for pictures, by index in result.points
 };
 
 }  // namespace c63::tools

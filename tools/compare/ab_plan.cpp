@@ -42,7 +42,7 @@ bool names_quantizer(const std::string& options) {
 
 std::string version_question(const std::string& command) {
   const std::string program = command.substr(0, command.find_first_of(" \t"));
-  // Skips a name that has a special meaning for the shell.
+  // Returns nothing if the program's name contains characters that the shell would interpret.
   if (program.find_first_of("'\"`$\\;&|<>(){}*?~") != std::string::npos) return {};
   const std::string name = program.substr(program.rfind('/') + 1);
   for (const auto& [known, question] : {std::pair{"ffmpeg", "-version"},

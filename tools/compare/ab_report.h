@@ -7,18 +7,18 @@
 
 namespace c63::tools {
 
-/// The table and the verdicts on standard output.
+/// Returns the table and the verdicts as text for standard output.
 [[nodiscard]] std::string ab_text(const AbResult& result);
-/// A row per point.
+/// Returns CSV with one row per point.
 [[nodiscard]] std::string ab_csv(const AbResult& result);
-/// Everything except the pictures, with settings and machine. Infinite and missing figures are null.
+/// Returns everything except the pictures as JSON, with settings and machine. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json ab_json(const AbResult& result);
 
-/// Returns true if this build has Chart.js, which draws the plots.
+/// Returns true if this build contains Chart.js, which draws the plots.
 [[nodiscard]] bool can_write_html();
 
-/// Returns one self-contained page: plots, pictures, table, and the CSV and JSON to download. It opens from disk
-/// without a network. Throws Error (usage, C63-NO-CHARTS) if can_write_html() is false.
+/// Returns one self-contained page: plots, pictures, the table, and the CSV and JSON for download. It can be opened
+/// from disk without a network. Throws Error (usage, C63-NO-CHARTS) if can_write_html() is false.
 [[nodiscard]] std::string ab_html(const AbResult& result);
 
 }  // namespace c63::tools

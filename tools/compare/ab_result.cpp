@@ -25,8 +25,8 @@ std::vector<RdPoint> curve(const std::vector<const AbPoint*>& points, const std:
   return curve;
 }
 
-/// Frames per second of each round over several points. Only points that have the round count; a stop may leave some
-/// with fewer.
+/// Returns the speed of each round over several points, in frames per second. Only rounds that all these points have
+/// are counted, because a stop may leave some points with fewer.
 std::vector<double> speed_by_round(const AbResult& r, const std::vector<const AbPoint*>& points) {
   std::vector<double> speeds;
   for (std::size_t round = 0; round < static_cast<std::size_t>(r.repeat); ++round) {
@@ -42,7 +42,8 @@ std::vector<double> speed_by_round(const AbResult& r, const std::vector<const Ab
   return speeds;
 }
 
-/// Compares point by point if both sides have the same ones, else all of them together.
+/// Compares point by point if both sides have the same points. Otherwise compares all points of one side with all of
+/// the other.
 Ratio speed_ratio(const AbResult& r, const std::vector<const AbPoint*>& anchor, const std::vector<const AbPoint*>& test) {
   std::vector<PairedSpeeds> pairs;
   for (const AbPoint* a : anchor) {

@@ -14,52 +14,52 @@
 
 namespace c63::tools {
 
-/// A video to encode, as all sides get it: raw 4:2:0.
+/// A video to encode, as raw 4:2:0 that all sides read.
 struct AbInput {
   std::string name;  ///< as the user named it
-  std::string path;  ///< of the raw frames
+  std::string path;  ///< file with the raw frames
   VideoFormat format;
   std::int64_t frames = 0;
 };
 
-/// One encoder at one quantizer on one input.
+/// One configuration at one quantizer on one input.
 struct AbPoint {
   std::size_t input = 0;
   std::size_t configuration = 0;
-  std::string quantizer;          ///< empty if there is none to vary
+  std::string quantizer;          ///< empty if the configuration has none to vary
   std::string command;            ///< the command, without the folder of temporary files
-  std::string backend;            ///< the devices that c63enc reports
-  nlohmann::ordered_json coding;  ///< c63enc: the settings that the bytes depend on; others: null
+  std::string backend;            ///< devices that c63enc has used
+  nlohmann::ordered_json coding;  ///< c63enc: settings that the bytes depend on; other encoders: null
 
   std::uint64_t bytes = 0;
-  std::string digest;        ///< MD5 of the result
+  std::string digest;        ///< MD5 of the stream
   bool reproducible = true;  ///< every run wrote the same bytes
   double kilobits_per_s = 0;
   VideoQuality quality;
 
-  std::vector<double> encode_s;   ///< of each measured run: c63enc's own time, without start-up; others: as process_s
+  std::vector<double> encode_s;   ///< of each measured run; c63enc: its own time without start-up; others: as process_s
   std::vector<double> process_s;  ///< of each measured run: the whole process
-  std::vector<double> cpu_s;      ///< of each measured run: processor time of the process
-  double start_up_s = 0;          ///< c63enc: opening the backend
+  std::vector<double> cpu_s;      ///< of each measured run: CPU time of the process
+  double start_up_s = 0;          ///< c63enc only: time to open the devices
 
-  nlohmann::ordered_json stages;             ///< c63enc: milliseconds by stage, of the last measured run; others: null
+  nlohmann::ordered_json stages;             ///< c63enc: ms by stage in the last measured run; other encoders: null
   std::vector<std::uint64_t> frame_bits;     ///< of each frame, from c63enc or ffprobe; empty if neither reports it
-  std::vector<std::uint8_t> frame_keys;      ///< then: 1 for key frames
-  std::string why_no_bits;                   ///< otherwise: the reason
+  std::vector<std::uint8_t> frame_keys;      ///< for each of them: 1 for a key frame, else 0
+  std::string why_no_bits;                   ///< the reason, if frame_bits is empty
 };
 
-/// A picture of a configuration's result.
+/// A picture of one frame, as a configuration has coded it.
 struct AbPicture {
   std::size_t input = 0;
   std::optional<std::size_t> configuration;  ///< empty: the input itself
   std::string quantizer;
   std::int64_t frame = 0;
   std::string title;
-  std::string stored;  ///< "PNG", or "JPEG" for pictures that are only to look at
+  std::string stored;  ///< "PNG"; "JPEG" for pictures whose samples nobody compares
   std::string data_uri;
 };
 
-/// One curve against that of the anchor, which is another configuration.
+/// The Bjøntegaard delta of a configuration against another one, the anchor.
 struct AbDelta {
   std::size_t anchor = 0;
   std::size_t input = 0;
@@ -68,7 +68,7 @@ struct AbDelta {
   BdResult result;
 };
 
-/// Speed against that of the anchor.
+/// The speed of a configuration divided by that of another one, the anchor.
 struct AbSpeed {
   std::size_t anchor = 0;
   std::size_t configuration = 0;
@@ -77,25 +77,25 @@ struct AbSpeed {
   Ratio ratio;
 };
 
-/// Whether two configurations wrote the same bytes at the same quantizer.
+/// Says whether two configurations have written the same bytes at the same quantizer.
 struct AbBytes {
   std::size_t anchor = 0;
   std::size_t input = 0;
   std::size_t configuration = 0;
   std::string quantizer;
-  bool same_settings = false;  ///< different bytes matter only if this is true
+  bool same_settings = false;  ///< false: different bytes are normal
   bool identical = false;
 };
 
 struct AbResult {
   std::vector<AbInput> inputs;
   std::vector<Configuration> configurations;
-  std::size_t anchor = 0;  ///< the configuration that others are compared with, until the reader chooses another one
+  std::size_t anchor = 0;  ///< the configuration that the report compares with; readers can choose another
   int repeat = 1;
-  bool stopped = false;  ///< before all rounds were finished
+  bool stopped = false;  ///< a stop request came before all rounds were finished
   int warmup = 0;
-  bool process_clock = false;  ///< speeds are of whole processes, because not all sides are c63enc
-  std::string created;         ///< UTC, ISO 8601
+  bool process_clock = false;  ///< speeds are those of whole processes, because not all sides are c63enc
+  std::string created;         ///< time in UTC, as ISO 8601
   std::vector<std::string> devices;
   std::vector<AbPoint> points;
   std::vector<AbPicture> pictures;
@@ -103,15 +103,15 @@ struct AbResult {
   std::vector<AbSpeed> speeds;
   std::vector<AbBytes> bytes;
 
-  /// Seconds by the clock of the speeds.
+  /// Returns the seconds that speeds are computed from.
   [[nodiscard]] const std::vector<double>& seconds(const AbPoint& point) const {
     return process_clock ? point.process_s : point.encode_s;
   }
   [[nodiscard]] Spread frames_per_s(const AbPoint& point) const;
 };
 
-/// Fills deltas, speeds and bytes from the points, for every pair of configurations. Pairs with the first one come
-/// first.
+/// Fills deltas, speeds and bytes from the points, for each pair of configurations. Pairs with the first configuration
+/// as anchor come first.
 void compare_points(AbResult& result);
 
 }  // namespace c63::tools

@@ -73,7 +73,7 @@ void check_command_line(const Session& session, const AbOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-/// Opened before the first run, so that a bad name does not cost an hour's results.
+/// Opened before the first run, so that a bad file name is found before hours of runs.
 std::unique_ptr<OutputFile> open_output(const std::string& path, Durability durability) {
   return path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability);
 }

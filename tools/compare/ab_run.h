@@ -19,8 +19,8 @@ struct AbOptions {
   std::vector<std::string> inputs;
   std::optional<std::string> a;
   std::optional<std::string> b;
-  std::vector<std::string> more;  ///< NAME=TEXT
-  std::string anchor;             ///< name of the side that others are compared with; empty: the first
+  std::vector<std::string> more;  ///< further sides, each as NAME=TEXT
+  std::string anchor;             ///< name of the configuration that others are compared with; empty: the first
   std::string quantizers = "10,15,20,25";
   int repeat = 3;
   int warmup = 1;
@@ -32,19 +32,19 @@ struct AbOptions {
   bool ssim = true;
   bool bit_exact = false;
   bool pictures = true;
-  std::int64_t picture_frame = -1;  ///< -1: chosen
+  std::int64_t picture_frame = -1;  ///< -1: the program chooses
   std::string encoder;              ///< path of c63enc; empty: the one next to this program
-  std::string keep;                 ///< folder for the results of every point
+  std::string keep;                 ///< folder to keep the coded streams in
   std::string html;
   std::string csv;
   std::string json;
   Limits limits;
-  Durability durability = Durability::process;  ///< of all files that are written
+  Durability durability = Durability::process;  ///< of all files that this program writes
 };
 
 void add_options(CLI::App& app, AbOptions& options);
 
-/// Runs everything and prints the results. Returns the exit code: 3 if --bitexact is missed. Throws Error.
+/// Runs the comparison and prints the results. Returns the exit code: 3 if --bitexact is not met. Throws Error.
 [[nodiscard]] int run_ab(const Session& session, const AbOptions& options);
 
 }  // namespace c63::tools

@@ -21,7 +21,7 @@ Ratio ratio_of_points(std::span<const PairedSpeeds> points) {
   const std::size_t rounds = points.front().anchor.size();
   const auto pairs = static_cast<double>(points.size() * rounds);
   double mean = 0;
-  double squares = 0;  // of deviations from each point's mean
+  double squares = 0;  // sum of squared deviations from each point's mean
   for (const auto& [anchor, test] : points) {
     std::vector<double> logs;
     for (std::size_t i = 0; i < rounds; ++i) logs.push_back(std::log(test[i] / anchor[i]));

@@ -1,4 +1,4 @@
-// Compares videos, and encoders.
+// c63cmp: compares videos, and compares encoders.
 
 #include "common/command_line.h"
 #include "compare/ab_run.h"

@@ -20,7 +20,7 @@ std::string csv_number(double value, int digits) {
   return std::isnan(value) ? std::string() : fmt::format("{:.{}f}", value, digits);
 }
 
-/// Planes without a window of 8x8 have no SSIM.
+/// Planes that are smaller than SSIM's 8x8 window have no SSIM.
 std::string ssim_text(double value) { return std::isnan(value) ? "–" : fmt::format("{:.6f}", value); }
 
 }  // namespace

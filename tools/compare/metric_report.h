@@ -8,16 +8,16 @@
 
 namespace c63::tools {
 
-/// One video that was compared with the reference.
+/// A video, and how it differs from the reference.
 struct ComparedVideo {
   std::string name;
   VideoQuality quality;
 };
 
-/// The printed lines, with the figures of FFmpeg's filters.
+/// Returns the lines to print, with the same figures as FFmpeg's psnr and ssim filters.
 [[nodiscard]] std::string metric_text(const ComparedVideo& video, bool with_ssim);
 
-/// A row per frame and video, written as they come.
+/// CSV with a row per frame and video, written while videos are compared.
 class MetricCsv {
  public:
   MetricCsv(const std::string& path, Durability durability);
@@ -28,7 +28,8 @@ class MetricCsv {
   TextFile file_;
 };
 
-/// Everything, written as it comes. The frames of each video precede its sums. Infinite and missing figures are null.
+/// JSON with all figures, written while videos are compared. Each video's frames come before its sums. Infinite and
+/// missing figures are null.
 class MetricJson {
  public:
   MetricJson(const std::string& path, const std::string& reference, Durability durability);

@@ -25,7 +25,7 @@
 namespace c63::tools {
 namespace {
 
-/// Sums the differences of luma over frames.
+/// Sums the differences of luma over all frames, sample by sample.
 class HeatMap {
  public:
   void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const VideoFormat& format) {
@@ -37,12 +37,12 @@ class HeatMap {
     ++frames_;
   }
 
-  /// Mean absolute difference of the sample that differs most.
+  /// Returns the largest mean absolute difference of any sample position.
   [[nodiscard]] double peak() const {
     return sums_.empty() ? 0 : static_cast<double>(*std::max_element(sums_.begin(), sums_.end())) / frames_;
   }
 
-  /// The brightest colour stands for peak().
+  /// Returns the map as a picture. Its brightest colour means peak().
   [[nodiscard]] Image image() const {
     Image image(format_.width, format_.height);
     const double scale = peak() > 0 ? 1 / (peak() * frames_) : 0;
@@ -83,7 +83,7 @@ void check_command_line(const Session& session, const MetricRunOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-/// Memory for each of the two videos.
+/// Returns how many bytes each of the two sources may use.
 std::uint64_t source_memory(const MetricRunOptions& o) { return o.limits.max_memory / 8 * 3; }
 
 std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, const std::string& path) {
@@ -117,7 +117,7 @@ void require_memory(const MetricRunOptions& o, const VideoFormat& format) {
               {.file = o.reference});
 }
 
-/// The message of a missed threshold; empty if it is met.
+/// Returns the message for a threshold that was missed. Empty if all were met.
 std::string missed(const MetricRunOptions& o, const ComparedVideo& video) {
   if (o.bit_exact && video.quality.first_difference) {
     return fmt::format("{} is not identical: {}", video.name, to_string(*video.quality.first_difference));

@@ -21,7 +21,7 @@ struct MetricRunOptions {
   int width = 0;
   int height = 0;
   std::int64_t first_frame = 0;
-  std::int64_t max_frames = 0;  ///< 0: all
+  std::int64_t max_frames = 0;  ///< 0: all frames
   std::optional<FrameRate> rate;
   bool ssim = true;
   bool bit_exact = false;
@@ -30,12 +30,13 @@ struct MetricRunOptions {
   std::string json;
   std::string heatmap;
   Limits limits;
-  Durability durability = Durability::process;  ///< of all files that are written
+  Durability durability = Durability::process;  ///< of all files that this program writes
 };
 
 void add_options(CLI::App& app, MetricRunOptions& options);
 
-/// Compares and prints the results. Returns the exit code: 3 if --bitexact or --min-psnr is missed. Throws Error.
+/// Compares the videos and prints the results. Returns the exit code: 3 if --bitexact or --min-psnr is not met. Throws
+/// Error.
 [[nodiscard]] int run_metrics(const Session& session, const MetricRunOptions& options);
 
 }  // namespace c63::tools

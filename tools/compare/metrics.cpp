@@ -16,7 +16,7 @@ namespace {
 
 std::string size_of(const VideoFormat& f) { return fmt::format("{}x{}", f.width, f.height); }
 
-/// The place of a byte of a frame.
+/// Returns the plane and position of the byte at `offset` in a frame.
 FirstDifference locate(std::size_t offset, const VideoFormat& format) {
   FirstDifference d;
   while (d.plane < 2 && offset >= plane_bytes(format.width, format.height, d.plane)) {
@@ -85,7 +85,7 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
                 fmt::format("{} is {}, {} is {}; c63cmp does not scale", reference_name, size_of(format), other_name,
                             size_of(other_format)));
   }
-  // Known before the first frame if both are files.
+  // If both are files, different numbers of frames are found before the first frame is compared.
   const auto reference_count = reference.frame_count();
   const auto other_count = other.frame_count();
   if (reference_count && other_count && *reference_count != *other_count) {

@@ -14,14 +14,15 @@
 
 namespace c63::tools {
 
-/// How one frame differs from its reference.
+/// How a frame differs from the reference's frame.
 struct FrameQuality {
   std::array<std::uint64_t, 3> sse{};
-  std::array<double, 3> ssim{};  ///< NaN for planes without an 8x8 window
+  std::array<double, 3> ssim{};  ///< NaN for planes smaller than the 8x8 window
   bool identical = false;
 };
 
-/// The first sample in which two videos differ. x and y are -1 in chroma if a side is odd: its rows then differ in length.
+/// The first sample in which two videos differ. If a side of the picture is odd, x and y are -1 for chroma, whose rows
+/// then have no fixed length.
 struct FirstDifference {
   std::int64_t frame = 0;
   int plane = 0;
@@ -31,27 +32,27 @@ struct FirstDifference {
   int value = 0;
 };
 
-/// "frame 3, plane U, x 17, y 4: 128 instead of 127"
+/// Returns text such as "frame 3, plane U, x 17, y 4: 128 instead of 127".
 [[nodiscard]] std::string to_string(const FirstDifference& difference);
 
-/// How one video differs from its reference. Means over frames are those of FFmpeg's psnr and ssim filters: PSNR of the
-/// summed squared error, SSIM as the mean over frames.
+/// How a video differs from its reference. PSNR is from the squared error summed over all frames, SSIM is the mean over
+/// frames, as in FFmpeg's psnr and ssim filters.
 struct VideoQuality {
   VideoFormat format;
-  std::array<std::uint64_t, 3> samples{};  ///< of each plane of a frame
+  std::array<std::uint64_t, 3> samples{};  ///< number of samples in each plane of a frame
   std::int64_t frame_count = 0;
-  std::vector<FrameQuality> frames;  ///< if MetricOptions::keep_frames asks for them
-  double lowest_psnr = 0;            ///< of all planes of a frame
+  std::vector<FrameQuality> frames;  ///< filled only with MetricOptions::keep_frames
+  double lowest_psnr = 0;            ///< lowest PSNR of any frame, all planes together
   std::int64_t lowest_at = 0;
   QualityTotals totals;
   std::optional<FirstDifference> first_difference;
   std::int64_t different_frames = 0;
 
-  /// PSNR of one frame; plane 3 is all planes together.
+  /// Returns the PSNR of a plane of one frame; plane 3 means all planes together.
   [[nodiscard]] double psnr_of(const FrameQuality& frame, int plane) const;
-  /// SSIM of one frame over all planes, weighted by their sizes.
+  /// Returns the SSIM of one frame: the mean over its planes, weighted by their sizes.
   [[nodiscard]] double ssim_of_all(const FrameQuality& frame) const;
-  /// The same for the whole video.
+  /// Returns the SSIM of the whole video over all planes, weighted by their sizes.
   [[nodiscard]] double ssim_of_all() const;
   [[nodiscard]] double psnr_of_video(int plane) const;
 };
@@ -59,18 +60,19 @@ struct VideoQuality {
 /// SSIM in dB, as FFmpeg prints it.
 [[nodiscard]] double ssim_db(double ssim);
 
-/// Gets every pair of frames: index, how they differ, reference, other. The video's format and samples are known.
+/// Called for each pair of frames: index, how they differ, reference, other. The video's format and samples are set
+/// already.
 using FramePairVisitor = std::function<void(std::int64_t, const FrameQuality&, const VideoQuality&, std::span<const std::uint8_t>,
                                             std::span<const std::uint8_t>)>;
 
 struct MetricOptions {
   bool ssim = true;
   bool stop_at_difference = false;
-  bool keep_frames = true;  ///< 56 bytes each
+  bool keep_frames = true;  ///< takes 56 bytes per frame
 };
 
-/// Compares frame by frame, by index. Throws Error (comparison): C63-CMP-SIZE for different picture sizes,
-/// C63-CMP-COUNT for different numbers of frames. Throws Error (input) if there is no frame.
+/// Compares frames of the same index. Throws Error (comparison): C63-CMP-SIZE for different picture sizes,
+/// C63-CMP-COUNT for different numbers of frames. Throws Error (input) if there are no frames.
 [[nodiscard]] VideoQuality compare_videos(FrameSource& reference, const std::string& reference_name, FrameSource& other,
                                           const std::string& other_name, const MetricOptions& options = {},
                                           const FramePairVisitor& visit = {}, const std::stop_token& stop = {});

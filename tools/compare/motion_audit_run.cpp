@@ -31,12 +31,13 @@ using nlohmann::ordered_json;
 constexpr std::array kFaultsShown = {MotionFault::not_smallest, MotionFault::not_first, MotionFault::leaves_window,
                                      MotionFault::leaves_plane};
 
-/// The planes of a source's frames as the codec lays them out: filled linearly, then zero.
+/// The planes of a source's frames in the codec's layout: the samples one after another, then zeros up to the padded
+/// size.
 class SourcePlanes {
  public:
   SourcePlanes(FrameSource& source, const std::string& path) : source_(source), path_(path) {}
 
-  /// Reads frame `index`. Frames are read in order, as many sources have them in no other.
+  /// Reads frame `index`. Frames must be read in order, because some sources have no other order.
   void read(std::int64_t index) {
     const VideoFormat format = source_.format();
     frame_.resize(frame_bytes(format.width, format.height));
@@ -45,7 +46,7 @@ class SourcePlanes {
                   {.file = path_, .frame = index});
     }
   }
-  /// Makes planes of the sizes of `like` of the frame that was read last.
+  /// Copies the frame that was read last into planes of the sizes of `like`.
   void lay_out(const std::array<ConstPlaneView, 3>& like) {
     const VideoFormat format = source_.format();
     const auto planes = split_planes(std::span<const std::uint8_t>(frame_), format.width, format.height);
@@ -65,7 +66,7 @@ class SourcePlanes {
   std::array<ConstPlaneView, 3> views_;
 };
 
-/// What was found in the whole stream.
+/// The results for the whole stream.
 struct StreamAudit {
   MotionAudit all;
   std::int64_t frames = 0;

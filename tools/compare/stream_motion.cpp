@@ -38,7 +38,7 @@ FrameMotion StreamMotion::decode(StreamFrame&& coded) {
   frame.index = coded.index;
   const ParsedFrame& parsed = coded.parsed;
   if (parsed.repeat) return frame;
-  // Three pictures, what a task holds, the source's frame and what exact search copies.
+  // Three pictures, the memory of a decoding task, the source's frame, and the copies that exact search makes.
   const std::uint64_t needed = 9 * parsed.geometry.padded_samples();
   if (needed > limits_.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
@@ -55,7 +55,7 @@ FrameMotion StreamMotion::decode(StreamFrame&& coded) {
   if (free == nullptr) throw Error(ErrorKind::internal, "C63-INTERNAL", "a decoder needs more than three pictures");
   pictures_ = chain_.next(key, parsed.advances_reference, *free);
   task_.begin(std::move(coded), FramePictures(pictures_));
-  static_cast<void>(task_.run(trace_));  // runs to the end, since its reference is complete
+  static_cast<void>(task_.run(trace_));  // returns only when the frame is done, because its reference is complete
   const std::exception_ptr fault = task_.fault();
   if (!key && !fault) frame.motion = task_.motion();
   task_.end();

@@ -15,24 +15,23 @@
 
 namespace c63::tools {
 
-/// One coded frame with its vectors and what they point into.
+/// A coded frame, its vectors, and the planes that they refer to.
 struct FrameMotion {
   std::int64_t index = 0;
   bool has_vectors = false;                 ///< false for key frames and repeats
-  std::array<MotionField, 3> motion;        ///< with the vectors that a frame inherits
-  std::array<ConstPlaneView, 3> reference;  ///< the padded planes; valid until the next call
+  std::array<MotionField, 3> motion;        ///< the vectors, including those inherited from the frame before
+  std::array<ConstPlaneView, 3> reference;  ///< the reference's padded planes; valid until the next call of next()
 };
 
-/// Decodes a stream frame by frame and keeps the reference of each, with the padding that FrameDecoder leaves out.
+/// Decodes a stream frame by frame. Keeps each frame's reference with its padding, which FrameDecoder leaves out.
 class StreamMotion {
  public:
   StreamMotion(const std::string& path, const Limits& limits);
 
-  /// The next frame; empty at the end. Throws Error (input, limit) with file, frame and offset.
+  /// Returns the next frame; nothing at the end. Throws Error (input, limit) with file, frame and offset.
   [[nodiscard]] std::optional<FrameMotion> next();
 
-  /// Width and height of the picture: those of the first frame. Decodes nothing. Throws Error (input) for an empty
-  /// stream.
+  /// Returns the size of the first frame's picture. Decodes no samples. Throws Error (input) for an empty stream.
   [[nodiscard]] VideoFormat format();
 
  private:
@@ -43,13 +42,13 @@ class StreamMotion {
   Limits limits_;
   std::unique_ptr<ByteSource> bytes_;
   StreamReader reader_;
-  std::optional<StreamFrame> ahead_;  ///< the next frame
+  std::optional<StreamFrame> ahead_;  ///< the next frame, not yet decoded
   bool begun_ = false;
-  PicturePool pool_{3};  ///< the frame's picture and the two earlier ones that it may need
+  PicturePool pool_{3};  ///< the picture of the frame, and two earlier ones that it may refer to
   ReferenceChain chain_;
   FrameTask task_;
   TraceRow trace_;
-  FramePictures pictures_;  ///< of the last frame
+  FramePictures pictures_;  ///< those of the last frame
 };
 
 }  // namespace c63::tools

@@ -5,7 +5,7 @@
 
 namespace c63::tools {
 
-/// Which samples of a decoded frame a program writes.
+/// The samples of a decoded frame that a program writes.
 enum class DecodeOutput { picture, prediction };
 
 /// Does what the options of c63dec or c63pred say. Returns the exit code. Throws Error.

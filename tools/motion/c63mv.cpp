@@ -1,4 +1,4 @@
-// Shows the motion in c63 streams, and searches the motion of films.
+// c63mv: shows the motion in c63 streams, and searches the motion of films.
 
 #include "motion/motion_run.h"
 

@@ -33,13 +33,13 @@ std::uint32_t sad_of(const ConstPlaneView& current, const ConstPlaneView& refere
   return sad;
 }
 
-/// Calls `take` with the place of each block and its vector; a block may come more than once.
+/// Calls `take` with the column and row of each luma block and its vector. A block may come several times.
 template <typename Take>
 void for_each_block(std::span<const CodecVector> vectors, const ConstPlaneView& current, int step, const Take& take) {
   for (const CodecVector& v : vectors) {
     if (v.source >= 0) continue;
     const CodecField::Vector vector{in_units(v.motion_x, v.scale), in_units(v.motion_y, v.scale)};
-    // Blocks whose middle, at 4 and 4, is in the codec's block.
+    // The luma blocks whose middle sample (4, 4) lies in the codec's block.
     const auto first = [](int low) { return std::max(0, (low + 3) / 8); };
     const auto end = [](int high, int side) { return std::clamp((high + 3) / 8, 0, side / 8); };
     const int left = v.to_x - v.width / 2;
@@ -93,9 +93,9 @@ void predict_frame(std::span<const std::uint8_t> reference, const PlaneBlocks& l
                    std::span<std::uint8_t> prediction) {
   const auto from = split_planes(reference, format.width, format.height);
   const auto to = split_planes(prediction, format.width, format.height);
-  const int planes = format.width % 2 == 0 && format.height % 2 == 0 ? 3 : 1;  // chroma of odd sides has no rows
+  const int planes = format.width % 2 == 0 && format.height % 2 == 0 ? 3 : 1;  // no chroma rows if a side is odd
   for (int p = 0; p < planes; ++p) {
-    const int part = p == 0 ? 1 : 2;  // chroma has half the samples a side
+    const int part = p == 0 ? 1 : 2;  // chroma has half the samples in each direction
     const int width = format.width / part;
     const int height = format.height / part;
     for (int y = 0; y < height; ++y) {

@@ -10,16 +10,17 @@
 
 namespace c63::tools {
 
-/// The codec's vector of each 8x8 block: of those from earlier frames whose block covers the middle of it, the last one.
-/// SADs are in `reference`, whose edges are repeated outside of it.
+/// Returns a vector for each 8x8 block from those that a film's codec has used. Only vectors to earlier frames count.
+/// If several codec blocks cover the middle of an 8x8 block, the last one counts. SADs are measured in `reference`,
+/// whose edge samples are repeated outside.
 [[nodiscard]] CodecField codec_field(std::span<const CodecVector> vectors, const ConstPlaneView& current,
                                      const ConstPlaneView& reference);
 
-/// The sum of its SADs, over every fourth block each way where the picture is large.
+/// Returns the sum of the SADs of codec_field(). In a large picture, only every fourth block in each direction is used.
 [[nodiscard]] std::uint64_t codec_cost(std::span<const CodecVector> vectors, const ConstPlaneView& current,
                                        const ConstPlaneView& reference);
 
-/// Predicts a frame in linear 4:2:0 layout by luma's vectors; chroma's are half of them.
+/// Predicts a frame, planes one after another in 4:2:0, by the vectors of luma. Chroma uses half of each vector.
 void predict_frame(std::span<const std::uint8_t> reference, const PlaneBlocks& luma, const VideoFormat& format,
                    std::span<std::uint8_t> prediction);
 

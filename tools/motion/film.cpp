@@ -15,15 +15,15 @@
 namespace c63::tools {
 namespace {
 
-constexpr std::size_t kMostBatch = 8;  // pairs that are searched together
+constexpr std::size_t kMostBatch = 8;  // most pairs that are searched together
 constexpr int kMostCodecDistance = 8;
-constexpr std::size_t kGuard = 64;  // see MotionSettings::guarded
+constexpr std::size_t kGuard = 64;  // guard around planes in bytes, see MotionSettings::guarded
 
 constexpr int whole_blocks(int side) { return (side + 7) / 8; }
 
 }  // namespace
 
-/// A frame of the film; its memory is used again.
+/// A frame of the film. Its memory is reused for later frames.
 struct FilmMotion::Picture {
   Picture(const VideoFormat& format, int columns, int rows)
       : bytes(frame_bytes(format.width, format.height)),
@@ -120,7 +120,7 @@ void FilmMotion::read_pictures(const std::stop_token& stop) {
   changed_.notify_all();
 }
 
-/// Waits for a picture. Returns false at the end.
+/// Waits for frames from the reader. Returns false after the last one.
 bool FilmMotion::take_pictures() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !read_.empty() || ended_; });
@@ -154,7 +154,7 @@ FilmMotion::PicturePointer FilmMotion::reference_of(const Picture& picture) cons
   return best;
 }
 
-/// Searches the frames whose references are there, or can never be.
+/// Searches frames whose references have been read, and takes frames that will never have one.
 void FilmMotion::search_batch() {
   batch_.clear();
   handed_out_ = 0;
@@ -185,7 +185,7 @@ void FilmMotion::search_batch() {
                                 settings_.quarters ? quarters_.data() : nullptr};
     arena_.execute([&] { search_.search(pairs, results); });
   }
-  // What no frame needs any more is filled again. The batch itself keeps its own pictures until the next one.
+  // Frames that no search needs any more go back to the reader. Those of the last batch stay until the next one.
   while (!pictures_.empty() &&
          pictures_.front()->index < next_ - static_cast<std::int64_t>(batch_.size()) - std::max(0, history_)) {
     const std::lock_guard lock(mutex_);

@@ -18,33 +18,34 @@
 
 namespace c63::tools {
 
-/// What is wanted of a film's frames.
+/// What FilmMotion computes of a film's frames.
 struct FilmSettings {
   MotionSettings motion;
-  int distance = 1;       ///< frames from a frame back to the one that it is searched in; negative: on to a later one
+  int distance = 1;       ///< how many frames before a frame its reference is; negative: after it
   bool seconds = false;   ///< see MotionResults
   bool quarters = false;  ///< see MotionResults
   bool pictures = false;  ///< MotionFrame::picture
   bool predictions = false;      ///< MotionFrame::prediction
-  std::int64_t first_index = 0;  ///< number of the source's first frame in the film
-  int threads = 0;               ///< that search on the CPU; 0: all
+  std::int64_t first_index = 0;  ///< number in the film of the source's first frame
+  int threads = 0;               ///< number of threads for searches on the CPU; 0: all
 };
 
-/// Decodes a film on a thread of its own, and meanwhile searches the motion between its frames. Takes the same memory
-/// for every length. Sides that are no multiples of 8 are padded by repeating the last column and row.
+/// Decodes a film on a separate thread, and searches the motion between its frames at the same time. Its memory does
+/// not depend on the film's length. If a side is not a multiple of 8, the last column or row is repeated.
 class FilmMotion {
  public:
-  /// `codec_vectors` is that of the source's SourceOptions; null: they are not wanted. With them, a frame is searched
-  /// in the one of the eight before it that its codec's vectors fit best, since FFmpeg does not tell which one they
-  /// refer to. Throws Error (limit, C63-MAX-MEMORY) if the pictures and `reserve` bytes exceed the limit.
+  /// `codec_vectors` is shared with the source (SourceOptions), or null if the codec's vectors are not wanted. FFmpeg
+  /// does not tell which frame they refer to. So with them, the reference of a frame is that of the eight frames before
+  /// it that fits these vectors best. Throws Error (limit, C63-MAX-MEMORY) if the pictures and `reserve` bytes exceed
+  /// `max_memory`.
   FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std::vector<CodecVector>> codec_vectors,
              PairSearch search, const FilmSettings& settings, std::uint64_t reserve, std::uint64_t max_memory);
   ~FilmMotion();
   FilmMotion(const FilmMotion&) = delete;
   FilmMotion& operator=(const FilmMotion&) = delete;
 
-  /// The next frame, which stays until the next call; null at the end. Waits for no more frames than it needs. Throws
-  /// what the source threw, after the frames before.
+  /// Returns the next frame, valid until the next call, or null at the end. Waits only for the frames that it needs. If
+  /// the source throws, the frames before are returned first, then the error is thrown.
   [[nodiscard]] const MotionFrame* next();
 
  private:
@@ -67,10 +68,10 @@ class FilmMotion {
   VideoFormat format_;
   int columns_;
   int rows_;
-  int history_;  ///< how far before a frame its reference may be
-  int ahead_;    ///< how far after it
+  int history_;  ///< most frames that a reference lies before its frame
+  int ahead_;    ///< most frames that a reference lies after its frame
 
-  // Pictures from the reader and back.
+  // Frames that the reader has filled, and empty ones that it may fill.
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<PicturePointer> empty_;
@@ -78,11 +79,11 @@ class FilmMotion {
   bool ended_ = false;
   std::exception_ptr fault_;
 
-  std::deque<PicturePointer> pictures_;  ///< the last ones, and those still to be searched
-  std::int64_t next_ = 0;                ///< the next frame to search
+  std::deque<PicturePointer> pictures_;  ///< frames not yet searched, and the last ones before them, in order
+  std::int64_t next_ = 0;                ///< number of the next frame to search
   bool source_ended_ = false;
 
-  // The frames of a batch, and what was found for those with a reference.
+  // A frame of a batch, and the result of its search if it has a reference.
   struct Searched {
     PicturePointer picture;
     PicturePointer reference;  ///< null: none
@@ -96,7 +97,7 @@ class FilmMotion {
   std::vector<std::uint16_t> quarters_;
   MotionFrame frame_;
 
-  std::jthread reader_;  ///< last: it uses all that is above
+  std::jthread reader_;  ///< declared last, because it uses all members above
 };
 
 }  // namespace c63::tools

@@ -26,7 +26,7 @@ bool has_type(const MotionOptions& o, const std::string& type) {
   return std::ranges::find(o.types, type) != o.types.end();
 }
 
-/// A film's luma blocks: a row each, without those of frames that have no reference.
+/// CSV with a row for each luma block of a film. Frames without a reference have no rows.
 class FilmCsvOutput final : public MotionOutput {
  public:
   explicit FilmCsvOutput(const MotionOptions& o) : file_(o.output, o.durability) {
@@ -62,7 +62,7 @@ class FilmCsvOutput final : public MotionOutput {
   TextFile file_;
 };
 
-/// numpy's arrays, a row for each frame that has a reference.
+/// Arrays for numpy, with a row for each frame that has a reference.
 class NpzOutput final : public MotionOutput {
  public:
   explicit NpzOutput(const MotionOptions& o) : options_(o), file_(o.output, o.durability) {}
@@ -125,8 +125,8 @@ class NpzOutput final : public MotionOutput {
   std::optional<std::size_t> codec_sads_;
 };
 
-/// Middlebury's files of optical flow: a vector for each sample, from a frame to its reference. A file a frame where
-/// the name has a place for the frame's number, else one file.
+/// Middlebury optical-flow files: for each sample a vector to the frame's reference. If the name has a place for a
+/// frame's number, each frame gets a file; else there is one file.
 class FlowOutput final : public MotionOutput {
  public:
   explicit FlowOutput(const MotionOptions& o) : options_(o), name_(o.output) {}

@@ -6,7 +6,7 @@
 
 namespace c63::tools {
 
-/// The output of a format that films have for themselves, or null for any other.
+/// Returns the output of a format that only films have, or null for other formats.
 [[nodiscard]] std::unique_ptr<MotionOutput> make_film_output(const MotionOptions& options);
 
 }  // namespace c63::tools

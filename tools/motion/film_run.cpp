@@ -23,7 +23,7 @@
 namespace c63::tools {
 namespace {
 
-/// A film's source that writes all of its codec's vectors to a file, in the order in which FFmpeg has them.
+/// A film's source that also writes the codec's vectors to a file, in FFmpeg's order.
 class ListedSource final : public FrameSource {
  public:
   ListedSource(std::unique_ptr<FrameSource> source, std::shared_ptr<std::vector<CodecVector>> vectors,

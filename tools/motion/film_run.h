@@ -13,13 +13,13 @@
 
 namespace c63::tools {
 
-/// Adds the options of films.
+/// Adds the options that only films have.
 void add_film_options(CLI::App& app, MotionOptions& options);
 
-/// Throws Error (usage) for options that do not go together.
+/// Throws Error (usage) if options contradict each other.
 void check_film_options(const MotionOptions& options);
 
-/// A film that was opened, and what its frames say of its codec.
+/// An opened film, and the vectors of its codec for the frame that was read last.
 struct OpenedFilm {
   std::unique_ptr<FrameSource> source;
   std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};  ///< null: not wanted
@@ -28,7 +28,7 @@ struct OpenedFilm {
 /// Opens an input from which nothing has been read.
 [[nodiscard]] OpenedFilm open_film(const Session& session, const MotionOptions& options, std::unique_ptr<InputFile> file);
 
-/// Takes the frames that are wanted of a film to the output. `truth` and `output` may be null.
+/// Passes the requested frames of a film to the output. `truth` and `output` may be null. Returns the summary.
 [[nodiscard]] MotionSummary show_film(const Session& session, const MotionOptions& options, OpenedFilm film,
                                       const MotionTruth* truth, MotionOutput* output);
 

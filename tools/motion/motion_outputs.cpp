@@ -78,7 +78,7 @@ class CsvOutput final : public MotionOutput {
   TextFile file_;
 };
 
-/// Writes frames as they come, so the summary is the last member.
+/// Frames are written as they come, so the summary is the last member.
 class JsonOutput final : public MotionOutput {
  public:
   explicit JsonOutput(const MotionOptions& o) : options_(o), file_(o.output, o.durability) {
@@ -163,12 +163,12 @@ class JsonOutput final : public MotionOutput {
 
 int scale_of(const MotionOptions& o, int width) { return o.scale > 0 ? o.scale : std::clamp(1100 / width, 1, 4); }
 
-/// Returns the number of pictures next to each other: one for each type.
+/// Returns how many pictures are next to each other, one for each requested type.
 std::size_t panel_count(const MotionOptions& o) {
   return static_cast<std::size_t>(wants(o, "mv")) * (o.codec_vectors ? 2 : 1) + static_cast<std::size_t>(wants(o, "sad")) + static_cast<std::size_t>(wants(o, "bits"));
 }
 
-/// A picture for each requested type, next to each other.
+/// Returns the pictures of all requested types next to each other.
 Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
   OverlayOptions overlay;
   overlay.background = o.overlay == "pred" ? OverlayOptions::Background::prediction : OverlayOptions::Background::reconstruction;
@@ -196,7 +196,7 @@ Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
   return all;
 }
 
-/// A side of the coded picture.
+/// Returns a side of the coded picture, which is padded to a multiple of 16.
 std::uint64_t padded(int side) { return static_cast<std::uint64_t>((side + 15) / 16 * 16); }
 
 [[noreturn]] void fail_without_frame(std::int64_t frame) {
@@ -243,7 +243,8 @@ class PageOutput final : public MotionOutput {
   [[nodiscard]] bool wants_pictures() const override { return true; }
 
   [[nodiscard]] std::uint64_t memory(int width, int height) const override {
-    // The shown picture, FFmpeg's copies, and the coded picture as bytes and as text: at most 1.5 bytes a sample each.
+    // The shown picture, FFmpeg's copies of it, and the coded picture as bytes and as text. Each takes at most 1.5
+    // bytes per sample.
     return padded(width) * padded(height) * 6 + TextFile::kMemory;
   }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {

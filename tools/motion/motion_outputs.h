@@ -13,26 +13,26 @@
 
 namespace c63::tools {
 
-/// How an output that a stop cut short is completed: commit_stopped().
+/// What commit_stopped() needs to complete an output that a stop has cut short.
 struct StoppedMotion {
   std::string path;
   bool replaces = false;
   std::shared_ptr<spdlog::logger> log;
 };
 
-/// An output for the frames of a stream.
+/// An output of c63mv, for the frames of a stream or film.
 class MotionOutput {
  public:
   virtual ~MotionOutput() = default;
-  /// Returns the most bytes that the output needs for a frame, besides the frame itself.
+  /// Returns how many bytes the output needs for a frame, in addition to the frame itself.
   [[nodiscard]] virtual std::uint64_t memory(int width, int height) const = 0;
-  /// What the output takes of a film's frames besides their motion.
+  /// Returns true if the output needs a film's pictures, not only their motion.
   [[nodiscard]] virtual bool wants_pictures() const { return false; }
   virtual void add(const MotionFrame& frame, const MotionTruth* truth) = 0;
-  /// From here on the frames belong to another stream. For outputs that take two.
+  /// Says that the next frames belong to a second stream. Only for outputs that show two.
   virtual void end_stream(const MotionSummary& /*summary*/, const std::string& /*next*/) {}
   virtual void finish(const MotionSummary& summary) = 0;
-  /// A stop cut the frames short. Called before finish().
+  /// Says that a stop has ended the frames early. Must be called before finish().
   void set_stopped(StoppedMotion stopped) { stopped_ = std::move(stopped); }
 
  protected:
@@ -47,8 +47,8 @@ class MotionOutput {
   std::optional<StoppedMotion> stopped_;
 };
 
-/// Returns the output of options.format, or null for none. Throws Error (usage, output).
-/// `film` has the format of a film; null: the input is a c63 stream.
+/// Returns the output for options.format; null if there is none. `film` is the format of a film, or null for a c63
+/// stream. Throws Error (usage, output).
 [[nodiscard]] std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& options, const VideoFormat* film);
 
 }  // namespace c63::tools

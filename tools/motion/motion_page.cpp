@@ -15,7 +15,7 @@
 #include "pictures/picture_file.h"
 
 namespace c63::tools::motion_files {
-// Made from tools/motion/page during the build.
+// Made from tools/motion/page in the build.
 extern const std::string_view html;
 extern const std::string_view css;
 extern const std::string_view js;
@@ -26,9 +26,10 @@ namespace {
 
 std::uint8_t low_byte(std::uint32_t value) { return static_cast<std::uint8_t>(value & 255); }
 
-/// The values of luma's blocks as samples of a picture, three rows of blocks' values one below the other:
-/// vector x + 128, vector y + 128, 255 where the block is predicted by a vector; SAD (high, low), levels that are not zero;
-/// bits of coefficients (high, low), bits of the vector.
+/// Returns the values of the luma blocks as a picture of three parts, one below the other, with a pixel per block. R,
+/// G, B are: in the first, vector x + 128, vector y + 128, 255 if a vector predicts the block; in the second, SAD (high
+/// byte, low byte), number of levels that are not zero; in the third, bits of coefficients (high, low), bits of the
+/// vector.
 Image values_of(const MotionFrame& frame) {
   const PlaneBlocks& luma = frame.blocks.planes[0];
   Image image(luma.columns, 3 * luma.rows);
@@ -49,8 +50,8 @@ Image values_of(const MotionFrame& frame) {
 }
 
 
-/// The values of a film's blocks, in the same place. Vectors are in quarters of a sample, plus 32768:
-/// vector x (high, low), 255 where the block has a vector; SAD (high, low), 0; vector y (high, low), 0.
+/// Returns the values of a film's blocks in the same way. Vectors are in quarters of a sample, plus 32768: vector x
+/// (high, low), 255 if the block has a vector; SAD (high, low), 0; vector y (high, low), 0.
 Image film_values(const MotionFrame& frame, bool of_codec) {
   const PlaneBlocks& luma = frame.blocks.planes[0];
   Image image(luma.columns, 3 * luma.rows);
@@ -90,7 +91,8 @@ void MotionPage::begin_stream(const std::string& name) {
   ++streams_;
 }
 
-/// A film's frame, and its codec's field as the same frame of a second stream, which has the picture of the first.
+/// Adds a film's frame. The vectors of its codec, if there are any, become the same frame of a second stream, which
+/// shows the same picture.
 void MotionPage::add_film(const MotionFrame& frame) {
   if (frames_ == 0) first_index_ = frame.index;
   const auto [width, height] = shown_size(frame);
@@ -116,7 +118,7 @@ void MotionPage::add(const MotionFrame& frame) {
   if (frame.film) return add_film(frame);
   const FrameBlocks& blocks = frame.blocks;
   const std::uint64_t bits = blocks.bits.sum();
-  const bool alone = blocks.repeat && frames_ == 0;  // the previous picture is not shown, so this repeat has its own
+  const bool alone = blocks.repeat && frames_ == 0;  // the page does not have the picture that this frame repeats
   if (frames_ == 0) first_index_ = frame.index;
   if (blocks.repeat && !alone) {
     if (repeats_ > 0 && bits != repeat_bits_) end_run();
@@ -129,7 +131,7 @@ void MotionPage::add(const MotionFrame& frame) {
   const auto [width, height] = shown_size(frame);
   width_ = width;
   height_ = height;
-  Image values(1, 3);  // a repeat has none
+  Image values(1, 3);  // a repeat has no values
   if (!blocks.repeat) {
     columns_ = blocks.planes[0].columns;
     rows_ = blocks.planes[0].rows;

@@ -12,20 +12,19 @@
 namespace c63::tools {
 
 /// A self-contained page that shows the frames of one stream, or of two next to each other, with the values of their
-/// luma blocks. Frames go into the file as they come: a JPEG to look at, and a PNG whose samples are the blocks'
-/// values.
+/// luma blocks. Frames are written as they come: a JPEG of the picture, and a PNG whose pixels are the blocks' values.
 class MotionPage {
  public:
-  /// `types` (mv, sad, bits) can be shown. Throws Error (usage, C63-NO-PNG) in a build without FFmpeg.
+  /// `types` are what the page can show: mv, sad, bits. Throws Error (usage, C63-NO-PNG) in a build without FFmpeg.
   MotionPage(OutputFile& file, const std::string& title, const std::vector<std::string>& types, bool of_predictions);
 
-  /// From here on the frames belong to another stream.
+  /// Says that the next frames belong to another stream.
   void begin_stream(const std::string& name);
   void add(const MotionFrame& frame);
   void end_stream(const MotionSummary& summary);
   void finish();
 
-  /// of the current stream
+  /// Returns true if the current stream has frames.
   [[nodiscard]] bool has_frames() const { return frames_ > 0; }
 
  private:
@@ -35,20 +34,20 @@ class MotionPage {
   OutputFile& file_;
   std::vector<std::string> types_;
   bool of_predictions_;
-  std::string tail_;  ///< the end of the page, written after the frames
+  std::string tail_;  ///< the end of the page, to be written after the frames
   std::string name_;
   int streams_ = 0;
   bool film_ = false;
-  bool has_codec_ = false;  ///< a film's second field
+  bool has_codec_ = false;  ///< a film's codec vectors are shown as a second stream
   int width_ = 0;
   int height_ = 0;
   int columns_ = 0;
   int rows_ = 0;
-  std::int64_t frames_ = 0;       ///< number of frames of the stream
-  std::int64_t first_index_ = 0;  ///< index of the first shown frame of the stream
-  // Repeats in a row are one entry of the page, so that any number of them takes no memory.
+  std::int64_t frames_ = 0;       ///< number of frames of this stream so far
+  std::int64_t first_index_ = 0;  ///< index of the first frame of this stream
+  // Repeats in a row become one entry of the page, so that their number takes no memory.
   std::int64_t repeats_ = 0;
-  std::uint64_t repeat_bits_ = 0;  ///< of each
+  std::uint64_t repeat_bits_ = 0;  ///< bits of each of them
 };
 
 }  // namespace c63::tools

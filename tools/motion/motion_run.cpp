@@ -27,7 +27,7 @@
 namespace c63::tools {
 namespace {
 
-/// Returns the default output of a format.
+/// Returns the name of a format's output if the user names none.
 std::string output_of(const MotionOptions& o) {
   if (!o.output.empty() || o.format.empty()) return o.output;
   if (o.format == "png" || o.format == "html" || o.format == "flo") {
@@ -112,7 +112,7 @@ void add_options(CLI::App& app, MotionOptions& o) {
 
 namespace {
 
-/// The part of a stream that was shown.
+/// What was shown of a stream.
 struct StreamShown {
   MotionSummary summary;
   std::int64_t frames = 0;
@@ -120,11 +120,11 @@ struct StreamShown {
   int height = 0;
 };
 
-/// Takes the requested frames of a stream to the output.
+/// Passes the requested frames of a stream to the output.
 StreamShown show_stream(const Session& session, const MotionOptions& o, std::unique_ptr<InputFile> file, const MotionTruth* truth,
                         MotionOutput* output) {
   const std::string path = file->name();
-  // Raw sources have no size, so the first frame of the stream gives it.
+  // A raw source does not know its size, so it is taken from the first frame of the stream.
   std::unique_ptr<FrameSource> source;
   if (!o.source.empty()) {
     MotionStream beginning(path, nullptr, o.limits);
@@ -174,7 +174,7 @@ void check_stream_options(const MotionOptions& o) {
               "this is a c63 stream, whose own vectors are shown; --search searches its pictures, with the options and formats of films");
 }
 
-/// Shows the second stream next to the first. Returns its summary.
+/// Shows a second stream next to the first. Returns the summary of the second.
 MotionSummary show_beside(const Session& session, const MotionOptions& o, const StreamShown& first, MotionOutput& output) {
   output.end_stream(first.summary, o.beside);
   const StreamShown second = show_stream(session, o, std::make_unique<InputFile>(o.beside), nullptr, &output);
@@ -228,14 +228,14 @@ int run_motion(const Session& session, const MotionOptions& given) {
   }
   if (session.stop.stop_requested() && shown.frames == 0) {
     session.summary->info("stopped before the first frame: nothing is written");
-    return kExitDone;  // the exit code is the signal's, from the caller
+    return kExitDone;  // the caller returns the signal's exit code
   }
   const MotionSummary summary = o.beside.empty() || session.stop.stop_requested() ? shown.summary : show_beside(session, o, shown, *output);
   const bool stopped = session.stop.stop_requested();
   if (output && stopped) output->set_stopped({o.output, o.keep_partial || o.input == "-", session.log});
   if (output) output->finish(summary);
   if (stopped) session.summary->info("{}", stopped_text(shown.frames, {}));
-  // If the data go to standard output, messages must not.
+  // Messages must not go to standard output if the data go there.
   if (o.output == "-" || session.common.quiet) {
     session.log->debug("{}", shown.summary.text());
   } else {

@@ -20,30 +20,30 @@ namespace c63::tools {
 struct MotionOptions {
   std::string input;
   std::string output;
-  std::string format;             ///< empty: the summary only
-  std::string overlay = "recon";  ///< recon, pred
+  std::string format;             ///< empty: only the summary
+  std::string overlay = "recon";  ///< the picture under the drawing: recon or pred
   std::vector<std::string> types = {"mv", "sad", "bits"};
-  std::int64_t frame = -1;  ///< of a picture; -1: the first frame with vectors
+  std::int64_t frame = -1;  ///< number of the frame of a picture; -1: the first frame with vectors
   std::int64_t first_frame = 0;
-  std::int64_t max_frames = 0;    ///< 0: all
-  int scale = 0;                  ///< 0: chosen
+  std::int64_t max_frames = 0;    ///< 0: all frames
+  int scale = 0;                  ///< pixels per sample; 0: the program chooses
   std::string source;
-  std::string beside;  ///< a second stream, next to the first on a page
+  std::string beside;  ///< a second stream, which a page shows next to the first
   std::string truth;
-  bool search = false;            ///< films are always searched; a c63 stream's pictures only with this
-  SourceOptions film;             ///< how a film is opened; path and limits are those of here
+  bool search = false;            ///< search the pictures of a c63 stream, too; films are always searched
+  SourceOptions film;             ///< how to open a film; its path and limits are not used
   int range = 16;
   int distance = 1;
   int zero_bias = 0;
   bool second = false;
   bool quarters = false;
   bool codec_vectors = false;
-  std::string codec_list;         ///< a file for all of the codec's vectors
+  std::string codec_list;         ///< file for all vectors of the film's codec
   std::string backend = "auto";
   std::optional<int> device;
   Limits limits;
-  bool keep_partial = false;  ///< a part replaces an older file
-  Durability durability = Durability::process;  ///< of all files that are written
+  bool keep_partial = false;  ///< after a stop, the written part replaces an older file
+  Durability durability = Durability::process;  ///< of all files that this program writes
 };
 
 void add_options(CLI::App& app, MotionOptions& options);

@@ -40,8 +40,8 @@ MotionStream::MotionStream(std::unique_ptr<InputFile> file, std::unique_ptr<Fram
       max_memory_(limits.max_memory) {}
 
 void MotionStream::require_memory(const Geometry& geometry) const {
-  // In samples of a picture: 2.5 and three pictures with predictions for decoding, 2.5 for the values of blocks, two
-  // for the frame that is handed out, one for the source's frame.
+  // In units of the samples of a picture. For decoding: 2.5, and three pictures, each with its prediction. For the
+  // values of blocks: 2.5. For the returned frame: two. For the source's frame: one.
   const std::uint64_t samples = geometry.padded_samples();
   const std::uint64_t own = samples * 13 + (source_ ? samples : 0);
   const std::uint64_t more = reserve_ ? reserve_(geometry.width(), geometry.height()) : 0;
@@ -59,7 +59,7 @@ void MotionStream::decode(const StreamFrame& coded) {
     return;
   }
   if (frame_.picture.empty()) require_memory(coded.parsed.geometry);
-  frame_ = MotionFrame();  // until there is another one
+  frame_ = MotionFrame();  // if decoding throws, there is no old frame
   frame_.index = coded.index;
   DecodedFrame decoded = decoder_.decode(coded.bytes);
   frame_.picture = std::move(decoded.picture);
@@ -75,7 +75,7 @@ const MotionFrame* MotionStream::next() {
       decode(*coded);
     } catch (const Error& error) {
       ErrorPlace place = error.place();
-      place.frame = coded->index;  // the decoder has not seen repeats
+      place.frame = coded->index;  // the decoder counts no repeats, so its index is wrong
       throw Error(error.kind(), error.id(), error.message(), std::move(place));
     }
     std::span<const std::uint8_t> coded_picture = frame_.picture;

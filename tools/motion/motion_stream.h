@@ -16,9 +16,9 @@
 
 namespace c63::tools {
 
-/// The vectors that a film's own codec has, for each luma block: those from earlier frames.
+/// For each luma block, the vector that the film's own codec has used. Only vectors to earlier frames count.
 struct CodecField {
-  /// In units of 1/kUnits samples; the largest magnitudes that fit for those beyond.
+  /// In units of 1/kUnits samples. Larger components are limited to the range.
   struct Vector {
     std::int16_t x = 0;
     std::int16_t y = 0;
@@ -27,34 +27,35 @@ struct CodecField {
 
   std::vector<Vector> vectors;
   std::vector<std::uint8_t> inter;  ///< 1: the block has a vector
-  std::vector<std::uint32_t> sads;  ///< of the vectors, rounded to whole samples, in the frame's reference
+  std::vector<std::uint32_t> sads;  ///< of the vectors, rounded to whole samples, measured in the frame's reference
 };
 
-/// One decoded frame, with the values of its blocks.
+/// A decoded frame, and the values of its blocks.
 struct MotionFrame {
   std::int64_t index = 0;
   FrameBlocks blocks;
-  std::vector<std::uint8_t> picture;     ///< linear layout; for a repeat, the picture shown before
-  std::vector<std::uint8_t> prediction;  ///< linear layout
-  /// Sum of absolute differences of each block between the coded picture and its prediction, over the samples of the
-  /// picture. The coded picture is the source if there is one, else the reconstruction. Empty for repeats. Blocks
-  /// without a vector have no prediction: their values mean nothing, and nothing shows them.
+  std::vector<std::uint8_t> picture;     ///< planes one after another; a repeat has the picture shown before
+  std::vector<std::uint8_t> prediction;  ///< planes one after another
+  /// For each plane, the SAD of each block between the coded picture and its prediction. The picture is the source if
+  /// it is known, else the reconstruction. Only samples inside the picture count. Empty for repeats. Blocks without a
+  /// vector have no prediction, so their values mean nothing and are not shown.
   std::array<std::vector<std::uint32_t>, 3> sads;
   bool sad_of_source = false;
 
-  // Of films, whose motion is searched. Then blocks have no bits, and a frame without a reference is a key frame.
+  // True for a film, whose motion was searched. Its blocks have no bits, and a frame without a reference is a key
+  // frame.
   bool film = false;
-  std::int64_t reference = -1;          ///< the frame that was searched
-  std::vector<std::uint16_t> seconds;   ///< see MotionResults; empty where not wanted
-  std::vector<std::uint16_t> quarters;  ///< see MotionResults; empty where not wanted
-  std::optional<CodecField> codec;      ///< where it is wanted
+  std::int64_t reference = -1;          ///< number of the frame that was searched
+  std::vector<std::uint16_t> seconds;   ///< see MotionResults; empty: not wanted
+  std::vector<std::uint16_t> quarters;  ///< see MotionResults; empty: not wanted
+  std::optional<CodecField> codec;      ///< if the codec's vectors are wanted
 };
 
-/// Returns true if the coded blocks are rectangles of the picture. The codec fills its planes, whose rows are padded to
-/// multiples of 16, without regard to rows. So any other width is coded as a sheared picture.
+/// Returns true if the coded blocks are rectangles of the picture. The codec pads rows to multiples of 16, but fills
+/// them with samples one after another. With any other width, the coded picture is sheared.
 [[nodiscard]] constexpr bool blocks_line_up(int width) { return width % 16 == 0; }
 
-/// Returns the SADs of the 8x8 blocks of each coded plane of two frames in linear layout.
+/// Returns the SADs of the 8x8 blocks in each coded plane of two frames, whose planes lie one after another.
 [[nodiscard]] std::array<std::vector<std::uint32_t>, 3> block_sads(std::span<const std::uint8_t> a,
                                                                    std::span<const std::uint8_t> b,
                                                                    const FrameBlocks& blocks);
@@ -62,16 +63,16 @@ struct MotionFrame {
 /// Reads the frames of a coded stream one after another.
 class MotionStream {
  public:
-  /// `source` is the video that was encoded. It may be null.
+  /// `source` is the video that was encoded, or null if unknown.
   MotionStream(const std::string& path, std::unique_ptr<FrameSource> source, const Limits& limits);
-  /// The same for an input from which nothing has been read.
+  /// Reads from `file`, from which nothing may have been read before.
   MotionStream(std::unique_ptr<InputFile> file, std::unique_ptr<FrameSource> source, const Limits& limits);
 
-  /// Sets the memory that the receiver of the frames needs besides them, for a width and a height. The limit covers it,
-  /// too.
+  /// Sets a function that returns, for a width and height, how many bytes the user of the frames needs. They count
+  /// towards the memory limit.
   void set_reserve(std::function<std::uint64_t(int, int)> reserve) { reserve_ = std::move(reserve); }
 
-  /// Returns the next frame, valid until the next call, or null at the end. A repeat keeps the previous picture. Throws
+  /// Returns the next frame, valid until the next call; null at the end. A repeat has the previous picture. Throws
   /// Error (input, limit) with file, frame and offset.
   [[nodiscard]] const MotionFrame* next();
 

@@ -18,11 +18,11 @@ constexpr std::uint32_t kLongDirectoryEnd = 0x06064b50;
 constexpr std::uint32_t kLongDirectoryPlace = 0x07064b50;
 constexpr std::uint16_t kVersion = 20;
 constexpr std::uint16_t kLongVersion = 45;
-constexpr std::uint16_t kLongFields = 1;         // the id of an extra field
-constexpr std::uint16_t kFirstDay = 1 << 5 | 1;  // 1 January 1980: the same bytes at any time
-constexpr std::uint32_t kIsLong = 0xFFFFFFFF;    // the value is in the long form
+constexpr std::uint16_t kLongFields = 1;         // id of the extra field for zip64
+constexpr std::uint16_t kFirstDay = 1 << 5 | 1;  // 1 January 1980, so that equal content gives equal bytes
+constexpr std::uint32_t kIsLong = 0xFFFFFFFF;    // says that the value is in the zip64 field
 
-/// Little-endian.
+/// Appends a number, little-endian.
 template <typename Value>
 void put(std::string& text, Value value) {
   for (std::size_t i = 0; i < sizeof value; ++i)
@@ -41,7 +41,7 @@ struct NpzFile::Array {
   std::vector<int> row_shape;
   std::string path;
   std::unique_ptr<OutputFile> file = nullptr;
-  std::string piece = {};  ///< not yet written
+  std::string piece = {};  ///< bytes not yet written
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;
   std::uint32_t crc = 0;
@@ -51,7 +51,7 @@ struct NpzFile::Array {
     piece.clear();
   }
 
-  /// What a .npy file begins with.
+  /// Returns the header of a .npy file.
   [[nodiscard]] std::string header() const {
     std::string shape = fmt::format("({},", rows);
     for (std::size_t i = 0; i < row_shape.size(); ++i) shape += fmt::format("{}{}", i == 0 ? " " : ", ", row_shape[i]);
@@ -104,7 +104,7 @@ void NpzFile::write_member(const Array& array, std::string& directory) {
   const auto put_common = [&](std::string& text, bool has_long_fields, std::uint16_t extra_bytes) {
     put(text, has_long_fields ? kLongVersion : kVersion);
     put(text, std::uint16_t{0});  // flags
-    put(text, std::uint16_t{0});  // stored
+    put(text, std::uint16_t{0});  // not compressed
     put(text, std::uint16_t{0});  // midnight
     put(text, kFirstDay);
     put(text, crc);
@@ -129,10 +129,10 @@ void NpzFile::write_member(const Array& array, std::string& directory) {
 
   const int long_values = (is_long ? 2 : 0) + (is_far ? 1 : 0);
   put(directory, kDirectoryEntry);
-  put(directory, long_values > 0 ? kLongVersion : kVersion);  // made by
+  put(directory, long_values > 0 ? kLongVersion : kVersion);  // version that made it
   put_common(directory, long_values > 0, static_cast<std::uint16_t>(long_values > 0 ? 4 + 8 * long_values : 0));
   put(directory, std::uint16_t{0});  // comment
-  put(directory, std::uint16_t{0});  // disk
+  put(directory, std::uint16_t{0});  // number of the disk
   put(directory, std::uint16_t{0});  // internal attributes
   put(directory, std::uint32_t{0});  // external attributes
   put(directory, is_far ? kIsLong : static_cast<std::uint32_t>(place));
@@ -164,7 +164,7 @@ void NpzFile::write_archive() {
     array.file->commit();
     write_member(array, directory);
     std::error_code ignored;
-    std::filesystem::remove(array.path, ignored);  // as early as can be: the disk has each array twice at most
+    std::filesystem::remove(array.path, ignored);  // at once, so that the disk never holds all arrays twice
   }
   const std::uint64_t place = file_.bytes_written();
   const bool is_far = place >= long_form_;
@@ -173,7 +173,7 @@ void NpzFile::write_archive() {
   if (is_far) {
     const std::uint64_t long_end = place + directory.size();
     put(end, kLongDirectoryEnd);
-    put(end, std::uint64_t{44});  // bytes that follow
+    put(end, std::uint64_t{44});  // number of bytes that follow
     put(end, kLongVersion);
     put(end, kLongVersion);
     put(end, std::uint32_t{0});

@@ -12,20 +12,22 @@
 
 namespace c63::tools {
 
-/// A file of numpy's arrays (.npz: a zip archive of .npy files, not compressed) whose first dimension grows while it is
-/// written. Each array lies in a file of its own until commit(), so that its length takes no memory.
+/// A file of numpy arrays (.npz: an uncompressed zip archive of .npy files). The first dimension of each array grows
+/// while rows are appended. Until commit(), each array is kept in its own file, so memory does not grow with its
+/// length.
 class NpzFile {
  public:
-  /// From that size on, sizes and places are written in the long form (zip64).
+  /// Sizes and offsets from this value on are written in zip64 form.
   static constexpr std::uint64_t kLongForm = 0xFFFFFFFF;
 
   explicit NpzFile(const std::string& path, Durability durability = Durability::process,
                    std::uint64_t long_form = kLongForm);
   ~NpzFile();
 
-  /// Adds an array of rows of that shape; `type` is numpy's name of its elements, such as "<u2". Returns its number.
+  /// Adds an array whose rows have this shape. `type` is numpy's name of the elements, such as "<u2". Returns the
+  /// array's number.
   [[nodiscard]] std::size_t add_array(const std::string& name, const std::string& type, std::vector<int> row_shape);
-  /// Appends a whole row.
+  /// Appends one row to an array.
   void append(std::size_t array, std::span<const std::byte> row);
   void commit();
   /// See OutputFile::commit_part().

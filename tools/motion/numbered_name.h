@@ -5,10 +5,10 @@
 
 namespace c63::tools {
 
-/// The name of a file, or with one %d or %06d the names of a file for each number.
+/// A file name, or a pattern with one %d or %06d that gives a name for each number.
 class NumberedName {
  public:
-  /// Throws Error (usage, C63-OUTPUT-NAME) for any other %.
+  /// Throws Error (usage, C63-OUTPUT-NAME) if the name has another %.
   explicit NumberedName(const std::string& name);
 
   [[nodiscard]] bool is_numbered() const { return is_numbered_; }

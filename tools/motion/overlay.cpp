@@ -38,7 +38,7 @@ void draw_heat(Image& image, const MotionFrame& frame, const OverlayOptions& o) 
     for (int x = 0; x < image.width(); ++x) {
       const auto block = static_cast<std::size_t>(y / o.scale / kBlock * luma.columns + x / o.scale / kBlock);
       if (!has_value(block)) continue;
-      // The root, because a few blocks cost far more than the rest.
+      // The square root makes small costs visible, because a few blocks cost far more than the rest.
       const double heat = std::sqrt(std::min(1.0, value_of(frame, o.heat, block) / static_cast<double>(peak)));
       image.blend(x, y, heat_colour(heat), 0.6);
     }

@@ -11,7 +11,7 @@
 namespace c63::tools {
 namespace {
 
-/// Upper ends of the histogram's bins.
+/// Upper limits of the histogram's bins, inclusive.
 constexpr std::array kBins = {0, 1, 2, 4, 8, 16, 32, 64, 127};
 constexpr std::size_t kMostFrequent = 5;
 

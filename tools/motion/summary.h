@@ -14,16 +14,16 @@
 
 namespace c63::tools {
 
-/// A summary of the luma vectors of a stream.
+/// Statistics of the luma vectors of a stream or film.
 class MotionSummary {
  public:
-  /// `truth` may be null.
+  /// Adds a frame. `truth` may be null.
   void add(const MotionFrame& frame, const MotionTruth* truth);
 
   [[nodiscard]] std::int64_t frames() const { return frames_; }
   [[nodiscard]] std::string text(bool with_histogram = true) const;
   [[nodiscard]] nlohmann::ordered_json json() const;
-  /// Histogram of the longer component: label and number of vectors.
+  /// Returns the histogram of each vector's longer component: label and number of vectors.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> histogram() const;
 
  private:
@@ -45,24 +45,24 @@ class MotionSummary {
   std::int64_t frames_ = 0;
   std::int64_t key_frames_ = 0;
   std::int64_t repeats_ = 0;
-  std::uint64_t blocks_ = 0;           // of luma in inter frames
-  std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(kVectors);  ///< of each vector: y, then x, from -128 on
-  std::uint64_t sad_ = 0;                // of blocks with a vector
+  std::uint64_t blocks_ = 0;           // luma blocks in inter frames
+  std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(kVectors);  ///< by vector: y, then x, both from -128
+  std::uint64_t sad_ = 0;                // of luma blocks with a vector
   bool sad_of_source_ = false;
-  std::array<std::uint64_t, 2> bits_{};  // motion and coefficients of luma in inter frames
+  std::array<std::uint64_t, 2> bits_{};  // bits of vectors and of coefficients, of luma in inter frames
   bool with_truth_ = false;
   std::vector<float> errors_;
 
-  // Of films.
+  // Only for films.
   bool film_ = false;
   struct Codec {
-    static constexpr int kMostDistance = 1024;            ///< in quarters of a sample, and for all that is farther
-    std::uint64_t blocks = 0;                             ///< with a vector of the codec
-    std::uint64_t sad = 0;                                ///< of the codec's vectors
-    std::uint64_t exact_sad = 0;                          ///< of the exact ones of the same blocks
-    double distance = 0;                                  ///< summed, in samples
+    static constexpr int kMostDistance = 1024;            ///< in quarters of a sample; larger distances count as this
+    std::uint64_t blocks = 0;                             ///< blocks for which the codec has a vector
+    std::uint64_t sad = 0;                                ///< sum for the codec's vectors
+    std::uint64_t exact_sad = 0;                          ///< sum for the searched vectors of the same blocks
+    double distance = 0;                                  ///< between both vectors, summed, in samples
     std::vector<std::uint64_t> distances = std::vector<std::uint64_t>(kMostDistance + 1);
-    std::map<std::int64_t, std::uint64_t> references;     ///< frames by the distance to their reference
+    std::map<std::int64_t, std::uint64_t> references;     ///< number of frames by the distance to their reference
   };
   std::optional<Codec> codec_;
 };

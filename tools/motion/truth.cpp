@@ -18,7 +18,7 @@
 namespace c63::tools {
 namespace {
 
-constexpr std::uint64_t kBytesOfFrame = 128;  // of an empty list in its map
+constexpr std::uint64_t kBytesOfFrame = 128;  // for an empty list of entries in the map
 constexpr std::string_view kHeader = "frame,x,y,mv_x,mv_y";
 
 template <typename T>
@@ -67,7 +67,8 @@ MotionTruth::MotionTruth(const std::string& path, std::uint64_t max_memory) : pa
     const auto mv_y = parse<double>((*fields)[4]);
     if (!mv_x || !mv_y || !std::isfinite(*mv_x) || !std::isfinite(*mv_y)) fail(number, "the vector is no pair of numbers");
     std::vector<Entry>& entries = frames_[*frame];
-    // Errors are floats, twice while their median is computed, in a vector that grows by doubling, like the entries.
+    // Each entry later has an error, a float, and while the median is computed a copy of it. Vectors that grow by
+    // doubling may take twice as much.
     memory_ += 2 * (sizeof(Entry) + 2 * sizeof(float)) + (entries.empty() ? kBytesOfFrame : 0);
     if (memory_ > max_memory) {
       throw Error(ErrorKind::limit, "C63-MAX-MEMORY",

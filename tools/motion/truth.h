@@ -10,24 +10,26 @@
 namespace c63::tools {
 
 /// The true motion of a sequence, as c63gen writes it: CSV with the columns frame,x,y,mv_x,mv_y. The vector is in
-/// samples, from the block at x,y to its place in the previous frame. It is empty if that place was hidden.
+/// samples and leads from the block at x,y to where its content was in the frame before. It is empty if the content was
+/// hidden there.
 class MotionTruth {
  public:
-  /// Throws Error (input, C63-TRUTH) with the line, or Error (limit, C63-MAX-MEMORY) if the list takes more.
+  /// Reads the file. Throws Error (input, C63-TRUTH) with the line, or Error (limit, C63-MAX-MEMORY) if it needs more
+  /// than `max_memory`.
   MotionTruth(const std::string& path, std::uint64_t max_memory);
 
-  /// Returns the bytes of the list and of the errors kept with it.
+  /// Returns how many bytes the entries and their errors take.
   [[nodiscard]] std::uint64_t memory() const { return memory_; }
 
   /// Returns the number of frames of the video. The first one has no motion.
   [[nodiscard]] std::int64_t frame_count() const { return last_frame_ + 1; }
 
-  /// Throws Error (input, C63-TRUTH) if the stream has `frames` frames (or at least that many) and the truth has
-  /// another number.
+  /// Throws Error (input, C63-TRUTH) unless the truth has as many frames as the stream. `all`: the stream has exactly
+  /// `frames` frames; otherwise it has at least that many.
   void check_length(std::int64_t frames, bool all) const;
 
-  /// Returns distances in samples between the true and the coded vectors of a frame's luma blocks. Blocks without one
-  /// of them are left out. `film`: blocks are aligned with the picture, whatever its width.
+  /// Returns the distances in samples between the true and the coded vectors of a frame's luma blocks. Blocks that lack
+  /// one of the two are left out. `film`: blocks are aligned with the picture, whatever its width.
   [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks, bool film = false) const;
 
  private:

@@ -9,8 +9,8 @@
 namespace c63::tools {
 namespace {
 
-// Ids of the types, and the upper ends of their colour scales. Most blocks lie below; YUView shows higher values as the
-// end.
+// Ids of the types, and the upper ends of their colour scales. Most values are lower; YUView shows higher values in the
+// last colour.
 constexpr int kVector = 0;
 constexpr int kSad = 1;
 constexpr int kBits = 2;
@@ -19,7 +19,7 @@ constexpr int kCodecVector = 4;
 constexpr int kSadScale = 2048;
 constexpr int kBitsScale = 256;
 
-/// A field of the format contains neither its separator nor a line end.
+/// Replaces characters that a field of the format must not contain: its separator and control characters.
 std::string field(std::string text) {
   std::replace_if(text.begin(), text.end(), [](char c) { return c == ';' || static_cast<unsigned char>(c) < ' '; }, '_');
   return text;
@@ -32,8 +32,8 @@ void add_rows(TextFile& file, std::int64_t frame, const PlaneBlocks& luma, int w
       const int x = column * 8;
       const int y = row * 8;
       const std::size_t block = static_cast<std::size_t>(row) * luma.columns + column;
-      if (x >= width || y >= height) continue;  // padding only
-      if ((type == kVector || type == kSad || type == kCodecVector) && luma.inter[block] == 0) continue;  // not predicted
+      if (x >= width || y >= height) continue;  // the block has only padding
+      if ((type == kVector || type == kSad || type == kCodecVector) && luma.inter[block] == 0) continue;
       file.add("{};{};{};{};{};{};{}\n", frame, x, y, std::min(8, width - x), std::min(8, height - y), type, value(block));
     }
   }
@@ -63,7 +63,7 @@ YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, con
     header += fmt::format("%;type;{};Bits;range;\n%;defaultRange;0;{};jet\n%;gridColor;255;255;255;\n", kBits, kBitsScale);
   }
   file_.add("{}", header);
-  file_.flush();  // an unwritable file is reported before the first frame is encoded
+  file_.flush();  // an unwritable file is found before the first frame is encoded
 }
 
 void YuviewWriter::add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads,

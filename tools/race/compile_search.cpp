@@ -39,7 +39,7 @@ std::string compiler_of(const char* variable, const char* usual) {
   return own != nullptr && *own != '\0' ? own : usual;
 }
 
-/// The flags of a file, and those of an environment variable, which come last.
+/// Returns the flags for a file, then those in an environment variable.
 std::string flags_with(const std::string& flags, const char* variable) {
   const char* const more = std::getenv(variable);
   return more != nullptr && *more != '\0' ? flags + " " + more : flags;
@@ -74,7 +74,7 @@ BuiltSearch compile(const std::string& compiler, const std::string& flags, const
   if (result.timed_out)
     throw Error(ErrorKind::usage, "C63-SEARCH-COMPILE", "the compiler takes longer than a minute", {.file = path});
   if (result.exit_code != 0) {
-    std::fprintf(stderr, "%s\n%s\n", built.command.c_str(), built.messages.c_str());  // with the lines that it has
+    std::fprintf(stderr, "%s\n%s\n", built.command.c_str(), built.messages.c_str());  // with their line breaks
     throw Error(ErrorKind::usage, "C63-SEARCH-COMPILE", "the compiler refuses it, for the reasons above",
                 {.file = path});
   }

@@ -4,21 +4,22 @@
 
 namespace c63::race {
 
-/// A shared library that was made of somebody's file.
+/// A shared library that was built from a user's file.
 struct BuiltSearch {
-  std::string library;   ///< a path
-  std::string command;   ///< what was run; empty for a .so, which is taken as it is
-  std::string compiler;  ///< its version, one line
-  std::string messages;  ///< warnings
+  std::string library;   ///< path of the library
+  std::string command;   ///< the command that was run; empty for a .so, which is used as it is
+  std::string compiler;  ///< first line of the compiler's version
+  std::string messages;  ///< the compiler's warnings
   double seconds = 0;
 };
 
-/// Compiles a .c or .cpp with the system's compiler (CC and CXX, else cc and c++; CFLAGS and CXXFLAGS add flags) into
-/// `folder`. A .so is taken as it is. Throws Error: input (the file cannot be read), usage (C63-SEARCH-COMPILE,
-/// C63-SEARCH-FORM). If the compiler refuses the file, its messages go to standard error first, line by line.
+/// Compiles a .c or .cpp file into `folder`. Uses the system's compiler: CC and CXX, else cc and c++; CFLAGS and
+/// CXXFLAGS add flags. A .so is used as it is. Throws Error: input (the file cannot be read), usage
+/// (C63-SEARCH-COMPILE, C63-SEARCH-FORM). If the compiler refuses the file, its messages are first written to standard
+/// error.
 [[nodiscard]] BuiltSearch compile_search(const std::string& path, const std::string& folder);
 
-/// Compiles the host part of a .cu.
+/// Compiles the host part of a .cu file, in the same way.
 [[nodiscard]] BuiltSearch compile_host_part(const std::string& path, const std::string& folder);
 
 /// A folder for compiled files, removed with the object.

@@ -24,19 +24,19 @@ namespace {
 
 constexpr int kRegions = 4;  ///< two planes, vectors, SADs
 
-/// What a signal handler must know: where the memory of the running search lies.
+/// A memory area of the running search. The signal handler compares the address of a crash with it.
 struct Region {
   const char* name = nullptr;
-  std::uintptr_t begin = 0;  ///< of the bytes that are the search's
+  std::uintptr_t begin = 0;  ///< first byte that the search may use
   std::uintptr_t end = 0;
-  std::uintptr_t lowest = 0;  ///< of the pages around them
+  std::uintptr_t lowest = 0;  ///< first byte of the pages around it
   std::uintptr_t highest = 0;
   bool may_be_written = false;
 };
 std::array<Region, kRegions> regions;
 int crash_file = -1;
 
-/// Writes text and numbers without allocating.
+/// Collects text and numbers for a signal handler, which must not allocate.
 class SignalText {
  public:
   void add(const char* text) {
@@ -84,7 +84,7 @@ void on_crash(int signal, siginfo_t* info, void*) {
   ::_exit(128 + signal);
 }
 
-/// Bytes that lie against pages which may not be touched, at one end.
+/// Bytes whose end or start is at a page border. The pages outside may not be touched.
 class GuardedPages {
  public:
   GuardedPages(std::size_t bytes, bool against_end) : bytes_(bytes) {
@@ -108,7 +108,7 @@ class GuardedPages {
   void set_writable(bool writable) const {
     static_cast<void>(::mprotect(base_ + guard_, inner_, writable ? PROT_READ | PROT_WRITE : PROT_READ));
   }
-  /// Fills the bytes of the first and last page that are not the search's.
+  /// Fills the rest of the first and last page, outside the search's bytes.
   void fill_around(std::uint8_t value) const {
     std::fill(base_ + guard_, data_, value);
     std::fill(data_ + bytes_, base_ + guard_ + inner_, value);
@@ -132,7 +132,7 @@ class GuardedPages {
   std::uint8_t* data_ = nullptr;
 };
 
-/// One search of a case. Returns what was written, and sets `past_results` if bytes around the results changed.
+/// Searches a case once. Returns the results. Sets `past_results` if bytes around the results changed.
 Field search_once(const RaceCase& c, const HostSearch& search, std::uint8_t poison, bool against_end,
                   std::uint8_t around, bool& past_results) {
   const GuardedPages current(c.current.size(), against_end);
@@ -193,7 +193,7 @@ SearchLibrary::~SearchLibrary() {
 
 void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range,
                    const std::function<void(const std::string&)>& tell) {
-  constexpr int kSearchesAgain = 3;  // a race shows in some of them
+  constexpr int kSearchesAgain = 3;  // most repeats; a data race shows only sometimes
   for (RaceCase& c : race_cases(seed, range)) {
     if (judge.has_enough()) return;
     tell(c.name);

@@ -10,13 +10,13 @@
 
 namespace c63::race {
 
-/// A search of c63/motion_kernel.h for the CPU.
+/// A search for the CPU, as c63/motion_kernel.h describes it.
 using HostSearch = std::function<void(const c63_motion_job&)>;
 
-/// A shared library with c63_motion_search(), which stays loaded with the object.
+/// A shared library with c63_motion_search(). It is unloaded with the object.
 class SearchLibrary {
  public:
-  /// Throws Error: input (it cannot be loaded), usage (C63-SEARCH-FORM: it has no such function).
+  /// Throws Error: input (the library cannot be loaded), usage (C63-SEARCH-FORM: it lacks the function).
   explicit SearchLibrary(const std::string& path);
   ~SearchLibrary();
   SearchLibrary(const SearchLibrary&) = delete;
@@ -29,14 +29,14 @@ class SearchLibrary {
   void (*search_)(const c63_motion_job*) = nullptr;
 };
 
-/// Has a search find the motion of all cases, and judges what it finds. Planes and results lie against pages that may
-/// not be touched, at their end in one search of a case and at their start in another. Planes may not be written.
-/// `tell` is called with the name of the case that comes next.
+/// Runs a search on all cases and judges its results. Planes and results are next to pages that may not be touched: one
+/// run has these pages at their end, another at their start. Planes are read-only. Before each case, calls `tell` with
+/// its name.
 void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range,
                    const std::function<void(const std::string&)>& tell);
 
-/// Ends this process with one line in `file` if a search touches memory that is not its own. The line says where, as
-/// far as judge_on_host() knows the place.
+/// If a search touches memory that it may not use, ends this process and writes one line to `file`. The line says
+/// where, if it was near an area of judge_on_host().
 void catch_crashes(const std::string& file);
 
 }  // namespace c63::race

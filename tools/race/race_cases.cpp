@@ -9,7 +9,7 @@
 namespace c63::race {
 namespace {
 
-/// The same numbers on every machine.
+/// A random generator with the same numbers on every machine.
 class Random {
  public:
   explicit Random(std::uint32_t seed) : state_(seed * 2654435761U + 1) {}
@@ -23,7 +23,7 @@ class Random {
   std::uint32_t state_;
 };
 
-/// Writes samples row by row.
+/// Returns the sample at x, y. It is called row by row.
 using Samples = std::function<std::uint8_t(int x, int y)>;
 
 struct Content {
@@ -50,7 +50,7 @@ std::uint8_t reference_at(const RaceCase& c, int x, int y) {
 
 std::uint8_t clamped(double value) { return static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0)); }
 
-/// Every candidate has the same SAD.
+/// All candidates of a block have the same SAD.
 void fill_flat(RaceCase& c, Random& random) {
   const auto a = static_cast<std::uint8_t>(random());
   const auto b = static_cast<std::uint8_t>(random());
@@ -58,7 +58,7 @@ void fill_flat(RaceCase& c, Random& random) {
       c, [=](int, int) { return a; }, [=](int, int) { return b; });
 }
 
-/// A pattern that repeats: several candidates of each block have the least SAD.
+/// A repeating pattern, so that several candidates of each block share the smallest SAD.
 void fill_repeating(RaceCase& c, Random& random) {
   const int period_x = 3 + random.below(5);
   const int period_y = 3 + random.below(5);
@@ -70,13 +70,13 @@ void fill_repeating(RaceCase& c, Random& random) {
   set(c, pattern, pattern);
 }
 
-/// Only black and white: SADs up to the largest that there is.
+/// Only black and white, so that SADs reach the largest possible value.
 void fill_extremes(RaceCase& c, Random& random) {
   const auto sample = [&](int, int) { return static_cast<std::uint8_t>(random.below(2) == 0 ? 0 : 255); };
   set(c, sample, sample);
 }
 
-/// Black against white: every SAD is 16320.
+/// Black against white: each SAD is 16320, the largest possible one.
 void fill_opposites(RaceCase& c, Random&) {
   set(
       c, [](int, int) { return std::uint8_t{255}; }, [](int, int) { return std::uint8_t{0}; });
@@ -87,8 +87,8 @@ void fill_noise(RaceCase& c, Random& random) {
   set(c, sample, sample);
 }
 
-/// Fills the reference with noise. Copies each block of the current plane from the reference: from a corner of the block's
-/// search window, or from one sample outside the window.
+/// Fills the reference with noise. Each block of the current plane is a copy from the reference: from a corner of the
+/// block's search window, or one sample outside the window.
 void fill_corners(RaceCase& c, Random& random) {
   for (int y = 0; y < c.height; ++y) {
     for (int x = 0; x < c.width; ++x)
@@ -99,7 +99,7 @@ void fill_corners(RaceCase& c, Random& random) {
   const std::array<int, 6> ends = {low, high, low - 1, high + 1, low + 1, high - 1};
   for (int by = 0; by < c.height; by += 8) {
     for (int bx = 0; bx < c.width; bx += 8) {
-      // Near an edge the nearest readable place is at the plane's border.
+      // Near an edge, the copy is moved so that it is inside the plane.
       const int x = std::clamp(bx + ends[static_cast<std::size_t>(random.below(6))], 0, c.width - 8);
       const int y = std::clamp(by + ends[static_cast<std::size_t>(random.below(6))], 0, c.height - 8);
       for (int i = 0; i < 64; ++i) {
@@ -123,7 +123,7 @@ void fill_natural(RaceCase& c, Random& random) {
       [&](int x, int y) { return at(x, y); });
 }
 
-/// Samples around 128, of both signs if they are read as signed.
+/// Samples around 128. If a search reads them as signed, some become negative.
 void fill_middle(RaceCase& c, Random& random) {
   const auto sample = [&](int, int) { return static_cast<std::uint8_t>(118 + random.below(20)); };
   set(c, sample, sample);
@@ -141,7 +141,7 @@ constexpr std::array<Content, 8> kContents = {{{"natural", fill_natural},
 struct Size {
   int width;
   int height;
-  int more_current;  ///< bytes of a row beyond the width
+  int more_current;  ///< pitch minus width, in bytes
   int more_reference;
 };
 
@@ -191,7 +191,7 @@ std::vector<RaceCase> race_cases(std::uint32_t seed, int range) {
       if (c.name == content) cases.push_back(make_case(c, size, plane, case_range, random));
     }
   };
-  // A frame as the encoder has it, twice, then every content at a middle size, luma and chroma.
+  // First two natural frames of the encoder's layout, then every content at a middle size, as luma and chroma.
   for (int i = 0; i < 2; ++i) {
     add("natural", {176, 144, 0, 0}, 0, range);
     add("natural", {88, 72, 0, 0}, 1, chroma);
@@ -201,16 +201,16 @@ std::vector<RaceCase> race_cases(std::uint32_t seed, int range) {
     add(content.name, {96, 80, 0, 0}, 0, range);
     add(content.name, {48, 40, 0, 0}, 1, chroma);
   }
-  // Sizes: odd numbers of blocks, one block, one row or column of blocks, wide and high ones.
+  // Sizes: odd numbers of blocks, a single block, a single row or column, wide and high planes.
   for (const Size size : {Size{8, 8, 0, 0}, Size{8, 56, 0, 0}, Size{72, 8, 0, 0}, Size{16, 16, 0, 0},
                           Size{24, 40, 0, 0}, Size{104, 56, 0, 0}, Size{56, 120, 0, 0}, Size{200, 24, 0, 0}}) {
     for (const std::string_view content : {"corners", "natural", "repeating"}) add(content, size, 0, range);
   }
-  // Pitches: both, different ones, one alone.
+  // Pitches larger than the width: both equal, both different, or one alone.
   for (const Size more : {Size{88, 72, 40, 40}, Size{88, 72, 8, 64}, Size{72, 88, 0, 24}, Size{104, 40, 56, 0}}) {
     for (const std::string_view content : {"noise", "corners"}) add(content, more, 0, range);
   }
-  // Other ranges, down to the least.
+  // Smaller search ranges, down to 1.
   for (const int other : {range / 2 + 3, range / 4 + 1, 1}) {
     if (other < 1 || other > range) continue;
     for (const std::string_view content : {"corners", "natural"}) add(content, {80, 64, 0, 0}, 0, other);
@@ -234,7 +234,7 @@ std::vector<std::uint8_t> moving_texture(int width, int height, int index, std::
   const double dy = random.below(500) * 0.01 - 2.5;
   Random grain(seed + 77U * static_cast<std::uint32_t>(index) + 1);
   std::vector<std::uint8_t> plane(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  // A product of angles is a sum, so a row and a column of sines serve all samples.
+  // sin(a + b) is made of sines and cosines of a and b, so a row and a column of them serve all samples.
   std::vector<double> row(static_cast<std::size_t>(width));
   for (int y = 0; y < height; ++y) {
     std::fill(row.begin(), row.end(), 128.0);

@@ -65,7 +65,7 @@ void Judge::add(const RaceCase& c, const CaseResults& r) {
   faults += untold == static_cast<std::int64_t>(blocks) ? untold : 0;
   for (const MotionDifference& d : audit_.differences())
     impossible_sads_ += d.told_sad && *d.told_sad < d.exact_sad ? 1 : 0;
-  if (inexact_) {  // vectors need not be the best, but SADs must be those of the vectors
+  if (inexact_) {  // vectors need not be the best, but SADs must fit them
     for (const MotionDifference& d : audit_.differences()) {
       const bool judged = d.fault == MotionFault::not_smallest || d.fault == MotionFault::not_first ||
                           d.fault == MotionFault::leaves_window;
@@ -75,7 +75,7 @@ void Judge::add(const RaceCase& c, const CaseResults& r) {
       if (first_.empty()) first_ = fmt::format("{}: {}", c.name, to_string(d));
     }
   }
-  // Results that change anyway say nothing of what is outside.
+  // If results change from run to run anyway, changes with the padding mean nothing.
   if (outside > 0 && audit_.totals().count(MotionFault::unsteady) == 0) {
     ++faults;
     if (first_.empty()) first_ = fmt::format("{}: {} blocks change with bytes outside the planes", c.name, outside);

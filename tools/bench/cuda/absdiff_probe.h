@@ -4,9 +4,9 @@
 
 namespace c63::bench {
 
-/// Returns the rate of VABSDIFF4 alone on the current device, in instructions of single threads per second. It is the
-/// ceiling of every search that compares candidate by candidate. An instruction takes four absolute differences. Best
-/// of several runs.
+/// Returns how many VABSDIFF4 instructions per second the current device executes, counted per thread, best of several
+/// runs. One instruction computes four absolute differences. This rate is the ceiling of searches that compare each
+/// candidate.
 [[nodiscard]] double measure_absdiff4_ceiling(cudaStream_t stream);
 
 }  // namespace c63::bench

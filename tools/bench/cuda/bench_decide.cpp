@@ -1,5 +1,5 @@
-// c63bench decide: the time of each stage of decisions by rate on the device, with all data there, as shares of the
-// rates of memory and differences in the same run.
+// c63bench decide: the time of each stage of rate-distortion decisions on a GPU, with all data on the device. Also as a
+// share of the memory's rate and of the rate of absolute differences, measured in the same run.
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@
 namespace c63::bench {
 namespace {
 
-/// An inter frame of every lane, between its stages.
+/// One inter frame of each lane, on which each stage can run.
 class DecidedFrames {
  public:
   DecidedFrames(const CodingSettings& coding, const MemoryVideo& video, int lanes)
@@ -66,9 +66,9 @@ class DecidedFrames {
 
   [[nodiscard]] const cuda::Stream& stream() const { return resident_.stream(); }
   [[nodiscard]] const cuda::FrameLayout& layout() const { return resident_.context().layout; }
-  /// The decisions in one of the frames.
+  /// Returns how many blocks and candidates of each kind one of the frames has.
   [[nodiscard]] DecidedCounts count() const { return count_decided(layout(), groups_.front().frames.frames, stream()); }
-  /// Differences of four samples that a search candidate by candidate takes.
+  /// Returns how many 4-sample differences (VABSDIFF4) a search takes that compares every candidate.
   [[nodiscard]] double brute_differences() const {
     const cuda::CodingContext& context = resident_.context();
     double candidates = 0;
@@ -83,7 +83,7 @@ class DecidedFrames {
     }
     return candidates * (kBlockSamples / 4);
   }
-  /// A stage of all frames, and their number.
+  /// Runs a stage on all frames. Returns the number of frames.
   int enqueue(const cuda::RateStage& stage) {
     int frames = 0;
     for (const cuda::RateStages::Group& group : groups_) {
@@ -101,7 +101,7 @@ class DecidedFrames {
   std::vector<cuda::RateStages::Group> groups_;
 };
 
-/// Returns the microseconds a frame of stages one after another, several times in a row.
+/// Returns the microseconds per frame of `stages`, one after another. They run several times in a row.
 Sample time_stages(DecidedFrames& frames, std::span<const cuda::RateStage> stages, int repeats) {
   constexpr int kTimes = 4;
   const cuda::Event start(cuda::Event::Timing::on);
@@ -121,8 +121,8 @@ Sample time_stages(DecidedFrames& frames, std::span<const cuda::RateStage> stage
   return summarize(std::move(microseconds));
 }
 
-/// The same for stage `index` alone. Candidates for levels are counted when they are listed. So that stage is measured
-/// together with all later ones, whose time is subtracted.
+/// Returns the microseconds per frame of stage `index` alone. "choose levels" needs the count that "list candidates"
+/// makes. So it runs together with all stages from there on, and the time of those before it is subtracted.
 Sample time_stage(DecidedFrames& frames, std::size_t index, int repeats) {
   const auto stages = cuda::rate_stages();
   if (stages[index].name != "choose levels") return time_stages(frames, stages.subspan(index, 1), repeats);
@@ -134,7 +134,7 @@ Sample time_stage(DecidedFrames& frames, std::size_t index, int repeats) {
   return sample;
 }
 
-/// Figures for one size, preset and number of lanes.
+/// Returns the results for one size, preset and number of lanes.
 nlohmann::ordered_json measure(DecidedFrames& frames, int repeats, double memory_ceiling, double difference_ceiling) {
   const DecidedCounts counts = frames.count();
   nlohmann::ordered_json stages;

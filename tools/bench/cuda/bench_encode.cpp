@@ -1,4 +1,4 @@
-// c63bench encode: whole encodes on the GPU with frames from memory, compared with the bus in the same run.
+// c63bench encode: whole encodes on the GPU with frames from memory, compared with the bus's rate in the same run.
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@
 namespace c63::bench {
 namespace {
 
-/// Makes memory page-locked for as long as this lives.
+/// Keeps memory page-locked for as long as the object lives.
 class PageLock {
  public:
   explicit PageLock(std::span<const std::uint8_t> memory) : memory_(const_cast<std::uint8_t*>(memory.data())) {
@@ -44,7 +44,8 @@ class PageLock {
   void* memory_;
 };
 
-/// A video in all places from which an encode may take it. A place is filled when it is first requested.
+/// A video in each place from which an encode can read it: memory, page-locked memory, device, file. A copy is made at
+/// its first use.
 class Places {
  public:
   Places(const EncodeBenchOptions& options, int width, int height, ThreadArena& arena)
@@ -70,13 +71,13 @@ class Places {
     return video_;
   }
 
-  /// Bytes a second that all threads read there, and at which GPUs are fed from there.
+  /// Rates in bytes per second: all threads read the frames there; GPUs are fed from there.
   struct Rates {
     double reading;
     double feeding;
   };
 
-  /// Nothing if GPUs take the frames themselves.
+  /// Returns nothing if the GPUs read the frames themselves.
   std::optional<Rates> rates(const std::string& from, std::span<const int> devices) {
     if (from == "page-locked" || from == "device") return std::nullopt;
     std::optional<Rates>& known = from == "file" ? file_rates_ : memory_rates_;
@@ -106,7 +107,7 @@ class EncodeBench {
  public:
   explicit EncodeBench(const EncodeBenchOptions& options)
       : options_(options), arena_(std::make_shared<ThreadArena>(options.threads)) {
-    int queues = 0;  // like c63enc
+    int queues = 0;  // number of hardware queues, chosen like c63enc
     for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *preset_from(preset)}));
     tools::ask_for_queues(queues);
     devices_ = options.devices.empty() ? std::vector<int>{0} : options.devices;
@@ -161,7 +162,7 @@ class EncodeBench {
     if (settings.coding.preset != Preset::reference && options_.tune == "ssim") settings.coding.rate.tune = Tune::ssim;
     settings.coding.qp = options_.qp;
     settings.execution.lanes = lanes;
-    settings.execution.limits.max_memory = std::uint64_t{64} << 30;  // as many lanes as requested
+    settings.execution.limits.max_memory = std::uint64_t{64} << 30;  // enough for the requested number of lanes
     settings.execution.arena = arena_;
     cuda::CudaBackendOptions backend;
     backend.devices = options_.devices;
@@ -176,13 +177,13 @@ class EncodeBench {
       times = {};
       Encoder encoder(settings, cuda::make_backend_factories(backend));
       summary = encoder.encode(video, [&](EncodedFrame&& frame) { times += frame.statistics.times; });
-      if (i == 0) continue;  // the context is opened once
+      if (i == 0) continue;  // the first run also opens the GPU's context
       rates.push_back(static_cast<double>(summary.frames) / (summary.elapsed_ms * 1e-3));
       start_up.push_back(summary.start_up_ms);
     }
     const Sample fps = summarize(rates);
     const double bytes = fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height));
-    // Frames on the device use neither the bus nor the host.
+    // Frames on the device cross no bus and need no host memory.
     const bool uploaded = from != "device";
     double ceiling = uploaded ? buses_.together : 0;
     if (host) ceiling = std::min({ceiling, host->reading, host->feeding});

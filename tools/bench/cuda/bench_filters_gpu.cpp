@@ -1,5 +1,5 @@
-// The GPU's side of `c63bench filter` and `c63bench scan`. Every variant's result is compared with the serial one on
-// the CPU in the same run before it is timed.
+// The GPU's part of `c63bench filter` and `c63bench scan`. Before a variant is timed, its result is compared with that
+// of the serial variant on the CPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,8 +21,7 @@ using cuda::FilterQueue;
 
 constexpr const char* kWhere = "gpu";
 
-/// Returns the milliseconds of one run of the work that `work` queues, measured by events around `inner` runs in a
-/// graph.
+/// Returns the milliseconds of one run of `work`. A graph of `inner` runs is timed by events.
 Sample time_on_gpu(const FilterQueue& queue, int repeats, int inner, const std::function<void()>& work) {
   work();
   queue.synchronize();
@@ -49,7 +48,7 @@ double copy_rate(const FilterQueue& queue, std::size_t bytes, int repeats) {
   return 2.0 * static_cast<double>(bytes) / (ms.median * 1e-3);
 }
 
-/// Opens the GPU and measures its copy. Returns nothing if there is none.
+/// Opens the GPU and measures the rate of a copy in its memory. Returns nothing if no GPU can be used.
 std::optional<FilterQueue> open(const FilterBenchOptions& options, FilterTable& table) {
   if (cuda::devices().state != cuda::DeviceState::usable) {
     std::printf("GPU: %s\n", cuda::devices().reason.c_str());
@@ -256,8 +255,8 @@ void bench_errors(const FilterBenchOptions& options, FilterTable& table, FilterQ
              serial_ms, 1, ""});
 }
 
-/// How much longer a frame would take if the encoder called the library for its sums and offsets. Its kernels compute
-/// them from samples and lengths in registers.
+/// Times how much longer a frame would take if the encoder used the library's functions for sums and offsets. The
+/// encoder's kernels compute these from values in registers.
 void bench_frame(const FilterBenchOptions& options, FilterTable& table, FilterQueue& queue) {
   constexpr std::size_t kSamples = 1920 * 1080;
   constexpr std::size_t kSegments = 1020;

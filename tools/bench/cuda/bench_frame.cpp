@@ -1,4 +1,4 @@
-// c63bench frame: the time of one frame on the device, stage by stage, with all data there.
+// c63bench frame: the time of one frame on the GPU, stage by stage, with all data on the device.
 
 #include <algorithm>
 #include <array>
@@ -24,14 +24,14 @@
 namespace c63::bench {
 namespace {
 
-/// Returns the microseconds a frame of a graph of `frames` inter frames, for all lanes. `enqueue` puts one on the
-/// stream.
+/// Returns the microseconds per frame, for all lanes, of a graph of `frames` inter frames. `enqueue` puts one frame on
+/// the stream.
 template <typename Enqueue>
 Sample time_graph(ResidentFrames& resident, int frames, const FrameBenchOptions& options, Enqueue&& enqueue) {
   resident.choose(0);
   resident.code();
   resident.write();
-  constexpr int kCallsToChoose = 6;  // a motion kernel that chooses by time measures before the graph is captured
+  constexpr int kCallsToChoose = 6;  // calls in which an automatic kernel measures and chooses
   for (int call = 0; call < kCallsToChoose; ++call) {
     resident.choose(1);
     resident.search();

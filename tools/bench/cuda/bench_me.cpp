@@ -1,4 +1,4 @@
-// c63bench me: every motion search kernel of the GPU, compared with the VABSDIFF4 ceiling of the same run.
+// c63bench me: the GPU's motion search kernels, compared with the VABSDIFF4 ceiling of the same run.
 
 #include <algorithm>
 #include <array>
@@ -43,7 +43,7 @@ namespace {
 
 using cuda::MotionJob;
 
-/// Returns the number of candidates in a search of a plane.
+/// Returns how many candidates the search of a plane has.
 double count_candidates(int width, int height, int range) {
   double count = 0;
   for (int row = 0; row < height / kBlockSize; ++row) {
@@ -55,7 +55,7 @@ double count_candidates(int width, int height, int range) {
   return count;
 }
 
-/// The frames of a video on the device, and pinned copies for kernels that are timed with their uploads.
+/// The frames of a video on the device. Page-locked copies serve kernels that are timed with their uploads.
 class ResidentVideo {
  public:
   ResidentVideo(const LumaVideo& video, int range, const cuda::Stream& stream)
@@ -78,7 +78,7 @@ class ResidentVideo {
 
   [[nodiscard]] const std::vector<MotionJob>& jobs() const { return jobs_; }
 
-  /// Uploads both frames of pair i, like a program that keeps nothing on the device.
+  /// Uploads both frames of pair i, like a program that keeps no frames on the device.
   void upload_pair(std::size_t i, cudaStream_t stream) {
     for (std::size_t k = i; k < i + 2; ++k) {
       cuda::copy_async(device_[k].data(), pinned_[k].data(), pinned_[k].size(), stream);
@@ -118,7 +118,7 @@ bool equal(const std::vector<MotionField>& a, const std::vector<MotionField>& b)
   return a.size() == b.size();
 }
 
-/// The result by the rules: the scalar search, which uses only codec/search_window.h.
+/// Returns the result that the rules define: by a scalar search that uses only codec/search_window.h.
 MotionField search_by_rule(const LumaVideo& video, std::size_t frame, int range) {
   const std::uint8_t* current = video.frames[frame].data();
   const std::uint8_t* reference = video.frames[frame - 1].data();
@@ -160,7 +160,7 @@ std::vector<MotionField> search_on_cpu(const LumaVideo& video, int range) {
   return fields;
 }
 
-/// Returns the microseconds a frame of a replayed graph of `calls` calls. Each call enqueues `frames` frames.
+/// Returns the microseconds per frame of a graph of `calls` calls of `enqueue`. Each call covers `frames` frames.
 template <typename EnqueueCall>
 Sample time_calls(std::size_t calls, std::size_t frames, int repeats, const cuda::Stream& stream,
                   EnqueueCall&& enqueue_call) {
@@ -180,7 +180,7 @@ Sample time_calls(std::size_t calls, std::size_t frames, int repeats, const cuda
   return summarize(std::move(microseconds));
 }
 
-/// Returns the bytes a second, read and written, of a copy within the device.
+/// Returns the rate of a copy within the device: bytes per second, read plus written.
 double copy_rate(const cuda::Stream& stream) {
   constexpr std::size_t kBytes = std::size_t{1} << 28;
   const cuda::DeviceBuffer<std::uint8_t> from(kBytes);
@@ -191,7 +191,7 @@ double copy_rate(const cuda::Stream& stream) {
   return 2e6 * static_cast<double>(kBytes) / us.median;
 }
 
-/// How much more the SADs of one result are than those of another, in percent.
+/// Returns by how many percent the sum of SADs in `found` exceeds that in `least`.
 double more_sad(const std::vector<MotionField>& found, const std::vector<MotionField>& least) {
   double sum = 0;
   double exact = 0;
@@ -202,7 +202,8 @@ double more_sad(const std::vector<MotionField>& found, const std::vector<MotionF
   return exact > 0 ? 100 * (sum / exact - 1) : 0;
 }
 
-/// A race measures what course solutions are held against, unless other things are asked for. Throws Error (usage).
+/// Returns the options with the defaults of a race: the measurements by which course solutions are judged. Throws Error
+/// (usage).
 MeBenchOptions with_race_defaults(MeBenchOptions options) {
   if (options.in_process && options.files.size() != 1)
     throw Error(ErrorKind::usage, "C63-USAGE", "--in-process takes one --kernel");
@@ -214,7 +215,7 @@ MeBenchOptions with_race_defaults(MeBenchOptions options) {
   return options;
 }
 
-/// The options of the process that races one file.
+/// Returns the command-line arguments for the process that races one file.
 std::string me_arguments(const MeBenchOptions& o) {
   const auto list = [](const auto& values) {
     std::string text;
@@ -266,7 +267,7 @@ class MeBench {
     require_all_right(figures_);
   }
 
-  /// Judges and measures the one file of the options in this process.
+  /// Judges and times one file in this process.
   void run_file() {
     const std::string& path = options_.files.front();
     tell("load and compile");
@@ -277,7 +278,7 @@ class MeBench {
       file_ = cuda::load_search(path, host);
     } catch (const Error& error) {
       if (error.id() != "C63-KERNEL-COMPILE") throw;
-      std::fprintf(stderr, "%s\n", error.message().c_str());  // with the lines that it has
+      std::fprintf(stderr, "%s\n", error.message().c_str());  // the message contains its own line breaks
       throw Error(error.kind(), error.id(), "the compiler refuses it, for the reasons above", error.place());
     }
     const cuda::SearchFile& f = file_->file();
@@ -320,7 +321,7 @@ class MeBench {
     figures_["gpu_state"] = state_.to_json();
     finish();
     std::fflush(stdout);
-    if (lost) std::_Exit(tools::kExitComparison);  // nothing can be given back to a device that failed
+    if (lost) std::_Exit(tools::kExitComparison);  // no memory can be freed on a device that has failed
     require_all_right(figures_);
   }
 
@@ -331,7 +332,7 @@ class MeBench {
            std::find(options_.kernels.begin(), options_.kernels.end(), kernel) != options_.kernels.end();
   }
 
-  /// What comes next, for whoever waits for this process.
+  /// Writes the name of the next step into the file of results, where the waiting process reads it.
   void tell(const std::string& what) {
     figures_["stage"] = what;
     write_figures_so_far(options_.json, figures_);
@@ -371,7 +372,7 @@ class MeBench {
     }
   }
 
-  /// What the file's instructions say.
+  /// Adds to the entrant what its instructions show.
   void look_at(nlohmann::ordered_json& entrant) {
     const cuda::SearchFile& f = file_->file();
     InstructionCounts counts;
@@ -439,7 +440,7 @@ class MeBench {
                       std::optional<std::vector<MotionField>>& expected) {
     const std::span<const MotionJob> pairs = resident.jobs();
     for (const int jobs : options_.jobs) {
-      // Each call takes the next pairs, and begins again after the last.
+      // Each call takes the next pairs of frames; after the last pair, the first follows.
       const auto frames = static_cast<std::size_t>(jobs);
       std::vector<MotionJob> call_jobs(frames);
       const auto enqueue = [&](std::size_t call) {
@@ -447,12 +448,12 @@ class MeBench {
         search.enqueue(call_jobs, stream_);
       };
       resident.poison(stream_);
-      constexpr int kCallsToChoose = 6;  // a kernel that chooses by time measures before the graph is captured
+      constexpr int kCallsToChoose = 6;  // calls in which an automatic kernel measures and chooses
       for (int call = 0; call < kCallsToChoose; ++call) {
         enqueue(0);
         stream_.synchronize();
       }
-      constexpr std::size_t kLeastCalls = 4;  // so that the start and end of a replay count little
+      constexpr std::size_t kLeastCalls = 4;  // so many that the start and end of a graph count little
       const std::size_t calls = std::max((pairs.size() + frames - 1) / frames, kLeastCalls);
       const Sample us = time_calls(calls, frames, options_.repeats, stream_, enqueue);
       state_.sample();
@@ -497,9 +498,9 @@ class MeBench {
   cuda::Stream stream_;
   GpuState state_;
   double ceiling_ = 0;
-  double best_share_ = 0;  ///< of the ceiling, of all rows
+  double best_share_ = 0;  ///< best share of the ceiling in all rows
   bool all_equal_ = true;
-  std::unique_ptr<cuda::FileSearch> file_;  ///< somebody's kernel
+  std::unique_ptr<cuda::FileSearch> file_;  ///< the user's kernel
   nlohmann::ordered_json figures_;
 };
 

@@ -17,17 +17,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBytes = 64U << 20;
-constexpr int kRounds = 8;  ///< the first one does not count
-constexpr int kCopies = 4;  ///< per round and GPU
+constexpr int kRounds = 8;  ///< the first round is not counted
+constexpr int kCopies = 4;  ///< for each GPU in a round
 
-/// The way from the host to one GPU. Must be made while that GPU is the current one.
+/// Buffers for copies from the host to one GPU. That GPU must be the current device when it is created.
 struct Bus {
   cuda::PinnedBuffer<std::uint8_t> host{kBytes};
   cuda::DeviceBuffer<std::uint8_t> memory{kBytes};
   cuda::Stream stream;
 };
 
-/// Returns bytes a second over buses that are used at the same time.
+/// Returns the bytes per second of copies to all these GPUs at the same time.
 double rate(std::span<const std::unique_ptr<Bus>> buses) {
   std::vector<double> rates;
   for (int round = 0; round < kRounds; ++round) {

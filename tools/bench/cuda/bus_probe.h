@@ -4,13 +4,13 @@
 
 namespace c63::bench {
 
-/// Bytes a second from page-locked host memory to GPUs.
+/// Rates of copies from page-locked host memory to GPUs, in bytes per second.
 struct BusRates {
-  double alone = 0;     ///< to one at a time: their median
-  double together = 0;  ///< to all at once: their sum, because GPUs may share the host's memory and switches
+  double alone = 0;     ///< to one GPU at a time: the median over the GPUs
+  double together = 0;  ///< to all GPUs at once: the sum, because they may share the host's memory and switches
 };
 
-/// Measures with copies of 64 MiB. Every GPU has its own source. Needs at least one device.
+/// Measures with copies of 64 MiB. Each GPU reads its own host memory. Needs at least one device.
 [[nodiscard]] BusRates measure_buses(std::span<const int> devices);
 
 }  // namespace c63::bench

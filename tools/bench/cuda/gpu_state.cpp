@@ -14,7 +14,7 @@
 namespace c63::bench {
 namespace {
 
-// Of nvml.h, which need not be there to build c63.
+// Constants from nvml.h, because c63 can be built without that header.
 constexpr int kSmClock = 1;
 constexpr int kMemoryClock = 2;
 

@@ -5,20 +5,20 @@
 
 namespace c63::bench {
 
-/// Clock, power and temperature of a GPU while something runs, as NVML tells them. Without NVML nothing is known.
+/// Clock, power and temperature of a GPU during a measurement, read through NVML. Without NVML, nothing is known.
 class GpuState {
  public:
-  /// For the GPU with a PCI address such as "0000:1b:00.0".
+  /// `pci_address` is such as "0000:1b:00.0".
   explicit GpuState(const std::string& pci_address);
   ~GpuState();
   GpuState(const GpuState&) = delete;
   GpuState& operator=(const GpuState&) = delete;
 
-  /// Takes a sample. To be called while the GPU works.
+  /// Takes a sample. Call it while the GPU works.
   void sample();
 
   [[nodiscard]] bool throttled() const;
-  /// One line for a person; empty if nothing is known.
+  /// Returns one line for the user. Empty if nothing is known.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] nlohmann::ordered_json to_json() const;
 
@@ -29,15 +29,15 @@ class GpuState {
   int samples_ = 0;
   unsigned lowest_mhz_ = 0;
   unsigned highest_mhz_ = 0;
-  unsigned most_mhz_ = 0;  ///< that the GPU can have
+  unsigned most_mhz_ = 0;  ///< highest clock of this GPU
   unsigned memory_mhz_ = 0;
   unsigned most_milliwatts_ = 0;
   unsigned limit_milliwatts_ = 0;
   unsigned celsius_ = 0;
-  unsigned long long reasons_ = 0;  ///< why clocks were lower than they could be, all samples together
+  unsigned long long reasons_ = 0;  ///< reasons for lowered clocks, NVML's bits, of all samples together
 };
 
-/// The PCI address of the current device.
+/// Returns the PCI address of the current device.
 [[nodiscard]] std::string pci_address_of_device();
 
 }  // namespace c63::bench

@@ -21,11 +21,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kStaging = std::size_t{48} << 20;    ///< like an encode, for each GPU
-constexpr std::size_t kRoundBytes = std::size_t{1} << 30;  ///< for each GPU
-constexpr int kReadings = 5;                               ///< the first one does not count
+constexpr std::size_t kStaging = std::size_t{48} << 20;    ///< bytes for each GPU, as in an encode
+constexpr std::size_t kRoundBytes = std::size_t{1} << 30;  ///< bytes for each GPU in a round
+constexpr int kReadings = 5;                               ///< the first one is not counted
 
-/// How frames of a source go through page-locked memory.
+/// Sizes for reading a source through page-locked memory: bytes of a frame, frames that fit into the memory, frames of
+/// a round.
 struct Way {
   explicit Way(const FrameSource& source)
       : bytes(frame_bytes(source.format().width, source.format().height)),
@@ -37,7 +38,7 @@ struct Way {
   std::int64_t frames;
 };
 
-/// Reads frames from `first` up to the end, in parallel, to places from `to` on.
+/// Reads frames `first` to `end` - 1 in parallel, into memory that begins at `to`.
 void read_frames(FrameSource& source, ThreadArena& arena, const Way& way, std::int64_t first, std::int64_t end, std::uint8_t* to) {
   arena.execute([&] {
     oneapi::tbb::parallel_for(first, end, [&](std::int64_t index) {
@@ -46,7 +47,7 @@ void read_frames(FrameSource& source, ThreadArena& arena, const Way& way, std::i
   });
 }
 
-/// Returns the median rate of rounds with this many bytes.
+/// Returns the median of bytes / time over several rounds. `bytes` is the size of a round.
 template <typename Round>
 double rate(double bytes, const Round& round) {
   std::vector<double> rates;
@@ -59,8 +60,8 @@ double rate(double bytes, const Round& round) {
   return summarize(rates).median;
 }
 
-/// A GPU that is fed: frames are read into one half of its memory while the other half is uploaded. Must be made while
-/// that GPU is the current one.
+/// Feeds one GPU: frames are read into one half of a buffer while the other half is uploaded. That GPU must be the
+/// current device when it is created.
 class Feeder {
  public:
   explicit Feeder(const Way& way)

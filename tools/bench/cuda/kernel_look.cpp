@@ -53,7 +53,7 @@ void count_ptx_instruction(std::string_view name, InstructionCounts& c) {
   if (begins(name, "cp.async")) ++c.copies_ahead;
 }
 
-/// A folder that is removed in the end.
+/// A folder that is removed with the object.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -75,7 +75,7 @@ class ScratchFolder {
 }  // namespace
 
 InstructionCounts count_sass(const std::string& text) {
-  // Lines like "        /*0a10*/                   LDG.E.U8 R2, desc[UR4][R2.64] ;", with a predicate perhaps: "@!P0
+  // A line reads "        /*0a10*/                   LDG.E.U8 R2, desc[UR4][R2.64] ;". There may be a predicate: "@!P0
   // BRA …".
   InstructionCounts counts{.source = "SASS"};
   std::istringstream lines(text);

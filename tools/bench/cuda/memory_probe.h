@@ -4,8 +4,8 @@
 
 namespace c63::bench {
 
-/// Returns the bytes a second that the current device's memory reads and writes together, by copies of 256 MiB, best of
-/// several. It is the ceiling of work that touches its data once.
+/// Returns the rate of copies of 256 MiB in the current device's memory: bytes per second, read plus written, best of
+/// several. It is the ceiling of kernels that touch their data once.
 [[nodiscard]] double measure_memory_ceiling(cudaStream_t stream);
 
 }  // namespace c63::bench

@@ -17,7 +17,7 @@ using race::RaceCase;
 
 constexpr std::size_t kGuard = 4096;  ///< bytes around each plane and each result
 
-/// A plane or a result on the device, in the middle of other bytes.
+/// A plane or a result on the device, with kGuard known bytes on both sides.
 class Guarded {
  public:
   explicit Guarded(std::size_t bytes) : bytes_(bytes), device_(bytes + 2 * kGuard), host_(bytes + 2 * kGuard) {}
@@ -29,7 +29,7 @@ class Guarded {
     std::ranges::copy(bytes, host_.begin() + kGuard);
     cuda::copy_async(device_.data(), host_.data(), host_.size(), stream);
   }
-  /// Returns the bytes, and whether those around them still are what they were.
+  /// Copies the content to `bytes`. Returns true if the bytes on both sides are still `around`.
   bool download(std::vector<std::uint8_t>& bytes, std::uint8_t around, const cuda::Stream& stream) {
     cuda::copy_async(host_.data(), device_.data(), host_.size(), stream);
     stream.synchronize();
@@ -47,7 +47,7 @@ class Guarded {
   std::vector<std::uint8_t> host_;
 };
 
-/// A case's memory on the device.
+/// The device memory for a test case.
 struct CaseMemory {
   explicit CaseMemory(const RaceCase& c)
       : current(c.current.size()),
@@ -60,7 +60,7 @@ struct CaseMemory {
   Guarded sads;
 };
 
-/// What one call did to the memory around its results and to its planes.
+/// What one call has overwritten: bytes outside its results, or its input planes.
 struct Harm {
   bool past_results = false;
   bool wrote_planes = false;
@@ -72,7 +72,7 @@ class Batch {
     for (const RaceCase& c : cases) memory_.emplace_back(c);
   }
 
-  /// Searches all cases of the batch in one call.
+  /// Searches all cases of a batch in one call.
   std::vector<Field> search(cuda::MotionSearch& search, const cuda::Stream& stream, std::uint8_t poison,
                             std::uint8_t around, std::vector<Harm>& harm) {
     std::vector<cuda::MotionJob> jobs;
@@ -113,7 +113,7 @@ class Batch {
 
 void judge_batch(race::Judge& judge, cuda::MotionSearch& search, const cuda::Stream& stream, std::span<RaceCase> cases,
                  std::uint32_t seed) {
-  constexpr int kSearchesAgain = 4;  // a race shows in some of them
+  constexpr int kSearchesAgain = 4;  // repeated, because a data race shows only sometimes
   Batch batch(cases);
   std::vector<Harm> harm(cases.size());
   const std::vector<Field> first = batch.search(search, stream, race::kPoison, 0x33, harm);

@@ -19,7 +19,7 @@
 
 namespace c63::bench {
 
-/// Chains that each hold a few frames of a video, and the work to code one of them.
+/// Chains that each have a few frames of a video on the device, for timing how a frame is coded.
 class ResidentFrames {
  public:
   ResidentFrames(const CodingSettings& coding, const MemoryVideo& video, int lanes, const std::string& kernel)
@@ -62,10 +62,10 @@ class ResidentFrames {
   [[nodiscard]] const cuda::Stream& stream() const { return stream_; }
   [[nodiscard]] const cuda::CodingContext& context() const { return context_; }
   [[nodiscard]] std::span<const cuda::Chain> chains() const { return chains_; }
-  /// The chosen frames, one for each chain.
+  /// Returns the jobs for the chosen frames, one for each chain.
   [[nodiscard]] std::span<const cuda::CodingJob> jobs() const { return jobs_; }
 
-  /// Frame `index` of all chains. Frame 0 is a key frame.
+  /// Chooses frame `index` of all chains. Frame 0 is a key frame.
   void choose(int index) {
     jobs_.clear();
     searches_.clear();

@@ -52,7 +52,7 @@ double least_bytes(std::string_view stage, const cuda::FrameLayout& layout, cons
   constexpr double kPacked = sizeof(cuda::PackedCandidate);
   constexpr double kSummary = sizeof(cuda::CandidateSummary);
   constexpr double kMasks = sizeof(cuda::AcMasks);
-  if (stage == "weights") return 0;  // no preset has any that are made on the device
+  if (stage == "weights") return 0;  // no preset makes weights on the device
   if (stage == "repeat error") return 2 * picture;
   if (stage == "search") return 2 * picture + n.blocks * (n.found * kVector + kFoundCost);
   if (stage == "choose vectors") return n.blocks * (2 * kVector + kFoundCost);

@@ -11,7 +11,7 @@
 namespace c63::bench {
 namespace {
 
-/// A repeating field of smooth noise.
+/// Smooth noise that repeats in both directions.
 class Texture {
  public:
   Texture(int cell, std::uint32_t seed) : cell_(cell), values_(kSide * kSide) {

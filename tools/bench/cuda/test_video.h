@@ -6,22 +6,22 @@
 
 namespace c63::bench {
 
-/// Luma planes of equal size, rows without gaps.
+/// Luma planes of equal size. Rows have no gaps.
 struct LumaVideo {
   std::string name;
   int width = 0;   ///< a multiple of 16
-  int height = 0;  ///< likewise
+  int height = 0;  ///< a multiple of 16
   std::vector<std::vector<std::uint8_t>> frames;
 };
 
-/// Returns frames that look like video to a motion search: textures of several scales, a camera that pans by fractions
-/// of a sample, moving objects, and sensor noise. The same on every machine.
+/// Returns frames that resemble video for a motion search: textures of several scales, a camera that pans by fractions
+/// of a sample, moving objects, and sensor noise. They are the same on every machine.
 [[nodiscard]] LumaVideo natural_video(int width, int height, int frames);
 
-/// Returns independent noise in every frame: nothing matches, and nothing can be left out.
+/// Returns independent noise in each frame, so that no candidate matches and none can be ruled out early.
 [[nodiscard]] LumaVideo noise_video(int width, int height, int frames);
 
-/// Returns the first luma planes of a raw 4:2:0 file, filled up to multiples of 16 like the codec. Throws Error
+/// Returns the first luma planes of a raw 4:2:0 file, padded to multiples of 16 like in the codec. Throws Error
 /// (input).
 [[nodiscard]] LumaVideo read_luma(const std::string& file, int width, int height, int frames);
 

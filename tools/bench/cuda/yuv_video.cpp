@@ -23,7 +23,7 @@ MemoryVideo::MemoryVideo(int width, int height, std::vector<std::uint8_t> frames
 
 namespace {
 
-/// Returns which frame is next when frames are played forward and backward.
+/// Returns which of `count` frames comes at `index`, if they are played forward and backward without end.
 std::int64_t forth_and_back(std::int64_t index, std::int64_t count) {
   const std::int64_t period = std::max<std::int64_t>(1, 2 * count - 2);
   const std::int64_t phase = index % period;

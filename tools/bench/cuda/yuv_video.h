@@ -12,11 +12,10 @@
 
 namespace c63::bench {
 
-/// Frames of raw 4:2:0 in memory, handed out without end: forward and backward, so that every frame is a neighbour of
-/// the previous one.
+/// Frames of raw 4:2:0 in memory, played forward and backward, so that each frame resembles the one before.
 class MemoryVideo final : public FrameSource {
  public:
-  /// Offers `length` frames, made from those in memory.
+  /// Has `length` frames, made of those in `frames`.
   MemoryVideo(int width, int height, std::vector<std::uint8_t> frames, std::int64_t length);
 
   [[nodiscard]] VideoFormat format() const override { return {width_, height_, {}}; }
@@ -26,16 +25,17 @@ class MemoryVideo final : public FrameSource {
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
   void set_length(std::int64_t length) { length_ = length; }
-  /// Frames may be taken from this copy of memory(), on the host or on a GPU. Empty: they must be read.
+  /// Lets callers read frames in place from this copy of memory(), in host or GPU memory. Without it, frames must be
+  /// read by read().
   void offer(std::span<const std::uint8_t> copy, bool in_host_memory = true) {
     offered_ = copy;
     in_host_memory_ = in_host_memory;
   }
   [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override;
   [[nodiscard]] bool in_host_memory() const override { return in_host_memory_; }
-  /// The memory of all frames.
+  /// Returns the memory with all frames.
   [[nodiscard]] std::span<const std::uint8_t> memory() const { return frames_; }
-  /// The frame that read() gives for an index.
+  /// Returns the frame that read() would give for an index.
   [[nodiscard]] std::span<const std::uint8_t> frame(std::int64_t index) const;
 
  private:
@@ -48,10 +48,11 @@ class MemoryVideo final : public FrameSource {
   bool in_host_memory_ = true;
 };
 
-/// The frames of a raw file, handed out like those of a MemoryVideo. Writes the file, and removes it at the end.
+/// A raw file with the frames of a MemoryVideo, played in the same order. The file is written when the object is
+/// created, and removed with it.
 class FileVideo final : public FrameSource {
  public:
-  /// Throws Error (output) if the folder for temporary files has no room.
+  /// Throws Error (output) if the folder for temporary files is full.
   FileVideo(const MemoryVideo& video, std::int64_t length);
   ~FileVideo() override;
 
@@ -67,18 +68,17 @@ class FileVideo final : public FrameSource {
   std::int64_t length_;
 };
 
-/// Returns frames one after the other, forward and backward, until they fill this many bytes of memory: more than a
-/// cache holds.
+/// Returns frames, forward and backward, until they fill `bytes` of memory. Used to exceed the caches.
 [[nodiscard]] std::vector<std::uint8_t> repeated(std::span<const std::uint8_t> frames, std::size_t frame_bytes,
                                                  std::size_t bytes);
 
-/// Returns made frames that look like video (natural_video()), in linear layout.
+/// Returns generated frames that resemble video (natural_video()), with their planes one after another.
 [[nodiscard]] std::vector<std::uint8_t> natural_frames(int width, int height, int count);
 
 /// Returns the first frames of a raw file. Throws Error (input).
 [[nodiscard]] std::vector<std::uint8_t> read_frames(const std::string& file, int width, int height, int count);
 
-/// Returns those of the file, or made ones if no file is named.
+/// Returns frames of the file, or generated ones if `file` is empty.
 [[nodiscard]] inline std::vector<std::uint8_t> frames_of(const std::string& file, int width, int height, int count) {
   return file.empty() ? natural_frames(width, height, count) : read_frames(file, width, height, count);
 }

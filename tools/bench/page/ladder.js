@@ -4,7 +4,7 @@
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
   const kSvg = "http://www.w3.org/2000/svg";
-  const kSamples = 64, kBlock = 8;  // of a block, and of its side
+  const kSamples = 64, kBlock = 8;  // samples of a block, and its side
 
   const node = (tag, attributes, text, svg = true) => {
     const made = svg ? document.createElementNS(kSvg, tag) : document.createElement(tag);
@@ -23,7 +23,7 @@
 
   const timeOf = (us) => us >= 1e6 ? us / 1e6 + " s" : us >= 1000 ? us / 1000 + " ms" : us + " µs";
 
-  // A row of the ladder for every kernel of the chosen size, content and frames a launch, slowest first.
+  // Returns a row for each kernel at the chosen size, content and number of frames per launch, slowest first.
   function rowsShown() {
     const size = $("size").value, [width, height] = size.split("x").map(Number);
     const bytes = 2 * width * height + 4 * Math.floor(width / kBlock) * Math.floor(height / kBlock);
@@ -62,7 +62,7 @@
     return mark;
   }
 
-  // Drawings are as wide as there is room, so that their text keeps its size. On a phone, names go above the bars.
+  // Drawings are as wide as the page allows, so that text keeps its size. On a phone, names are above the bars.
   const widthOf = (id) => Math.max(280, Math.min(1040, $(id).clientWidth || 1040));
 
   function drawLadder(rows) {
@@ -100,7 +100,7 @@
     for (let v = xs[0]; v <= xs[1]; v *= 10) svg.append(node("line", { x1: x(v), x2: x(v), y1: kTop, y2: kHeight - kBottom }), node("text", { class: "soft", x: x(v), y: kHeight - kBottom + 16, "text-anchor": "middle" }, v.toLocaleString("en")));
     for (let v = ys[0]; v <= ys[1] * 1.01; v *= 10) svg.append(node("line", { x1: kLeft, x2: kWidth - kRight, y1: y(v), y2: y(v) }), node("text", { class: "soft", x: kLeft - 8, y: y(v) + 4, "text-anchor": "end" }, scaled(v)));
     svg.append(node("text", { class: "soft", x: kWidth / 2, y: kHeight - 8, "text-anchor": "middle" }, "absolute differences a byte"));
-    // The roofs: as many differences as the copy's bytes allow, and as the instruction does.
+    // The roofs: how many differences the rate of a copy allows, and how many the instruction's rate allows.
     const ridge = copy ? Math.max(xs[0], roof / copy) : xs[0];
     const slant = [];
     if (copy) for (let v = Math.max(xs[0], ys[0] / copy); v < ridge; v *= 1.2) slant.push(x(v) + "," + y(v * copy));
@@ -111,12 +111,12 @@
       const px = x(intensity(row)), py = y(row.rate);
       svg.append(withTip(node(row.kind === "cpu" ? "rect" : "circle", row.kind === "cpu" ? { class: "cpu", x: px - 6, y: py - 6, width: 12, height: 12 } : { class: "gpu", cx: px, cy: py, r: 7 }), tell(row, rows[0])));
     });
-    // Names next to the points, far enough apart to be read.
+    // Names are placed next to their points, far enough apart to be read.
     let last = -Infinity;
     [...rows].sort((a, b) => b.rate - a.rate).forEach((row) => {
       const place = Math.max(y(row.rate) + 4, last + 14);
       last = place;
-      // to the nearest free place
+      // a line from the point to its name
       const px = x(intensity(row)), way = px + 34 + 7.5 * row.name.length > kWidth ? -1 : 1;
       svg.append(node("line", { x1: px + 8 * way, y1: y(row.rate), x2: px + 30 * way, y2: place - 4 }),
                  node("text", { class: "soft", x: px + 34 * way, y: place, "text-anchor": way < 0 ? "end" : "start" }, row.name));
@@ -152,7 +152,7 @@
   const sizes = distinct("size");
   fill("size", sizes, sizes.includes("352x288") ? "352x288" : sizes[0]);
   fill("content", distinct("content"), distinct("content")[0]);
-  // The number of frames in docs/course.md and its picture.
+  // The number of frames per launch that docs/course.md and its picture use.
   fill("jobs", distinct("jobs"), distinct("jobs").includes(8) ? 8 : distinct("jobs")[0]);
   root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   $("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; });

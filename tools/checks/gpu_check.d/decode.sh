@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
 # Decoding on the GPU: samples against the CPU's, speed by size, and memory over many frames.
 
-# Every stream of the course encoder in the bundle, and one of preset good if there is a source.
+# Decodes each stream of the course encoder in the bundle. Adds one of preset good, if a source video is there.
 section_decode_parity() {
   local stream name expected found status=0 list=()
   for stream in "$dir"/shared/golden/*.c63; do
@@ -16,7 +16,7 @@ section_decode_parity() {
   return $status
 }
 
-# From memory to page-locked memory. The stream is long, so that the first frames count little.
+# Decodes from memory to page-locked memory. The stream is long, so that the first frames count little.
 section_bench_decode() {
   local i
   "$dir/c63gen" --quiet --pattern natural -w 1920 -h 1080 -f 300 --seed 1 -o "$work/hd.yuv" &&
@@ -31,7 +31,8 @@ section_bench_decode() {
   "$dir/c63bench" decode --backend cuda,cpu --output views --thread-counts 1,16 --repeats 3 --json "$work/bench_decode.json" "${streams[@]}"
 }
 
-# More than 20,000 frames through a pipe: memory of host and device must not grow. sample_memory and flat_memory are in soak.sh.
+# Decodes more than 20,000 frames from a pipe. Memory of host and device must not grow. sample_memory and flat_memory
+# are in soak.sh.
 section_soak_decode() {
   local stream=$dir/shared/golden/foreman_352x288.c63 decoder failed=0 i
   if [[ ! -f $stream ]]; then
@@ -40,7 +41,7 @@ section_soak_decode() {
   fi
   "$dir/c63dec" --quiet --backend cuda - /dev/null < <(for ((i = 0; i < 700; ++i)); do cat "$stream"; done) &
   decoder=$!
-  sleep 1  # until the device is open
+  sleep 1  # the device is open then
   sample_memory "$decoder" 4 0.05 > "$work/soak_decode.samples"
   wait "$decoder" || failed=1
   flat_memory 210000 "$failed" frames < "$work/soak_decode.samples" > "$work/soak_decode.json"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
 # Whole encodes on the GPU: bytes against the course encoder's, and speed.
 
-# Every sequence in the bundle that has the course encoder's stream.
+# Encodes each sequence in the bundle that has a stream of the course encoder.
 section_golden() {
   local golden name size source status=0 list=() start seconds equal run runs
   for golden in "$dir"/shared/golden/*.c63; do
@@ -12,7 +12,7 @@ section_golden() {
     equal=true
     seconds=()
     runs=3
-    [[ $name == foreman* ]] && runs=10  # the one whose slowest run has a limit
+    [[ $name == foreman* ]] && runs=10  # its slowest run has a limit, so it runs more often
     for ((run = 0; run < runs; ++run)); do
       start=$(date +%s%N)
       "$dir/c63enc" --backend cuda -w "${size%x*}" -h "${size#*x}" --quiet -o "$work/$name.c63" "$source" || status=1
@@ -39,8 +39,9 @@ section_bench_encode() {
     --repeats 3 --json "$work/bench_encode.json"
 }
 
-# on_gpus NAME GOPS LANES ARGUMENT...: runs the same on 1, 2, 4, … GPUs, up to all, and writes a list to NAME.json. GOPS is for
-# each of all GPUs, so that lanes have whole rounds with any number of GPUs. LANES is for each GPU in use (0: chosen).
+# on_gpus NAME GOPS LANES ARGUMENT...: runs c63bench encode on 1, 2, 4, … GPUs and writes the list of results to
+# NAME.json. All runs encode GOPS times the machine's number of GPUs, so that the lanes are evenly used with any number
+# of GPUs. LANES is per GPU in use (0: c63bench chooses).
 on_gpus() {
   local name=$1 gops=$2 lanes=$3 gpus count list=()
   shift 3
@@ -65,7 +66,7 @@ section_bench_gpus_presets() {
   on_gpus bench_gpus_presets 64 32 --sizes 1920x1080,352x288 --preset fast,good --from memory,page-locked
 }
 
-# One run with all lanes kernel by kernel, one with recorded graphs in every lane.
+# One run launches all kernels one by one; one records a CUDA graph in each lane.
 section_bench_launch() {
   "$dir/c63bench" encode --sizes 352x288,1920x1080 --lanes 1,16 --launch stream,auto --json "$work/bench_launch.json"
 }

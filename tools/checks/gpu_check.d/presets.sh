@@ -15,7 +15,7 @@ section_bench_best() {
     --json "$work/bench_best.json"
 }
 
-# Reference, fast and good on both backends: times, bytes and what the presets save.
+# Compares the presets on both backends: times, bytes, and bits saved.
 section_ab_presets() {
   local source=$dir/shared/sequences/foreman_352x288.yuv backend preset sides=()
   if [[ ! -x $dir/c63cmp || ! -f $source ]]; then

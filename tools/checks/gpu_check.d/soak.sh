@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
 # Many encodes in one process: memory of host and device must not grow.
 
-# flat_memory COUNT FAILED [WHAT]: reads a line "RSS DEVICE" (kB, MiB) for each sample of COUNT encodes (or WHAT). Writes the
-# result as JSON, and succeeds if memory is flat. An encode takes memory and gives it back, the driver in pieces of 2 MiB, and
-# a sample may come at any moment. So the lowest samples of quarters of the run are compared: the last quarter must not exceed
-# the third by more than 2 % of the host's memory, nor at all in the device's memory.
+# flat_memory COUNT FAILED [WHAT]: reads one line "RSS DEVICE" (kB, MiB) per sample of COUNT encodes (or WHAT). Writes
+# the result as JSON, and succeeds if memory is flat. Encodes take memory and give it back, the driver in pieces of 2
+# MiB, and a sample may come at any moment. So the lowest samples of each quarter of the run are compared: the last
+# quarter may exceed the third by at most 2 % in host memory, and by nothing in device memory.
 flat_memory() {
   awk -v count="$1" -v failed="$2" -v what="${3:-encodes}" 'BEGIN { n = 0 }
     NF == 2 { rss[n] = $1; device[n++] = $2 }
@@ -22,8 +22,9 @@ flat_memory() {
     }'
 }
 
-# sample_memory PID SAMPLES SECONDS: prints resident KiB of a process and MiB of the device until the process ends. It samples
-# the process every SECONDS. Asking the device takes long, so it is asked once for that many SAMPLES.
+# sample_memory PID SAMPLES SECONDS: prints KiB of resident memory of a process and MiB of device memory until the
+# process ends, one sample every SECONDS. Asking for device memory takes long, so it is asked only once per SAMPLES
+# samples.
 sample_memory() {
   local process=$1 samples=$2 seconds=$3 device i
   while kill -0 "$process" 2> /dev/null; do
@@ -35,8 +36,8 @@ sample_memory() {
   done
 }
 
-# soak_of NAME COUNT ARGUMENT...: makes encodes as warm-ups, of which c63enc keeps nothing. Of measured runs it keeps those that
-# may still become the median.
+# soak_of NAME COUNT ARGUMENT...: runs COUNT encodes in one process, as warm-ups. c63enc keeps no results of warm-ups,
+# but of measured runs it keeps those that can still become the median.
 soak_of() {
   local name=$1 count=$2 source=$dir/shared/sequences/static_152x100.yuv encoder failed=0
   shift 2
@@ -46,7 +47,7 @@ soak_of() {
   fi
   "$dir/c63enc" --backend cuda -w 152 -h 100 --quiet --warmup "$count" "$@" -o "$work/soak.c63" "$source" &
   encoder=$!
-  sleep 2  # until the device is open
+  sleep 2  # the device is open then
   sample_memory "$encoder" 10 0.1 > "$work/$name.samples"
   wait "$encoder" || failed=1
   flat_memory "$count" "$failed" < "$work/$name.samples" > "$work/$name.json"
@@ -54,7 +55,7 @@ soak_of() {
 
 section_soak() { soak_of soak 10000; }
 
-# With one lane, every encode records its graphs again.
+# With one lane, each encode records its graphs again.
 section_soak_graphs() { soak_of soak_graphs 4000 --lanes 1 -f 10; }
 
 section_soak_presets() {

@@ -5,8 +5,8 @@
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
 
-  // Okabe and Ito's colours, which people with any colour vision can distinguish. Each side also has its own shape of
-  // points.
+  // The colours of Okabe and Ito, which people with any colour vision can tell apart. Each side also has its own point
+  // shape.
   const kColours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7f7f7f"];
   const kShapes = ["circle", "rect", "triangle", "rectRot", "star", "cross", "crossRot", "rectRounded"];
   const kStageColours = {
@@ -27,15 +27,15 @@
   const colour = (c) => kColours[c % kColours.length];
   const shape = (c) => kShapes[c % kShapes.length];
   const label = (point) => configurations[point.configuration].name + (point.quantizer ? " qp " + point.quantizer : "");
-  // Names may be as long as a command line; plots have room for their ends. Hover to see the whole name.
+  // A name may be as long as a command line. Plots show its beginning and end, and the whole name on hover.
   const short = (name, most = 26) => name.length <= most ? name : name.slice(0, Math.ceil(most / 2)) + "…" + name.slice(1 - Math.floor(most / 2));
   const shortLabel = (point) => short(configurations[point.configuration].name, 20) + (point.quantizer ? " qp " + point.quantizer : "");
   const format = (value, digits) => value === null || value === undefined ? "–" : value.toFixed(digits);
-  // JSON has no infinity. A PSNR of null means equal pictures.
+  // JSON has no infinity, so a PSNR of null means that the pictures are equal.
   const psnr = (value, digits) => value === null ? "∞" : value.toFixed(digits);
   const external = (p) => configurations[p.configuration].external;
   const kNoSsim = "not measured (--no-ssim), or the pictures are too small";
-  // Plots say what they cannot show, and why.
+  // Writes below a plot what it cannot show, and why.
   function tellMissing(id, reasons) { $(id + "-missing").textContent = [...new Set(reasons)].join("; "); }
   const whyNoStages = (p) => short(configurations[p.configuration].name) + ": another encoder tells no stages";
   const element = (tag, text, className) => {
@@ -45,11 +45,11 @@
     return node;
   };
 
-  // What is shown.
+  // What is shown, as chosen by the reader.
   let input = 0;
   let metric = "psnr_y_db";
   let anchor = data.anchor;  // the side that others are compared with
-  let rank = null;  // which of their quantizers, lowest first, is shown if plots show one at a time
+  let rank = null;  // index of the shown quantizer among a side's, lowest first; null: not yet chosen
   const charts = {};
   const pointsOf = (c) => data.points.filter((p) => p.input === input && p.configuration === c);
   const shownPoints = () => data.points.filter((p) => p.input === input);
@@ -91,7 +91,7 @@
     }));
   }
 
-  // Spans a logarithmic axis over the values, with numbers as labels, not powers.
+  // Returns a logarithmic axis that spans the values. Its labels are plain numbers, not powers.
   function logarithmic(title, values) {
     const positive = values.filter((v) => v > 0);
     const low = Math.min(...positive), high = Math.max(...positive);
@@ -121,7 +121,7 @@
                                           plugins: { tooltip: pointTooltip } }) });
   }
 
-  // A line from the slowest to the fastest run through each point.
+  // Draws a line through each point, from the slowest run to the fastest.
   const whiskers = { id: "whiskers", afterDatasetsDraw(chart) {
     const g = chart.ctx;
     g.save();
@@ -200,7 +200,7 @@
     }));
   }
 
-  // Verdicts: a card for each side, a line for each question.
+  // The verdicts: a card for each side, with a line for each question.
   function card(title, lines) {
     const node = element("article", undefined, "card");
     node.append(element("h3", title));
@@ -231,7 +231,7 @@
   function verdictOnBytes(index) {
     const bytes = data.bytes.filter((b) => b.anchor === anchor && b.configuration === index);
     const same = bytes.filter((b) => b.identical).length;
-    // Other settings always write other bytes.
+    // With different settings, different bytes are normal.
     if (!bytes.length || !same && !bytes.every((b) => b.same_settings)) return [];
     return [["bytes", same === bytes.length ? "identical" : same ? "some differ" : "different", same + " of " + bytes.length + " streams", same === bytes.length ? "good" : "bad"]];
   }
@@ -245,7 +245,6 @@
     if (data.points.some((p) => !p.reproducible)) card("Runs", [["bytes", "differ", "some runs wrote other bytes than the run before", "bad"]]);
   }
 
-  // The table.
   const kColumns = [
     ["input", (p) => data.inputs[p.input].file, null], ["side", (p) => configurations[p.configuration].name, null],
     ["qp", (p) => p.quantizer === "" ? null : Number(p.quantizer), 0, "–", "the side names its own quality or rate"], ["bytes", (p) => p.bytes, 0], ["kb/s", (p) => p.bitrate_kb_per_s, 2],
@@ -344,7 +343,7 @@
     $("speed-note").textContent = (data.stopped ? "stopped: median of the finished rounds" : "median of " + data.repeat) + ", slowest to fastest";
   }
 
-  // Pictures of the shown input: a list of sides, one of layers, and two sides on top of each other.
+  // Pictures of the input: lists to choose sides and a layer, and two pictures on top of each other.
   const sideOf = (p) => p.configuration === null ? "the input" : label(p);
   function pictures() {
     const list = (window.c63Pictures || []).filter((p) => p.input === input);
@@ -380,7 +379,7 @@
     if (differs) drawDifference();
     zoom();
   }
-  // Bits and quality of the frame that is shown.
+  // Returns the bits and quality of the shown frame.
   function frameFigures(p) {
     if (p.configuration === null) return 'the input';
     const point = data.points.find(
@@ -412,7 +411,7 @@
     canvas.getContext('2d').putImageData(left, 0, 0);
     zoom();
   }
-  // Samples of the video are a whole number of pixels wide, or as large as fits.
+  // Scales pictures so that a sample is a whole number of pixels wide, or so that they fill the width.
   function zoom() {
     const times = Number($('zoom').value), width = times ? data.inputs[input].width_pixels * times + 'px' : '';
     for (const id of ['wipe', 'difference'])

@@ -1,1 +1,1 @@
-"""The course: c63course hands it out, c63grade judges what comes back."""
+"""The Python code of c63course, which hands out the course, and c63grade, which grades hand-ins."""

@@ -1,8 +1,9 @@
-"""A box that a hand-in is built and run in.
+"""A box in which a hand-in is built and run.
 
-What holds, from the strongest: namespaces of the kernel (no network, no other processes, a file system that is read-only but
-for some memory of limited size, the grader's folders covered), a user without rights, limits of the kernel for each process,
-and a look at memory and disk 20 times a second. `missing` says in words what this machine does not offer.
+It protects the grader by these means, the strongest first: kernel namespaces (no network, no other processes, a
+read-only file system except for a limited amount of memory, the grader's folders covered); a user without rights;
+kernel limits for each process; and a check of memory and disk 20 times a second. `missing` says in words what this
+machine cannot provide.
 """
 
 import json
@@ -18,7 +19,7 @@ from .programs import CourseError
 
 SERVER = pathlib.Path(__file__).with_name("box_server.py")
 NAMESPACES = ["--net", "--pid", "--mount", "--ipc", "--uts", "--fork", "--kill-child", "--mount-proc"]
-# What a hand-in sees of the environment. Nothing of the grader's own is passed on.
+# The environment variables of a hand-in. It gets none of the grader's own, except those in PASSED_ON.
 FOLDERS = list(
     dict.fromkeys(
         [
@@ -41,7 +42,7 @@ PASSED_ON = ("CUDA_VISIBLE_DEVICES", "CUDA_HOME", "LD_LIBRARY_PATH")
 
 
 def namespace_command():
-    """What starts a process in namespaces of its own, or None and the reason."""
+    """Returns the command that starts a process in new namespaces, and None; or None and the reason why it cannot."""
     if not shutil.which("unshare"):
         return None, "there is no unshare (util-linux)"
     command = ["unshare"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"]) + NAMESPACES
@@ -50,7 +51,7 @@ def namespace_command():
 
 
 class Box:
-    """Use as a context. `isolation` is auto, full (an error if namespaces are missing) or none."""
+    """A box, to be used in a with block. `isolation` is auto, full (an error if namespaces are missing) or none."""
 
     def __init__(self, isolation="auto", disk=256 << 20, hide=(), hide_files=()):
         self.missing = []
@@ -65,7 +66,7 @@ class Box:
         self.uid = random.SystemRandom().randrange(1 << 28, 1 << 29) if os.geteuid() == 0 else None
         self.folder = tempfile.mkdtemp(prefix="c63box-")
         os.chmod(self.folder, 0o755)
-        self.root = self.folder if command is None else "/tmp"  # as the hand-in sees it
+        self.root = self.folder if command is None else "/tmp"  # path of the folder as the hand-in sees it
         spec = {
             "namespaces": command is not None,
             "uid": self.uid,
@@ -74,7 +75,8 @@ class Box:
             "hide": [str(path) for path in hide],
             "hide_files": [str(path) for path in hide_files],
         }
-        # The server has a clean environment too, since a hand-in without namespaces could read that of its parent.
+        # The server, too, gets a clean environment, because a hand-in without namespaces could read that of its parent
+        # process.
         self.process = subprocess.Popen(
             (command or []) + [sys.executable, "-I", "-S", "-B", str(SERVER), json.dumps(spec)],
             stdin=subprocess.PIPE,
@@ -121,7 +123,7 @@ class Box:
         self._ask({"do": "put", "path": path, "mode": mode}, content)
 
     def get(self, path, limit=1 << 30):
-        """The bytes of a file, or None if there is no such file."""
+        """Returns the bytes of a file, or None if it cannot be read."""
         reply, payload = self._ask({"do": "get", "path": path, "limit": limit})
         return None if "why" in reply else payload
 

@@ -1,9 +1,10 @@
-"""The inside of a box: the process that runs a hand-in, so that it can harm nothing (see box.py).
+"""The inside of a box: the process that runs a hand-in in a way that it cannot do harm (see box.py).
 
-With namespaces this is process 1 of its own little machine: no network, no other processes, a file system that is read-only but
-for a few megabytes of memory, and the folders of the grader covered. Without them only limits and another user hold.
+With namespaces, this is process 1 of a separate world: no network, no other processes, a file system that is read-only
+except for a few megabytes of memory, and the grader's folders covered. Without namespaces, only limits and another user
+protect.
 
-Messages on standard input and output are a line of JSON, then as many bytes as "bytes" says.
+A message on standard input or output is a line of JSON, followed by as many bytes as its "bytes" says.
 """
 
 import contextlib
@@ -27,7 +28,7 @@ SETTINGS_OF_THE_MACHINE = [
     f"/proc/{name}" for name in ("sys", "irq", "bus", "acpi", "scsi", "fs", "sysrq-trigger", "mtrr", "pressure")
 ]
 OUTPUT_KEPT = 1 << 16
-TICK = 0.05  # seconds between looks at memory and disk
+TICK = 0.05  # seconds between checks of memory and disk
 
 
 def mount(source, target, kind=None, flags=0, data=None):
@@ -59,7 +60,7 @@ class Box:
         self.namespaces = spec["namespaces"]
         if self.namespaces and os.getpid() != 1:  # kill_all would end processes of others
             raise OSError("it has no process namespace")
-        self.uid = spec["uid"]  # of the hand-in; None: as the grader
+        self.uid = spec["uid"]  # of the hand-in; None: the grader's
         self.disk = spec["disk"]
         self.root = pathlib.Path("/tmp" if self.namespaces else spec["root"])
         self.run_folder = self.root / "run"
@@ -77,7 +78,7 @@ class Box:
         except OSError as error:
             self.missing.append(f"the file system is not read-only ({error.strerror}); its permissions alone protect it")
         for folder in spec["hide"]:
-            if os.path.isdir(folder) and not folder.startswith("/tmp/"):  # all of /tmp is covered
+            if os.path.isdir(folder) and not folder.startswith("/tmp/"):  # all of /tmp is covered below
                 mount("none", folder, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=755")
         for file in spec["hide_files"]:
             if os.path.exists(file) and not file.startswith("/tmp/"):
@@ -91,7 +92,7 @@ class Box:
             os.chown(path, self.uid, self.uid)
 
     def reset(self, _):
-        """Makes the folder of the next run, empty."""
+        """Makes an empty folder for the next run."""
         if self.namespaces:
             for target in ("/var/tmp", "/dev/shm", self.run_folder):
                 LIBC.umount2(str(target).encode(), 2)
@@ -110,7 +111,7 @@ class Box:
         return {}
 
     def seal(self, _):
-        """From now on only the folder of a run can be written."""
+        """Makes everything read-only except the folder of a run."""
         if self.namespaces:
             mount("none", "/tmp", None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
         else:
@@ -125,7 +126,8 @@ class Box:
 
     @contextlib.contextmanager
     def as_the_handin(self):
-        """File operations with the rights of the hand-in: a link that it left leads nowhere that it could not go itself."""
+        """Does file operations with the rights of the hand-in, so that links that it has left lead only where it could
+        go itself."""
         if self.uid is None:
             yield
             return
@@ -159,7 +161,7 @@ class Box:
     # ---- processes ----
 
     def others(self):
-        """The hand-in's processes that are left."""
+        """Returns the process ids of the hand-in's remaining processes."""
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
         if self.namespaces:
             return [pid for pid in pids if pid != 1]
@@ -176,8 +178,9 @@ class Box:
         return list(found - {os.getpid()})
 
     def kill_all(self):
-        """Ends everything that the hand-in started, and returns how many processes that were. All of them are descendants of
-        this process, and become its children when their parents end."""
+        """Ends all processes that the hand-in has started, and returns their number. All are descendants of this
+        process. If a parent ends, its children become children of this process.
+        """
         ended, deadline = 0, time.monotonic() + 10
         while time.monotonic() < deadline:
             if self.namespaces:
@@ -201,7 +204,7 @@ class Box:
         return ended
 
     def kill_user(self):
-        """Ends all processes of the hand-in's user at once, so that none can start another in between."""
+        """Ends all processes of the hand-in's user at once, so that none can start another one meanwhile."""
         pid = os.fork()
         if pid == 0:
             os.setresuid(self.uid, self.uid, self.uid)
@@ -210,7 +213,7 @@ class Box:
         os.waitpid(pid, 0)
 
     def resident(self):
-        """Bytes of memory that the hand-in's processes take together."""
+        """Returns how many bytes of memory the hand-in's processes use together."""
         pages = 0
         for pid in self.others():
             with contextlib.suppress(OSError, IndexError, ValueError):
@@ -227,7 +230,7 @@ class Box:
         return total
 
     def become_the_handin(self, request, stdin, stdout, stderr):
-        """In the child: takes the limits, drops all rights and runs the program. Does not return."""
+        """Runs in the child process: sets the limits, drops all rights and starts the program. Does not return."""
         try:
             os.setsid()
             for target, fd in enumerate((stdin, stdout, stderr)):
@@ -248,7 +251,7 @@ class Box:
                 value = value if hard == resource.RLIM_INFINITY else min(value, hard)
                 resource.setrlimit(name, (value, value))
             if self.namespaces:
-                LIBC.prctl(PR_SET_SECUREBITS, 3, 0, 0, 0)  # user 0 of a user namespace has no rights by its number
+                LIBC.prctl(PR_SET_SECUREBITS, 3, 0, 0, 0)  # user 0 of a user namespace gets no rights from its number
                 for capability in range(64):
                     LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
             if self.uid is not None:
@@ -283,7 +286,7 @@ class Box:
         return pid
 
     def run(self, request):
-        """Runs a program until it ends or exceeds a limit. What it left running is ended at that moment."""
+        """Runs a program until it ends or exceeds a limit. Then ends all processes that it has left."""
         reader, writer = os.pipe()
         null = os.open("/dev/null", os.O_RDONLY)
         began = time.monotonic()
@@ -321,7 +324,7 @@ class Box:
             if reply["over"]:
                 os.kill(pid, signal.SIGKILL)
                 break
-        # Whatever else is running has not finished when the program ended. It is ended before it can write more.
+        # Processes that outlive the program are not finished. They are ended before they can write more.
         _, status, usage = os.wait4(pid, 0)
         reply["seconds"] = time.monotonic() - began
         reply["left_running"] = self.kill_all()
@@ -344,7 +347,8 @@ class Box:
         return reply
 
     def feed(self, request):
-        """Gives frames through a pipe, no more than "ahead" before a coded frame comes out. Says how many were coded so."""
+        """Feeds frames through a pipe. At most `ahead` frames go in before a coded frame comes out. Returns how many
+        were coded that way."""
         video = (self.root / request["video"]).read_bytes()
         size, ahead = request["frame_bytes"], request["ahead"]
         frames = len(video) // size
@@ -355,7 +359,7 @@ class Box:
         for fd in (to_child, from_child, null):
             os.close(fd)
         os.set_blocking(feeder, False)
-        given = coded = 0  # bytes; frames
+        given = coded = 0  # bytes given; frames coded
         pending, deadline = bytearray(), time.monotonic() + request["seconds"]
         quiet_until = time.monotonic() + request["patience"]
         while coded < frames and time.monotonic() < min(deadline, quiet_until):

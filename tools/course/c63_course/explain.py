@@ -1,4 +1,4 @@
-"""Why a stream is not what it should be: the first frame and block that differ, and what such a difference usually means."""
+"""Explains why a stream is wrong: the first frame and block that differ, and the usual cause of such a difference."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ HINTS = {
 
 
 def blocks_of(stream, source, size):
-    """A row a block: what c63mv says. SADs are of the source."""
+    """Returns c63mv's CSV rows, one per block. SADs are measured against the source."""
     text = call([find_program("c63mv"), "--quiet", stream, "--source", source, "--format", "csv", "-o", "-"])
     return list(csv.DictReader(io.StringIO(text.decode())))
 
@@ -37,12 +37,12 @@ def planes_of(video, width, height, frame):
 
 
 def difference(a, b):
-    """The mean absolute difference of two planes."""
+    """Returns the mean absolute difference of two planes."""
     return sum(abs(x - y) for x, y in zip(a, b)) / max(1, min(len(a), len(b)))
 
 
 def look_of(decoded, expected, width, height):
-    """What the picture looks like, for faults that a person would see at once. Nothing if it looks right."""
+    """Describes mistakes that a viewer would see at once. Returns None if the picture looks right."""
     frames = min(len(decoded), len(expected)) // (width * height * 3 // 2)
     if frames == 0:
         return None
@@ -86,7 +86,7 @@ def look_of(decoded, expected, width, height):
 
 
 def first_difference(stream, expected, source):
-    """The first block of the two streams that differs, in words, with its kind."""
+    """Describes the first block in which two streams differ. Returns the text and the kind of difference."""
     for mine, theirs in zip(blocks_of(stream, source, None), blocks_of(expected, source, None)):
         where = f"frame {mine['frame']}, plane {mine['plane']}, block at ({mine['x']}, {mine['y']})"
         if mine["inter"] != theirs["inter"]:
@@ -118,7 +118,8 @@ def first_difference(stream, expected, source):
 
 
 def motion_audit(stream, source):
-    """What `c63cmp motion` says of all vectors: first difference, suspicions, totals. None if it is not there."""
+    """Returns the JSON of `c63cmp motion` about all vectors: first difference, suspicions, totals. None if c63cmp lacks
+    the command."""
     program = find_program("c63cmp")
     tree = json.loads(call([program, "--describe-options"]))
     if "motion" not in [sub["name"] for sub in tree["subcommands"]]:
@@ -129,7 +130,7 @@ def motion_audit(stream, source):
 
 
 def why_different(stream, expected, source, decoded, expected_decoded, width, height):
-    """Lines that say how a stream that can be decoded differs from the expected one."""
+    """Returns lines that say how a decodable stream differs from the expected one."""
     lines = []
     a, b = pathlib.Path(stream).read_bytes(), pathlib.Path(expected).read_bytes()
     size = width * height * 3 // 2

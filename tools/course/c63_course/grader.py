@@ -1,4 +1,4 @@
-"""Judges a hand-in by the rules of a task."""
+"""Grades a hand-in by the rules of a task."""
 
 import contextlib
 import fcntl
@@ -20,9 +20,9 @@ from .box import FOLDERS, Box
 from .programs import CourseError, call, course_folder, find_program, version
 
 COMPILERS = re.compile(r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|nvcc)(?:-\d+)?")
-LARGEST_SOURCE = 1 << 20  # a file of a hand-in
+LARGEST_SOURCE = 1 << 20  # bytes of a file in a hand-in
 BUILT = (b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe")
-STREAM = b"\xff\xd8\xff\xdb\x00\xc3\x00"  # how the course encoder's streams begin
+STREAM = b"\xff\xd8\xff\xdb\x00\xc3\x00"  # the first bytes of the course encoder's streams
 NAMES = {
     "build": "It builds",
     "optimized": "It is built with optimization",
@@ -37,11 +37,11 @@ NAMES = {
     "speed": "Speed",
     "answers": "Answers",
 }
-BUSY = 0.15  # share of the CPUs that other work may take before times are doubted
+BUSY = 0.15  # share of the CPUs that other programs may use before times are doubtful
 
 
 class Sequence:
-    """A video to encode, what the course encoder makes of it, and what that decodes to."""
+    """A video to encode, and per quantizer the course encoder's stream and its decoded pictures."""
 
     def __init__(self, entry, folder, seed):
         self.name, self.hidden = entry["name"], entry["hidden"]
@@ -69,7 +69,7 @@ class Sequence:
                     self.source,
                 ]
             )
-        self.expected = {}  # by quantizer: the stream, and what it decodes to
+        self.expected = {}  # by quantizer: the stream, and its decoded pictures
         self.folder = folder
 
     def expect(self, quantizer=25):
@@ -95,7 +95,8 @@ class Sequence:
         return self.expected[quantizer]
 
     def decode(self, stream):
-        """The decoded video. Raises CourseError with c63dec's line. No stream makes it write more than the sequence has."""
+        """Returns the decoded video. Raises CourseError with c63dec's error line. Limits the output to the size of the
+        sequence."""
         video = stream.with_suffix(".yuv")
         call(
             [
@@ -115,7 +116,7 @@ class Sequence:
 
 
 def psnr(sequence, stream):
-    """Of all planes together, in dB."""
+    """Returns the PSNR of all planes together, in dB."""
     said = call(
         [
             find_program("c63cmp"),
@@ -135,14 +136,14 @@ def psnr(sequence, stream):
 
 
 def seed_of(entry, task, secret):
-    """Hidden sequences have a seed that cannot be guessed without the secret."""
+    """Returns the seed of a sequence. That of a hidden sequence cannot be guessed without the secret."""
     if not entry["hidden"]:
         return entry["seed"]
     return int.from_bytes(hashlib.sha256(f"{secret}:{task}:{entry['name']}".encode()).digest()[:4], "big")
 
 
 def files_of(folder):
-    """The hand-in's files: those to build from, and why others are left out."""
+    """Returns the files of a hand-in to build from, and for each other file why it is left out."""
     kept, left_out, total = {}, [], 0
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
@@ -165,14 +166,14 @@ def files_of(folder):
 
 
 def cpu_busy():
-    """Seconds that all CPUs have worked so far."""
+    """Returns how many seconds all CPUs together have worked so far."""
     with open("/proc/stat") as file:
         fields = [int(word) for word in file.readline().split()[1:]]
     return (sum(fields[:8]) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
 
 
 class Check:
-    """One line of the result."""
+    """One check: a line of the result, with its points."""
 
     def __init__(self, name, of):
         self.name, self.of, self.points, self.passed, self.lines = name, of, 0.0, None, []
@@ -206,7 +207,7 @@ class Grader:
         self.stack = contextlib.ExitStack()
         self.work = pathlib.Path(
             self.stack.enter_context(tempfile.TemporaryDirectory(prefix="c63grade-"))
-        )  # the grader's alone: 0700
+        )  # only the grader may read it: 0700
         self.counter = 0
 
     def __enter__(self):
@@ -249,7 +250,7 @@ class Grader:
     def make_box(self, hide_programs=True):
         hide = {os.path.expanduser("~"), os.environ.get("C63_SHARED_DATA", ""), *map(os.path.dirname, self.options.video or [])}
         if self.folder:
-            hide.add(str(self.folder.parent))  # the hand-ins of the others
+            hide.add(str(self.folder.parent))  # folder of other hand-ins
         programs = ("c63enc", "c63dec", "c63pred", "c63join", "c63mpi")
         found = {find_program(name, needed=False) for name in programs} | {shutil.which(name) for name in programs}
         inputs = max(sequence.source.stat().st_size for sequence in self.sequences)
@@ -274,8 +275,8 @@ class Grader:
         }
 
     def watch_compilers(self, box):
-        """Puts a script before each compiler, which notes how it is called."""
-        seen = set()  # the first on the path counts
+        """Puts a script in front of each compiler that records its command line."""
+        seen = set()  # the first in PATH is used
         for folder in FOLDERS:
             for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
                 if COMPILERS.fullmatch(name) and name not in seen:
@@ -284,7 +285,7 @@ class Grader:
                     box.put(f"tools/{name}", script.encode(), 0o755)
 
     def build(self, box, files, *more):
-        """Builds in a box. Returns how it ended, and the compilers' command lines."""
+        """Builds in a box. Returns the result of make, and the compilers' command lines."""
         for name, (content, mode) in files.items():
             box.put(f"handin/{name}", content, mode)
         self.watch_compilers(box)
@@ -320,7 +321,8 @@ class Grader:
         return True
 
     def judge_optimization(self, compiled, own):
-        """Looks at the options of the compilers. nvcc's own calls, for files that it made, count nothing."""
+        """Checks the optimization options of the compilers. Calls that nvcc itself makes for its temporary files do not
+        count."""
         check, slow = self.check("optimized"), []
         for line in compiled:
             words = line.split()
@@ -336,7 +338,7 @@ class Grader:
             check.holds(*([] if compiled else ["No call of a compiler was seen."]))
 
     def judge_own(self, files, left_out):
-        """Expected results and compiled programs have no place in a hand-in."""
+        """Checks that a hand-in contains no expected results and no compiled programs."""
         check = self.check("own")
         known = {
             hashlib.sha256(content).hexdigest()
@@ -356,7 +358,7 @@ class Grader:
     # ---- encoding ----
 
     def encode(self, box, sequence, quantizer=25, limits=None, prefix=(), environment=None):
-        """Runs the encoder. Returns how it ended, and its stream, which may be None."""
+        """Runs the encoder. Returns its result and its stream, which may be None."""
         box.reset()
         box.put("run/in.yuv", sequence.source.read_bytes())
         words = {
@@ -388,7 +390,7 @@ class Grader:
         return f"It ended with {ended['exit']}." if ended["exit"] else "It ended well."
 
     def judge_streams(self):
-        """Encodes all sequences, and judges streams and bytes or quality."""
+        """Encodes all sequences. Checks that streams can be decoded, and compares bytes or quality."""
         decodable, rule = self.check("decodable"), self.check("bytes" if self.rules["bytes"] else "quality")
         self.streams, good, right, ratios = {}, 0, 0, []
         wrong_hidden = wrong_public = 0
@@ -475,7 +477,7 @@ class Grader:
     # ---- the task's own rules ----
 
     def judge_search(self):
-        """A picture that moves as far as the range reaches shows whether the search does, too."""
+        """Checks the search range with a picture that moves as far as the range."""
         want, check = self.rules["search"], self.check("search")
         shares = []
         for sign in (1, -1):
@@ -567,7 +569,7 @@ class Grader:
         check.fails(*wrong, share=1 - len(wrong) / len(self.sequences)) if wrong else check.holds()
 
     def judge_memory(self, files):
-        """Builds once more with sanitizers, or runs under compute-sanitizer."""
+        """Builds once more with sanitizers and runs that, or runs under compute-sanitizer."""
         check, faults, looked = self.check("memory"), [], False
         sequence = min(self.sequences, key=lambda one: one.width * one.height * one.frames)
         if self.options.sanitize:
@@ -672,7 +674,7 @@ class Grader:
 
     @contextlib.contextmanager
     def gpu_queue(self):
-        """Waits for its turn if a lock file is named, so that graders share a machine one after another."""
+        """Waits until the lock file is free, if one is named, so that graders use a GPU one after another."""
         if not self.options.lock:
             yield
             return
@@ -742,7 +744,8 @@ class Grader:
         return self.finish(built)
 
     def take_command(self):
-        """A command is a program that is there already. It is copied into the box, which need not see where it lies."""
+        """Takes a command in place of a hand-in: a program that exists already. It is copied into the box, which may
+        not see its folder."""
         words = shlex.split(self.command)
         program = shutil.which(words[0])
         if program is None:
@@ -757,7 +760,8 @@ class Grader:
         return True
 
     def finish(self, built):
-        """Points that were never reached are lost; checks that a run leaves out by option count neither way."""
+        """Computes the points. Checks that were not reached give none. Checks that an option leaves out do not count at
+        all."""
         for name, of in self.rules["points"].items():
             left_out = (
                 (name == "speed" and self.options.no_speed)

@@ -1,4 +1,4 @@
-"""Hands out the course: skeleton, tasks and a video, as a folder or an archive."""
+"""Hands out the course: the skeleton, the tasks and a video, as a folder or an archive."""
 
 import pathlib
 import shutil
@@ -11,7 +11,7 @@ ARCHIVES = {".tar.gz": "gztar", ".tgz": "gztar", ".zip": "zip"}
 
 
 def fill(folder):
-    """Puts everything that a student needs into an empty folder."""
+    """Copies everything that a student needs into an empty folder."""
     shutil.copytree(
         course_folder() / "skeleton",
         folder,
@@ -28,7 +28,7 @@ def fill(folder):
 
 
 def new(target):
-    """Makes the folder, or the archive if the name ends like one. Nothing is left if it fails."""
+    """Makes a folder, or an archive if the name ends like one. If it fails, nothing is left."""
     target = pathlib.Path(target)
     ending = next((ending for ending in ARCHIVES if target.name.endswith(ending)), "")
     if target.exists() and (ending or not target.is_dir() or any(target.iterdir())):

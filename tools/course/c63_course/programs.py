@@ -1,4 +1,4 @@
-"""What c63course and c63grade share: options in the manner of the other programs, where things lie, and errors."""
+"""Code that c63course and c63grade share: options like those of the other programs, paths, and errors."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ EXIT_CODES = """Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 a rule do
 
 
 class CourseError(Exception):
-    """An error that is the user's business: one line, and an exit code."""
+    """An error to report to the user: one line, and an exit code."""
 
     def __init__(self, message, code):
         super().__init__(message)
@@ -21,12 +21,12 @@ class CourseError(Exception):
 
 
 def course_folder():
-    """The folder of skeleton, tasks and notebooks."""
+    """Returns the folder with skeleton, tasks and notebooks."""
     return pathlib.Path(__file__).resolve().parents[1]
 
 
 def find_program(name, needed=True):
-    """A c63 program: beside this one, or on the PATH."""
+    """Returns the path of a c63 program: next to this one, or in PATH."""
     for folder in (pathlib.Path(sys.argv[0]).absolute().parent, pathlib.Path(sys.argv[0]).resolve().parent):
         if os.access(folder / name, os.X_OK) and (folder / name).is_file():
             return str(folder / name)
@@ -37,7 +37,7 @@ def find_program(name, needed=True):
 
 
 def call(command, **keywords):
-    """Runs a c63 program; its standard output. Its own error line is ours if it fails."""
+    """Runs a c63 program and returns its standard output. If it fails, its error line becomes ours."""
     result = subprocess.run([str(word) for word in command], capture_output=True, **keywords)
     if result.returncode != 0:
         said = result.stderr.decode(errors="replace").strip().splitlines()
@@ -46,13 +46,13 @@ def call(command, **keywords):
 
 
 def version():
-    """Of the programs beside this one."""
+    """Returns the lines of --version from the programs next to this one."""
     enc = find_program("c63enc", needed=False)
     return call([enc, "--version"]).decode().splitlines()[:2] if enc else ["c63enc is not here"]
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors are one line, and wrong usage is exit code 2."""
+    """A parser whose errors are one line, and whose exit code for wrong usage is 2."""
 
     def error(self, message):
         print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
@@ -80,7 +80,7 @@ def make_parser(name, description, examples):
 
 
 def describe(parser):
-    """The options as JSON, as the other programs print them for their manual pages."""
+    """Returns the options as JSON, in the form of the other programs, from which manual pages are made."""
     options, subcommands = [], []
     for group in parser._action_groups:
         for action in group._group_actions:
@@ -113,7 +113,7 @@ def describe(parser):
 
 
 def main_of(parser, act):
-    """Runs a program: parses, acts, and turns errors into one line and a code."""
+    """Runs a program: parses its options and calls `act`. Turns errors into one line and an exit code."""
     arguments = sys.argv[1:]
     if "--describe-options" in arguments:
         print(json.dumps(describe(parser)))
@@ -130,7 +130,7 @@ def main_of(parser, act):
         print(f"{parser.prog}: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is written when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes nothing more at its end
         print(f"{parser.prog}: stdout: the reader closed the pipe", file=sys.stderr)
         return 6
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The result as a page, and the table of a class."""
+"""Pages with results, and the table of a class."""
 
 import csv
 import html
@@ -41,7 +41,7 @@ MARKS = {True: ("yes", "yes"), False: ("no", "no"), None: ("open", "open")}
 
 
 def rounds_picture(speed):
-    """A dot a round: how long baseline and hand-in took."""
+    """Returns a drawing with a dot for each round: the times of the skeleton and of the hand-in."""
     longest = max(speed["baseline_seconds"] + speed["seconds"])
     rows = []
     for y, (name, seconds) in enumerate((("baseline", speed["baseline_seconds"]), ("hand-in", speed["seconds"]))):
@@ -100,7 +100,7 @@ load {where["load"]:.1f} at the start; hidden sequences: {text(result["hidden_se
 
 
 def write(result, folder):
-    """Writes page and JSON. Returns their names."""
+    """Writes the page and the JSON of a result. Returns their names."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{result['student']}.{result['task']}")
@@ -113,17 +113,17 @@ def write(result, folder):
 
 
 def field(value):
-    """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    """Returns a text as a CSV field. It gets an apostrophe in front if a spreadsheet would take it for a formula."""
     text = str(value)
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-# The names of columns before those of tasks.
+# Columns before those of the tasks, by the form of the table.
 COLUMNS = {"plain": ["student"], "moodle": ["ID number"], "canvas": ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]}
 
 
 def table(paths, output, form):
-    """Writes the class as CSV: a row a student, a column a task. The newest result of each counts."""
+    """Writes the results of a class as CSV: a row per student, a column per task. The newest result of each counts."""
     results = {}
     for path in paths:
         files = sorted(pathlib.Path(path).glob("*.json")) if pathlib.Path(path).is_dir() else [pathlib.Path(path)]
@@ -143,7 +143,7 @@ def table(paths, output, form):
     tasks = sorted({task for _, task in results})
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(COLUMNS[form] + tasks + (["sum", "of", "still to give"] if form == "plain" else []))
-    if form == "canvas":  # the second row says what a column is worth
+    if form == "canvas":  # Canvas reads the maximum points from the second row
         worth = {task: max(result["of"] for (_, one), result in results.items() if one == task) for task in tasks}
         writer.writerow(["Points Possible", "", "", "", ""] + [f"{worth[task]:g}" for task in tasks])
     for student in sorted({student for student, _ in results}):

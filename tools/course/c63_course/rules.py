@@ -1,4 +1,4 @@
-"""Rule files: what a task wants, and what it is worth. docs/teaching.md describes every key."""
+"""Rule files: what a task requires, and how many points it gives. docs/teaching.md describes every key."""
 
 import pathlib
 import re
@@ -7,7 +7,7 @@ import tomllib
 from .programs import CourseError, course_folder
 
 SIZES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-# Every key, its type, and what holds without it. A key that is not here is an error, so that a misspelled rule is not lost.
+# Each key, with its type or default. Unknown keys are errors, so that a misspelled rule is not ignored.
 TABLES = {
     "task": {"title": str, "time": str, "start": str, "step": str},
     "build": {"command": (str, "make"), "seconds": (int, 180), "programs": (list, ["c63enc"])},
@@ -69,7 +69,7 @@ def size_of(text, where):
 
 
 def filled(table, given, where):
-    """A table with what is given, and defaults for the rest."""
+    """Returns a table with the given values, and defaults for the others."""
     for key in given:
         if key not in table:
             raise CourseError(f"{where}: there is no key '{key}' ({', '.join(table)})", 4)
@@ -88,7 +88,7 @@ def filled(table, given, where):
 
 
 def pairs(values, where):
-    """Points by figure: [[1, 0], [8, 40]], with rising figures."""
+    """Checks a list of (figure, points), such as [[1, 0], [8, 40]]. Figures must rise."""
     good = all(isinstance(pair, list) and len(pair) == 2 and all(type(n) in (int, float) for n in pair) for pair in values)
     if (
         not good
@@ -99,7 +99,8 @@ def pairs(values, where):
 
 
 def load(path):
-    """The rules of a file as a dictionary. A table that is not in the file is None, but for those that every task has."""
+    """Returns the rules in a file as a dictionary. A table that is missing in the file is None, unless all tasks have
+    it."""
     path = pathlib.Path(path)
     try:
         given = tomllib.loads(path.read_text())
@@ -147,13 +148,13 @@ def check(rules, path):
 
 
 def tasks():
-    """The tasks that come with the course: name to rule file, in the order of the course."""
+    """Returns the rule files of the course's tasks by name, in the order of the course."""
     files = sorted((course_folder() / "tasks").glob("*.toml"))
     return {re.sub(r"^\d+-", "", file.stem): file for file in files}
 
 
 def find(task):
-    """The rules of a task, by its name or by a file."""
+    """Returns the rules of a task, given by its name or its file."""
     if task in tasks():
         return load(tasks()[task])
     if task.endswith(".toml") and pathlib.Path(task).is_file():
@@ -162,7 +163,7 @@ def find(task):
 
 
 def points_for(figure, curve):
-    """Points by a figure, in a straight line between the pairs of a rule file."""
+    """Returns the points for a figure. Between the pairs of a rule file, they follow a straight line."""
     if not curve or figure < curve[0][0]:
         return 0.0
     for (low, less), (high, more) in zip(curve, curve[1:]):

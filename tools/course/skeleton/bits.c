@@ -1,4 +1,4 @@
-/* Bits into bytes and back. */
+/* Writes bits into bytes, and reads them back. */
 #include "c63.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ void put_u16(struct bit_writer *writer, int value) {
   put_byte(writer, value);
 }
 
-/* FF begins a marker. So an FF among the codes is followed by 00, which the decoder drops. */
+/* In a stream, FF begins a marker. So an FF in coded data is followed by 00, which the decoder drops. */
 static void put_coded_byte(struct bit_writer *writer, int byte) {
   put_byte(writer, byte);
   if (byte == 0xFF) put_byte(writer, 0);
@@ -46,8 +46,8 @@ void put_bits(struct bit_writer *writer, uint32_t value, int count) {
 }
 
 void end_bits(struct bit_writer *writer) {
-  /* Two quirks of the course encoder. If the last 32 bits are zeros, the unfinished byte is lost. Otherwise a byte is written even
-   * if none is unfinished. */
+  /* Two quirks of the course encoder. If the last 32 bits are all zero, the unfinished byte is lost. Otherwise a byte
+   * is written, even if none is unfinished. */
   if (writer->last == 0) return;
   put_coded_byte(writer, (int)(writer->pending << (8 - writer->pending_count) & 0xFF));
 }
@@ -62,8 +62,8 @@ int get_u16(struct bit_reader *reader) {
   return high < 0 || low < 0 ? -1 : high << 8 | low;
 }
 
-/* Loads the next byte of codes. A marker or the end of the file ends them: then zeros come, no more than the 7 that the first quirk
- * of end_bits() can lose. */
+/* Loads the next byte of coded data. At a marker or the end of the file, zeros follow instead. At most 7 of them are
+ * valid: the bits that the first quirk of end_bits() can lose. */
 static void load_byte(struct bit_reader *reader) {
   const uint8_t *next = reader->bytes + reader->position;
   const size_t left = reader->size - reader->position;

@@ -7,8 +7,8 @@
 struct decoder {
   struct parser parser;
   struct picture reference;  /* the previous frame */
-  struct picture prediction; /* the reference, moved */
-  struct picture current;    /* the frame that is being decoded */
+  struct picture prediction; /* the reference, moved by the vectors */
+  struct picture current;    /* the frame to decode */
   int has_pictures;
 };
 
@@ -21,7 +21,7 @@ static void decoder_free(struct decoder *decoder) {
   if (decoder->parser.has_layout) syntax_free(&decoder->parser.syntax);
 }
 
-/* Makes the picture of the frame that was just parsed. */
+/* Reconstructs the picture of the frame that was just parsed. */
 static void rebuild(struct decoder *decoder, int had) {
   const struct parser *parser = &decoder->parser;
   const struct layout *layout = &parser->layout;
@@ -30,11 +30,11 @@ static void rebuild(struct decoder *decoder, int had) {
     picture_init(&decoder->prediction, layout);
     picture_init(&decoder->current, layout);
     decoder->has_pictures = 1;
-  } else if (had & HAD_SIZE) { /* a frame without this header improves the frame before, from the same reference */
+  } else if (had & HAD_SIZE) { /* without this header, the frame replaces the one before: it has the same reference */
     picture_swap(&decoder->reference, &decoder->current);
   }
   if (had & HAD_SIZE) picture_clear(&decoder->prediction, layout);
-  if (!(had & HAD_CODES)) return; /* a frame without codes is the frame before once more */
+  if (!(had & HAD_CODES)) return; /* without codes, the frame repeats the one before */
 
   for (int p = 0; p < PLANES; ++p) {
     const struct plane_size *size = &layout->plane[p];
@@ -48,7 +48,7 @@ static void rebuild(struct decoder *decoder, int had) {
   stage_end();
 }
 
-/* Returns the number of frames, or -1 after damage; whole frames before it are written. */
+/* Returns the number of frames, or -1 if the stream is damaged. The frames before the damage are written. */
 static int decode_all(struct decoder *decoder, FILE *output, const char *output_name) {
   for (int frames = 0;; ++frames) {
     int had;
@@ -70,7 +70,7 @@ static int decode_all(struct decoder *decoder, FILE *output, const char *output_
   }
 }
 
-/* Reads a whole file; ends the program if it cannot. */
+/* Returns the content of a file. Ends the program if it cannot be read. */
 static uint8_t *read_file(const char *name, size_t *size) {
   FILE *file = fopen(name, "rb");
   if (file == NULL) {

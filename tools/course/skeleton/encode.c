@@ -10,11 +10,11 @@ struct encoder {
   struct quantizer quantizers[PLANES];
   struct picture source;         /* the frame to encode */
   struct picture reference;      /* the previous frame, as the decoder has it */
-  struct picture prediction;     /* the reference, moved */
+  struct picture prediction;     /* the reference, moved by the vectors */
   struct picture reconstruction; /* this frame, as the decoder will have it */
   struct syntax syntax;
   struct bit_writer writer;
-  int frames; /* done so far */
+  int frames; /* encoded so far */
 };
 
 static void encoder_init(struct encoder *encoder, int width, int height, int qp) {
@@ -40,7 +40,7 @@ static void encoder_free(struct encoder *encoder) {
   free(encoder->writer.bytes);
 }
 
-/* Decides how each block is predicted. A key frame needs no other frame: it is predicted as zeros. */
+/* Decides how each block is predicted. Blocks of a key frame have no reference: their prediction is zero. */
 static void find_motion(struct encoder *encoder) {
   for (int p = 0; p < PLANES; ++p) {
     const struct plane_size *size = &encoder->layout.plane[p];
@@ -53,7 +53,7 @@ static void find_motion(struct encoder *encoder) {
   }
 }
 
-/* Encodes the source and appends it to the writer. */
+/* Encodes the source picture and appends it to the writer. */
 static void encode_frame(struct encoder *encoder) {
   const struct layout *layout = &encoder->layout;
   encoder->syntax.key = encoder->frames % KEY_INTERVAL == 0;
@@ -87,7 +87,7 @@ static void encode_frame(struct encoder *encoder) {
   ++encoder->frames;
 }
 
-/* Writes what was encoded. It is flushed after each frame, so that a reader at the other end of a pipe has it at once. */
+/* Writes the coded frame. Flushes after each frame, so that a reader at the other end of a pipe gets it at once. */
 static int write_out(struct encoder *encoder, FILE *output) {
   stage_begin(STAGE_WRITE);
   const size_t written = fwrite(encoder->writer.bytes, 1, encoder->writer.size, output);
@@ -104,7 +104,7 @@ static int read_in(struct encoder *encoder, FILE *input) {
   return whole;
 }
 
-/* Returns 0, or -1 if the output takes no more. */
+/* Returns 0, or -1 if writing fails. */
 static int encode_all(struct encoder *encoder, FILE *input, FILE *output, int limit) {
   while ((limit == 0 || encoder->frames < limit) && read_in(encoder, input)) {
     encode_frame(encoder);

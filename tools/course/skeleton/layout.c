@@ -5,7 +5,8 @@
 #include <string.h>
 
 int layout_init(struct layout *layout, int width, int height) {
-  /* A frame is read as width * height samples of Y and a quarter of that of U and of V, so the quarter must be whole. */
+  /* A raw frame has width * height samples of Y, and a quarter of that of U and of V. The quarter must be a whole
+   * number. */
   if (width < 1 || height < 1 || width > 65535 || height > 65535 || (size_t)width * height % 4 != 0) return -1;
   layout->width = width;
   layout->height = height;
@@ -75,8 +76,9 @@ void syntax_free(struct syntax *syntax) {
   }
 }
 
-/* The samples of a file fill the padded plane from its start, row after row without a gap. So if the width is no multiple of 16,
- * the coded picture is sheared. The course encoder does this; the decoder writes samples the same way, so pictures are right. */
+/* Samples from the file fill the padded plane from its start, row after row without gaps. So if the width is not a
+ * multiple of 16, the coded picture is sheared. The course encoder does the same. The decoder writes samples in the
+ * same order, so its output is right. */
 int picture_read(struct picture *picture, const struct layout *layout, FILE *file) {
   for (int p = 0; p < PLANES; ++p) {
     const size_t samples = layout->plane[p].file_samples;

@@ -1,4 +1,4 @@
-/* Stage "codes" of the decoder: headers, vectors and levels out of a stream. A damaged stream is told, and never followed. */
+/* Stage "codes" of the decoder: reads headers, vectors and levels from a stream. Damage is reported and never used. */
 #include "c63.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static int damaged(struct parser *parser, const char *why) {
 
 /* ---- blocks ---- */
 
-/* The next symbol, or -1 if no code matches. Codes are tried bit by bit; a table would be faster. */
+/* Returns the next symbol, or -1 if no code matches. Tries one more bit each time; a table would be faster. */
 static int get_symbol(struct bit_reader *reader, const struct code_table *table) {
   unsigned code = 0, first = 0;
   int index = 0;
@@ -25,7 +25,7 @@ static int get_symbol(struct bit_reader *reader, const struct code_table *table)
   return -1;
 }
 
-/* Reads a number of known size. Returns 0, or -1 at the end of the bits. */
+/* Reads a number of `size` bits. Returns 0, or -1 after the end of the coded data. */
 static int get_value(struct bit_reader *reader, int size, int *value) {
   *value = 0;
   if (size == 0) return 0;
@@ -85,7 +85,7 @@ static int get_levels(struct parser *parser, int plane, int16_t *levels, int16_t
   const struct code_table *table = &code_tables[plane == 0 ? AC_LUMA : AC_CHROMA];
   for (int k = 1; k < BLOCK_SAMPLES; ++k) {
     const int symbol = get_symbol(reader, table);
-    if (symbol == 0x00) break; /* only zeros are left */
+    if (symbol == 0x00) break; /* the other levels are zero */
     if (symbol < 0) return damaged(parser, "a level has no such code");
     k += symbol >> 4;
     if (k >= BLOCK_SAMPLES) return damaged(parser, "a block has more than 64 levels");
@@ -136,7 +136,7 @@ static int get_quantizers(struct parser *parser) {
   return 0;
 }
 
-/* A scan has 38 bits for each MCU at least. So a header that claims a huge picture is refused before memory is taken. */
+/* A scan has at least 38 bits per MCU. So a header that claims a huge picture is refused before memory is allocated. */
 static int fits(const struct parser *parser, const struct layout *layout) {
   const size_t mcus = (size_t)block_count(&layout->plane[1]);
   return parser->reader.size - parser->reader.position + 1 >= (mcus * 38 + 7) / 8;
@@ -162,7 +162,7 @@ static int get_size(struct parser *parser) {
   return 0;
 }
 
-/* Skips a segment that says its own length, which counts its two bytes. */
+/* Skips a segment. It begins with its length, which includes the two bytes of the length. */
 static int skip_segment(struct parser *parser) {
   const int length = get_u16(&parser->reader);
   if (length < 2 || (size_t)length - 2 > parser->reader.size - parser->reader.position) return damaged(parser, "a header is cut off");
@@ -170,7 +170,7 @@ static int skip_segment(struct parser *parser) {
   return 0;
 }
 
-/* The next marker. A zero before it is the second quirk of end_bits(). */
+/* Returns the next marker. There may be a zero byte before it, because of the second quirk of end_bits(). */
 static int get_marker(struct bit_reader *reader) {
   int byte = get_byte(reader);
   if (byte == 0) byte = get_byte(reader);

@@ -1,10 +1,10 @@
-/* Stage "search": where was each block in the previous picture? Nearly all of the encoder's time is spent here. */
+/* Stage "search": finds where each block was in the previous picture. It takes nearly all of the encoder's time. */
 #include "c63.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-/* The sum of absolute differences of two blocks of 8x8 samples. */
+/* Returns the sum of absolute differences of two blocks of 8x8 samples. */
 static int sad_8x8(const uint8_t *a, const uint8_t *b, int stride) {
   int sum = 0;
   for (int y = 0; y < BLOCK; ++y) {
@@ -13,12 +13,12 @@ static int sad_8x8(const uint8_t *a, const uint8_t *b, int stride) {
   return sum;
 }
 
-/* Tries every position within the range. The smallest sum wins; of equal sums, the first in raster order. */
+/* Tries every candidate within the range. The smallest sum wins; of equal sums, the first in raster order wins. */
 static void search_block(const uint8_t *source, const uint8_t *reference, const struct plane_size *size, int range, int block_x,
                          int block_y, struct block_motion *motion) {
   const int x0 = block_x * BLOCK;
   const int y0 = block_y * BLOCK;
-  /* The window ends before its right and lower bound: a block in the last column never tries the vector 0. */
+  /* The right and lower bounds are exclusive, so a block in the last column cannot have the vector 0. */
   const int left = x0 - range < 0 ? 0 : x0 - range;
   const int top = y0 - range < 0 ? 0 : y0 - range;
   const int right = x0 + range > size->width - BLOCK ? size->width - BLOCK : x0 + range;

@@ -1,14 +1,14 @@
-/* Constants of the format, and codes by symbol. */
+/* Constants of the format, and the code of each symbol. */
 #include "c63.h"
 
-/* From the position in the stream to the position in the block. */
+/* For each position in the stream, the position in the block. */
 const uint8_t zigzag[BLOCK_SAMPLES] = {
     0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
     12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
     35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-/* cos((2 sample + 1) frequency pi / 16), rounded to the six digits that the course encoder has. */
+/* cos((2 sample + 1) frequency pi / 16), rounded to six digits like in the course encoder. */
 const float cosines[BLOCK][BLOCK] = {
     {1.000000f, 0.980785f, 0.923880f, 0.831470f, 0.707107f, 0.555570f, 0.382683f, 0.195090f},
     {1.000000f, 0.831470f, 0.382683f, -0.195090f, -0.707107f, -0.980785f, -0.923880f, -0.555570f},
@@ -19,7 +19,7 @@ const float cosines[BLOCK][BLOCK] = {
     {1.000000f, -0.831470f, 0.382683f, 0.195090f, -0.707107f, 0.980785f, -0.923880f, 0.555570f},
     {1.000000f, -0.980785f, 0.923880f, -0.831470f, 0.707107f, -0.555570f, 0.382683f, -0.195090f}};
 
-/* Quantizers at qp 10, in zig-zag order. */
+/* Quantizer steps at qp 10, in zig-zag order. */
 static const uint8_t base_luma[BLOCK_SAMPLES] = {
     16, 11, 12, 14, 12, 10, 16, 14, 13, 14, 18, 17, 16, 19, 24, 40,
     26, 24, 22, 22, 24, 49, 35, 37, 29, 40, 58, 51, 61, 30, 57, 51,
@@ -31,7 +31,8 @@ static const uint8_t base_chroma[BLOCK_SAMPLES] = {
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
 
-/* The tables of JPEG (ITU-T T.81, Annex K). A symbol of AC is the number of zeros before a level, times 16, plus the level's bits. */
+/* The tables of JPEG (ITU-T T.81, Annex K). An AC symbol is 16 times the number of zeros before a level, plus the
+ * level's number of bits. */
 struct code_table code_tables[CODE_TABLES] = {
     {0x00, {0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0}, 12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {0}, {0}},
     {0x01, {0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0}, 12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {0}, {0}},
@@ -74,7 +75,8 @@ struct code_table code_tables[CODE_TABLES] = {
 const uint8_t vector_code[VECTOR_SIZES] = {0x0, 0x2, 0x3, 0x4, 0x5, 0x6, 0xE, 0x1E};
 const uint8_t vector_length[VECTOR_SIZES] = {2, 3, 3, 3, 3, 3, 4, 5};
 
-/* Codes of one length follow each other; the first code of the next length is the next code, with a zero appended. */
+/* Codes of equal length are consecutive numbers. The first code of the next length is the next number with a zero bit
+ * appended. */
 void tables_init(void) {
   for (int t = 0; t < CODE_TABLES; ++t) {
     struct code_table *table = &code_tables[t];

@@ -1,4 +1,4 @@
-/* How long each stage takes. With -DC63_NVTX every stage is a range that Nsight Systems shows. */
+/* Measures the time of each stage. With -DC63_NVTX, each stage is a range that Nsight Systems shows. */
 #include "c63.h"
 
 #include <time.h>

@@ -1,7 +1,7 @@
-/* Stages "transform" and "reconstruct": cosine transform, quantization, and both backwards.
+/* Stages "transform" and "reconstruct": cosine transform and quantization, and their inverse.
  *
- * The bytes depend on every rounding here: each product and each sum is a float that is rounded by itself, in this order. A fused
- * multiply-add rounds once where this rounds twice, so the Makefile forbids it (-ffp-contract=off, and -fmad=false for nvcc). */
+ * The bytes depend on each rounding here: each product and each sum is rounded to float separately, in this order. A
+ * fused multiply-add rounds only once, so the Makefile forbids it (-ffp-contract=off, and -fmad=false for nvcc). */
 #include "c63.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static void transpose(const float in[BLOCK_SAMPLES], float out[BLOCK_SAMPLES]) {
   }
 }
 
-/* Samples to frequencies, in each row. */
+/* Transforms samples to frequencies, row by row. */
 static void forward_rows(const float in[BLOCK_SAMPLES], float out[BLOCK_SAMPLES]) {
   for (int y = 0; y < BLOCK; ++y) {
     for (int i = 0; i < BLOCK; ++i) {
@@ -25,7 +25,7 @@ static void forward_rows(const float in[BLOCK_SAMPLES], float out[BLOCK_SAMPLES]
   }
 }
 
-/* Frequencies to samples, in each row. */
+/* Transforms frequencies to samples, row by row. */
 static void inverse_rows(const float in[BLOCK_SAMPLES], float out[BLOCK_SAMPLES]) {
   for (int y = 0; y < BLOCK; ++y) {
     for (int i = 0; i < BLOCK; ++i) {
@@ -36,7 +36,7 @@ static void inverse_rows(const float in[BLOCK_SAMPLES], float out[BLOCK_SAMPLES]
   }
 }
 
-/* The first row and the first column have another unit. Their corner is scaled twice, and rounded twice. */
+/* The first row and column are scaled by sqrt(1/2). Their corner is scaled twice, and rounded twice. */
 static void scale(float block[BLOCK_SAMPLES]) {
   for (int i = 0; i < BLOCK; ++i) block[i] *= kHalfRoot;
   for (int i = 0; i < BLOCK; ++i) block[i * BLOCK] *= kHalfRoot;
@@ -50,7 +50,7 @@ static void transform_block(const int16_t residual[BLOCK_SAMPLES], const struct 
   forward_rows(a, b);
   transpose(b, a);
   scale(a);
-  /* A true division: a product with 1 / quantizer rounds differently now and then. */
+  /* Must divide: multiplying by 1 / quantizer sometimes rounds differently. */
   for (int k = 0; k < BLOCK_SAMPLES; ++k) levels[k] = (int16_t)roundf(a[zigzag[k]] / (4.0f * quantizer->step[k]));
 }
 

@@ -1,4 +1,4 @@
-/* Stage "codes" of the encoder: headers, and what entropy coding says of each block. */
+/* Stage "codes" of the encoder: writes headers, and the syntax elements of each block. */
 #include "c63.h"
 
 /* ---- headers ---- */
@@ -21,7 +21,7 @@ static void put_size(struct bit_writer *writer, const struct layout *layout, int
   static const uint8_t components[] = {3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 2};
   put_marker(writer, 0xC0);
   put_u16(writer, 18);
-  put_byte(writer, 8); /* bits a sample */
+  put_byte(writer, 8); /* bits per sample */
   put_u16(writer, layout->height);
   put_u16(writer, layout->width);
   for (size_t i = 0; i < sizeof components; ++i) put_byte(writer, components[i]);
@@ -55,7 +55,7 @@ static int bit_length(int value) {
   return bits;
 }
 
-/* A number whose size is known: its bits if it is positive, those of the number less one if it is negative. */
+/* Writes a number of known size: its bits if it is positive, those of the number minus 1 if it is negative. */
 static void put_value(struct bit_writer *writer, int value, int size) {
   if (size == 0) return;
   const int coded = value > 0 ? value : value - 1;
@@ -72,7 +72,8 @@ static void put_vector_component(struct bit_writer *writer, int value) {
   put_value(writer, value, size);
 }
 
-/* One bit says whether there is a vector. One more says whether it is that of the block to the left. */
+/* Writes one bit that says whether the block has a vector. If so, one more says whether it equals that of the block to
+ * the left. */
 static void put_motion(struct bit_writer *writer, const struct block_motion *motion, int column) {
   put_bits(writer, motion->used, 1);
   if (!motion->used) return;
@@ -97,7 +98,7 @@ static void put_levels(struct bit_writer *writer, const int16_t *levels, int pla
   int zeros = 0;
   for (int k = 1; k <= last; ++k) {
     if (levels[k] == 0) {
-      if (++zeros == 16) { /* sixteen zeros have a symbol of their own */
+      if (++zeros == 16) { /* sixteen zeros have their own symbol */
         put_symbol(writer, table, 0xF0);
         zeros = 0;
       }

@@ -4,7 +4,7 @@
   const root = document.documentElement;
   const streams = [...document.querySelectorAll("script.stream")].map((s) => JSON.parse(s.textContent));
   const count = Math.max(...streams.map((s) => s.count));
-  // Frames of a stream that are alike are one run: { start, length, type, bits of each, number of the frame that is shown }.
+  // Equal frames in a row are one run: { start, length, type, bits of each frame, number of the shown frame }.
   for (const stream of streams) stream.runs = [];
   for (const script of document.querySelectorAll("script[data-frame]")) {
     const [s, type, bits, length] = script.dataset.frame.split(" ");
@@ -12,7 +12,7 @@
     const start = last ? last.start + last.length : 0;
     runs.push({ start, length: Number(length), type: type === "alone" ? "repeat" : type, bits: Number(bits), shown: type === "repeat" ? last.shown : start });
   }
-  /// The run of a frame, or the last run for numbers past the end.
+  /// Returns the run of a frame; for numbers after the end, the last run.
   const entryOf = (stream, number) => {
     let low = 0, high = stream.runs.length - 1;
     while (low < high) {
@@ -22,7 +22,7 @@
     return stream.runs[low];
   };
   const kBlock = 8;
-  const kFramesPerSecond = 25;  // a stream does not contain its own
+  const kFramesPerSecond = 25;  // a stream has no frame rate
   const kModes = [["copied from the left block", "#3b82f6"], ["own vector", "#22c55e"], ["inherited vector", "#eab308"],
                   ["no prediction", "#ff00c8"]];
   const kStops = [[12, 8, 38], [82, 16, 110], [160, 42, 99], [224, 92, 62], [251, 165, 36], [252, 250, 180]];
@@ -39,7 +39,7 @@
 
   // What is shown. x and y are the point of the picture in the middle of each view.
   const types = streams[0].types;
-  const film = streams[0].film;  // searched, not coded: blocks have no bits
+  const film = streams[0].film;  // a film is searched, not coded: its blocks have no bits
   const first = streams[0].first_index;
   const state = { frame: 0, playing: false, zoom: 1, x: streams[0].width / 2, y: streams[0].height / 2, hover: null, kept: null };
   const chosen = () => state.kept || state.hover;
@@ -58,7 +58,7 @@
 
   async function decodeFrame(s, number) {
     const [own, png] = $("s" + s + "f" + number).textContent.split(" ");
-    const jpeg = own === "=" ? $("s0f" + number).textContent.split(" ")[0] : own;  // a film's second field has the same picture
+    const jpeg = own === "=" ? $("s0f" + number).textContent.split(" ")[0] : own;  // codec vectors of a film
     const [picture, values] = await Promise.all([decodeImage("jpeg", jpeg), decodeImage("png", png)]);
     const canvas = new OffscreenCanvas(values.width, values.height);
     const context = canvas.getContext("2d", { willReadFrequently: true });
@@ -67,7 +67,7 @@
   }
 
   function fetchFrame(s, number) {
-    const at = entryOf(streams[s], number).shown;  // itself, or what it repeats
+    const at = entryOf(streams[s], number).shown;  // the frame, or the one that it repeats
     const frames = kept[s];
     if (!frames.has(at)) {
       const entry = { ready: null };
@@ -81,11 +81,11 @@
     return entry;
   }
 
-  /// The values of a block, from the three rows of samples that hold them.
+  /// Returns the values of a block. They are in three parts of the PNG's samples.
   function valuesOf(s, frame, block) {
     const stream = streams[s], plane = stream.columns * stream.rows, p = frame.samples;
     const a = 4 * block, b = a + 4 * plane, c = b + 4 * plane;
-    if (stream.film) {  // vectors in quarters of a sample
+    if (stream.film) {  // vectors are in quarters of a sample
       const inter = p[a + 2] !== 0, whole = (at) => ((p[at] << 8 | p[at + 1]) - 32768) / 4;
       return { x: whole(a), y: whole(c), inter, mode: inter ? 1 : 3, sad: p[b] << 8 | p[b + 1], levels: 0, vectorBits: 0, coefficientBits: 0 };
     }
@@ -118,7 +118,7 @@
     return { canvas, values, context: canvas.getContext("2d") };
   });
 
-  /// Samples to pixels of a view's canvas.
+  /// Returns how samples are mapped to pixels of a view's canvas.
   function placing(s) {
     const canvas = views[s].canvas;
     const scale = state.zoom * canvas.width / streams[s].width;
@@ -142,10 +142,11 @@
     g.globalAlpha = 1;
   }
 
-  /// Arrows are at least 12 pixels apart, so that they can be distinguished. Returns how many blocks share one arrow.
+  /// Arrows are at least 12 pixels apart, so that they can be distinguished. Returns how many blocks share one arrow,
+  /// in each direction.
   const strideAt = (scale) => Math.max(1, Math.ceil(12 / (kBlock * scale)));
 
-  /// Blocks without prediction, if they are too small for a frame.
+  /// Marks blocks without a vector if they are too small for a border.
   function drawUnpredicted(g, s, frame) {
     const stream = streams[s], image = new ImageData(stream.columns, stream.rows);
     for (let block = 0; block < stream.columns * stream.rows; ++block) {
@@ -190,11 +191,11 @@
   }
   const arrowColour = (warm) => "rgb(" + Math.round(255 * warm) + ",255," + Math.round(80 * (1 - warm)) + ")";
 
-  /// The 99th percentile of what is shown: a few blocks may be far above all others.
+  /// Returns the 99th percentile of the shown values, because a few blocks may be far above all others.
   function peakOf(heat, frames) {
     const values = [];
     frames.forEach((frame, s) => {
-      // a repeat without an earlier shown picture
+      // a repeat whose original is not on the page has no values
       if (frame.samples.length < 12 * streams[s].columns * streams[s].rows) return;
       for (let block = 0; block < streams[s].columns * streams[s].rows; ++block) {
         const v = heats[heat][1](valuesOf(s, frame, block));
@@ -307,7 +308,8 @@
     if (document.activeElement !== $("number")) $("number").value = index;
     $("label").textContent = "frame " + index + (entry.type === "inter" ? "" : film ? " (no reference)" : " (" + entry.type + ")") + ", " + streams.map((s) => entryOf(s, state.frame).bits.toLocaleString("en")).join(" and ") + (film ? " SAD" : " bits");
   }
-  /// Updates the address, so that it can be copied. Not while frames play, because browsers limit how often it changes.
+  /// Puts the frame's number into the address, so that it can be copied. Not while frames play, because browsers limit
+  /// how often an address changes.
   function tellAddress() {
     if (!state.playing) history.replaceState(null, "", "#frame=" + (first + state.frame));
   }
@@ -341,7 +343,7 @@
     const step = 1000 / (kFramesPerSecond * Number($("speed").value));
     if (now - last >= step) {
       const next = (state.frame + 1) % count;
-      // The page waits for a frame that is not decoded yet. It does not skip it.
+      // If the next frame is not decoded yet, the page waits for it and does not skip it.
       if (streams.every((_, s) => fetchFrame(s, next).ready !== null)) { last = now - last > 2 * step ? now : last + step; go(next); }
     }
     requestAnimationFrame(tick);
@@ -356,7 +358,7 @@
 
   function zoomTo(zoom, s, x, y) {
     const next = Math.min(32, Math.max(1, zoom));
-    if (s !== undefined) {  // the point under the pointer stays there
+    if (s !== undefined) {  // the point under the pointer stays in place
       state.x = x + (state.x - x) * state.zoom / next;
       state.y = y + (state.y - y) * state.zoom / next;
     }
@@ -365,7 +367,7 @@
     $("zoom").value = (next < 10 ? Math.round(10 * next) / 10 : Math.round(next)) + "×";
     redraw();
   }
-  /// Keeps the picture in its view.
+  /// Moves the picture so that it fills the view.
   function hold() {
     const w = streams[0].width / state.zoom / 2, h = streams[0].height / state.zoom / 2;
     state.x = Math.min(streams[0].width - w, Math.max(w, state.x));
@@ -389,7 +391,7 @@
     });
     canvas.addEventListener("pointerup", (event) => {
       drag = null;
-      if (!pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;  // a drag
+      if (!pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;  // it was a drag
       const block = blockAt(at(event)), old = state.kept;
       state.kept = block && old && old.column === block.column && old.row === block.row ? null : block;
       redraw();

@@ -1,4 +1,4 @@
-/* Diamond search: a large diamond moves until its centre is best, then a small one ends it.
+/* Diamond search: a large diamond of candidates moves until its centre is the best, then a small one ends the search.
  * S. Zhu, K.-K. Ma: A new diamond search algorithm for fast block-matching motion estimation, IEEE Trans. Image
  * Processing 9(2), 2000. */
 
@@ -7,9 +7,9 @@
 
 typedef struct search {
   const c63_motion_job* job;
-  int x0, y0;                   /* of the block */
-  int left, top, right, bottom; /* the window; right and bottom are outside */
-  int x, y;                     /* the best candidate */
+  int x0, y0;                   /* position of the block */
+  int left, top, right, bottom; /* the window; right and bottom are exclusive */
+  int x, y;                     /* position of the best candidate */
   unsigned sad;
 } search;
 
@@ -24,7 +24,7 @@ static unsigned sad_at(const search* s, int x, int y) {
   return sad;
 }
 
-/* Tries a candidate. Returns 1 if it is better than all before. */
+/* Tries a candidate. Returns 1 if it is better than all before it. */
 static int try_at(search* s, int x, int y) {
   if (x < s->left || x >= s->right || y < s->top || y >= s->bottom) return 0;
   const unsigned sad = sad_at(s, x, y);
@@ -35,7 +35,7 @@ static int try_at(search* s, int x, int y) {
 
 static int clamp(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
 
-/* Begins at the zero vector, or at the nearest candidate to it. */
+/* Begins at the zero vector, or if it is not allowed, at the nearest candidate. */
 static void begin(search* s, const c63_motion_job* job, int column, int row) {
   const int x0 = 8 * column, y0 = 8 * row;
   const int right = job->width - 8, bottom = job->height - 8;

@@ -1,4 +1,4 @@
-/* Exact search on the CPU, as step 0 of docs/course.md has it: two loops over the window, two over the samples. */
+/* Exact search on the CPU, step 0 of docs/course.md: two loops over the window, and in them two over the samples. */
 
 #include <c63/motion_kernel.h>
 #include <stdlib.h>

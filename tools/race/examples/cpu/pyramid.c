@@ -1,15 +1,15 @@
-/* Pyramid search: exact search on planes of a quarter of the sides, then small searches around the result, level by
- * level. M. Bierling: Displacement estimation by hierarchical blockmatching, SPIE Visual Communications and Image
- * Processing, 1988. */
+/* Pyramid search: exact search on planes of a quarter of the width and height, then at each larger level a small search
+ * around the result. M. Bierling: Displacement estimation by hierarchical blockmatching, SPIE Visual Communications and
+ * Image Processing, 1988. */
 
 #include <c63/motion_kernel.h>
 #include <stdlib.h>
 
 typedef struct search {
   const c63_motion_job* job;
-  int x0, y0;                   /* of the block */
-  int left, top, right, bottom; /* the window; right and bottom are outside */
-  int x, y;                     /* the best candidate */
+  int x0, y0;                   /* position of the block */
+  int left, top, right, bottom; /* the window; right and bottom are exclusive */
+  int x, y;                     /* position of the best candidate */
   unsigned sad;
 } search;
 
@@ -24,7 +24,7 @@ static unsigned sad_at(const search* s, int x, int y) {
   return sad;
 }
 
-/* Tries a candidate. Returns 1 if it is better than all before. */
+/* Tries a candidate. Returns 1 if it is better than all before it. */
 static int try_at(search* s, int x, int y) {
   if (x < s->left || x >= s->right || y < s->top || y >= s->bottom) return 0;
   const unsigned sad = sad_at(s, x, y);
@@ -35,7 +35,7 @@ static int try_at(search* s, int x, int y) {
 
 static int clamp(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
 
-/* Begins at the zero vector, or at the nearest candidate to it. */
+/* Begins at the zero vector, or if it is not allowed, at the nearest candidate. */
 static void begin(search* s, const c63_motion_job* job, int column, int row) {
   const int x0 = 8 * column, y0 = 8 * row;
   const int right = job->width - 8, bottom = job->height - 8;
@@ -58,7 +58,7 @@ static void store(const search* s, int column, int row) {
 
 enum { kLevels = 3 };
 
-/* A plane at half the sides of the one before, rows without gaps. */
+/* A plane with half the width and height of the level before it. Rows have no gaps. */
 typedef struct level {
   unsigned char* samples;
   int width, height;
@@ -77,7 +77,7 @@ static level halved(const unsigned char* samples, long long pitch, int width, in
   return l;
 }
 
-/* The SAD of a square of `side` samples; both places are inside their planes. */
+/* Returns the SAD of two squares of `side` samples. Both must be inside their planes. */
 static unsigned sad_of(const level* current, int x0, int y0, const level* reference, int x, int y, int side) {
   unsigned sad = 0;
   for (int i = 0; i < side; ++i) {
@@ -88,7 +88,7 @@ static unsigned sad_of(const level* current, int x0, int y0, const level* refere
   return sad;
 }
 
-/* The best vector within `reach` samples of (vx, vy) for a square that lies at (x0, y0). */
+/* Finds the best vector within `reach` samples of (vx, vy), for the square at (x0, y0). */
 static void refine(const level* current, const level* reference, int x0, int y0, int side, int reach, int* vx,
                    int* vy) {
   unsigned best = ~0u;
@@ -114,7 +114,7 @@ C63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) {
     for (int column = 0; column < job->width / 8; ++column) {
       search s;
       begin(&s, job, column, row);
-      /* A block of 8x8 has 2x2 samples at level 2: too few to match, so 4x4 around it are taken. */
+      /* An 8x8 block has 2x2 samples at level 2, too few to match. So 4x4 samples around it are used. */
       const int x2 = clamp(2 * column - 1, 0, current[2].width - 4), y2 = clamp(2 * row - 1, 0, current[2].height - 4);
       int vx = 0, vy = 0;
       if (current[2].width >= 4 && current[2].height >= 4) {

@@ -1,17 +1,18 @@
-// Hexagon search: six candidates at nearly equal distance, moved until the centre is best, then the eight next to it.
+// Hexagon search: six candidates at nearly equal distance move until their centre is the best. Then the eight
+// neighbours of the centre are tried.
 // C. Zhu, X. Lin, L.-P. Chau: Hexagon-based search pattern for fast block motion estimation, IEEE Trans. CSVT 12(5),
 // 2002.
 
 #include <c63/motion_kernel.h>
 
-// A warp searches a block: each lane tries a candidate, and the best one is known to all lanes.
+// A warp searches one block. Each lane tries a candidate, then all lanes know the best one.
 C63_MOTION_SHAPE({32, 1}, {1, 1}, {0, 0, 0});
 
 struct Search {
   const c63_motion_job& job;
-  int x0, y0;                    // of the block
-  int left, top, right, bottom;  // the window; right and bottom are outside
-  int x, y;                      // the best candidate
+  int x0, y0;                    // position of the block
+  int left, top, right, bottom;  // the window; right and bottom are exclusive
+  int x, y;                      // position of the best candidate
   unsigned sad;
 };
 
@@ -25,7 +26,8 @@ __device__ unsigned sad_at(const Search& s, int x, int y) {
   return sad;
 }
 
-// Tries a candidate in each lane; lanes without one say so. Returns true if one is better than the best before.
+// Tries one candidate per lane. `has_one` is false for lanes without a candidate. Returns true if one is better than
+// the best before.
 __device__ bool try_all(Search& s, int x, int y, bool has_one) {
   const bool inside = has_one && x >= s.left && x < s.right && y >= s.top && y < s.bottom;
   unsigned key = inside ? sad_at(s, x, y) << 5 | threadIdx.x : 0xFFFFFFFF;
@@ -56,7 +58,7 @@ C63_MOTION_KERNEL void __launch_bounds__(32) c63_motion(const __grid_constant__ 
   int top = max(0, y0 - job.range), bottom = min(job.height - 8, y0 + job.range);
   if (left >= right || top >= bottom) left = x0, right = x0 + 1, top = y0, bottom = y0 + 1;
 
-  // It begins at the zero vector, or at the candidate nearest to it.
+  // Begin at the zero vector, or if it is not allowed, at the nearest candidate.
   Search s = {job, x0, y0, left, top, right, bottom, min(x0, right - 1), min(y0, bottom - 1), 0};
   s.sad = sad_at(s, s.x, s.y);
   find(s);

@@ -1,13 +1,13 @@
-// Step 2 of docs/course.md: four absolute differences and their sum are one instruction, on words that a funnel shift
-// aligns. The warps reduce the minimum; a tree in shared memory would need a barrier for each level.
+// Step 2 of docs/course.md: one instruction adds up four absolute differences. A funnel shift aligns its words. Each
+// warp reduces the minimum by shuffles; a tree in shared memory would need a barrier per level.
 
 #include <c63/motion_kernel.h>
 
 constexpr int kThreads = 256;
 constexpr unsigned kNone = 0xFFFFFFFF;  // larger than every key
 
-// A row takes 2 * range + 8 bytes, rounded up to words, and a word more that is read but not used: at most 2 r + 15.
-// (2 r + 15) * (2 r + 8) = 120 + 46 r + 4 r r.
+// Bytes of shared memory. A row has 2 * range + 8 bytes, rounded up to words, and one more word that is read but not
+// used: at most 2 r + 15. (2 r + 15) * (2 r + 8) = 120 + 46 r + 4 r r.
 C63_MOTION_SHAPE({kThreads, 1}, {1, 1}, {120, 46, 4});
 
 __device__ unsigned absdiff4_add(unsigned a, unsigned b, unsigned sum) {
@@ -16,7 +16,7 @@ __device__ unsigned absdiff4_add(unsigned a, unsigned b, unsigned sum) {
   return result;
 }
 
-// The smallest value of a warp.
+// Returns the smallest value in a warp.
 __device__ unsigned warp_min(unsigned value) {
   for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(0xFFFFFFFF, value, step));
   return value;
@@ -24,7 +24,7 @@ __device__ unsigned warp_min(unsigned value) {
 
 C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
   extern __shared__ __align__(16) unsigned char window[];
-  __shared__ unsigned current[16];  // the block as words
+  __shared__ unsigned current[16];  // the block, four samples per word
   __shared__ unsigned keys[kThreads / 32];
 
   const c63_motion_job& job = batch.jobs[blockIdx.z];

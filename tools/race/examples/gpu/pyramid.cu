@@ -1,6 +1,6 @@
-// Pyramid search: exact search on planes of a quarter of the sides, then small searches around the result, level by
-// level. It takes three launches, so it has a host part. M. Bierling: Displacement estimation by hierarchical
-// blockmatching, SPIE Visual Communications and Image Processing, 1988.
+// Pyramid search: exact search on planes of a quarter of the width and height, then at each larger level a small search
+// around the result. It needs three launches, so it has a host part. M. Bierling: Displacement estimation by
+// hierarchical blockmatching, SPIE Visual Communications and Image Processing, 1988.
 
 #include <c63/motion_kernel.h>
 
@@ -12,7 +12,8 @@ int c63_motion_launch(const c63_motion_batch* batch, const c63_motion_gpu* gpu) 
     if (batch->jobs[i].width > width) width = batch->jobs[i].width;
     if (batch->jobs[i].height > height) height = batch->jobs[i].height;
   }
-  // Two planes a job, each at a half and at a quarter of the sides: less than half of its samples.
+  // Each job has two planes, and each is stored at half and at a quarter of its width and height. `slot` bytes are
+  // enough for both sizes of one plane.
   long long slot = (long long)width * height / 2;
   void* levels = gpu->scratch(gpu, 2 * slot * batch->count);
   if (levels == nullptr) return 2;  // cudaErrorMemoryAllocation
@@ -68,12 +69,13 @@ __device__ unsigned sad_of(const Plane& current, int x0, int y0, const Plane& re
   return sad;
 }
 
-// The places that may be tried; right and bottom are outside.
+// The positions that may be tried. right and bottom are exclusive.
 struct Window {
   int left, top, right, bottom;
 };
 
-// The best place within `reach` samples of (x, y), found by a warp: SAD and number in one key. Returns the SAD.
+// Finds the best position within `reach` samples of (x, y), by all lanes of a warp. A key holds SAD and candidate
+// number, so that the smallest key is the best. Returns the SAD.
 __device__ unsigned refine(const Plane& current, const Plane& reference, int x0, int y0, int side, int reach,
                            Window window, int& x, int& y) {
   const int width = 2 * reach + 1;
@@ -108,7 +110,7 @@ C63_MOTION_KERNEL void search(const __grid_constant__ c63_motion_batch batch, un
     reference[level] = level_of(job, number, 1, level, levels, slot);
   }
   if (current[2].width >= 4 && current[2].height >= 4) {
-    // A block of 8x8 has 2x2 samples at level 2: too few to match, so 4x4 around it are taken.
+    // An 8x8 block has 2x2 samples at level 2, too few to match. So 4x4 samples around it are used.
     const int x2 = min(max(2 * column - 1, 0), current[2].width - 4),
               y2 = min(max(2 * row - 1, 0), current[2].height - 4);
     int x = x2, y = y2;
@@ -122,7 +124,7 @@ C63_MOTION_KERNEL void search(const __grid_constant__ c63_motion_batch batch, un
   }
   int x = min(max(x0 + vx, window.left), window.right - 1), y = min(max(y0 + vy, window.top), window.bottom - 1);
   unsigned sad = refine(current[0], reference[0], x0, y0, 8, 2, window, x, y);
-  // The zero vector is worth a try, or the candidate nearest to it.
+  // Also try the zero vector, or if it is not allowed, the nearest candidate.
   const int zero_x = min(x0, window.right - 1), zero_y = min(y0, window.bottom - 1);
   const unsigned zero = sad_of(current[0], x0, y0, reference[0], zero_x, zero_y, 8);
   if (zero <= sad) sad = zero, x = zero_x, y = zero_y;

@@ -1,12 +1,12 @@
-// Step 2a of docs/course.md: the textbook search with the reference window in shared memory, read once from global
-// memory.
+// Step 2a of docs/course.md: the textbook search, but each thread block reads its reference window from global memory
+// once, into shared memory.
 
 #include <c63/motion_kernel.h>
 
 constexpr int kThreads = 256;
 constexpr unsigned kNone = 0xFFFFFFFF;  // larger than every key
 
-// A row of the window takes 2 * range + 8 bytes, and there are as many rows: (2 r + 8) * (2 r + 8) = 64 + 32 r + 4 r r.
+// Bytes of shared memory: 2 * range + 8 rows of as many bytes, (2 r + 8) * (2 r + 8) = 64 + 32 r + 4 r r.
 C63_MOTION_SHAPE({kThreads, 1}, {1, 1}, {64, 32, 4});
 
 C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
@@ -25,7 +25,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   if (left >= right || top >= bottom) left = x0, right = x0 + 1, top = y0, bottom = y0 + 1;
   const int width = right - left;
 
-  // The last candidate's block ends 7 samples after it.
+  // The block of the last candidate reaches 7 samples further.
   const int window_width = width + 7, window_height = bottom - top + 7;
   for (int i = thread; i < window_width * window_height; i += kThreads) {
     window[i] = job.reference[(top + i / window_width) * job.reference_pitch + left + i % window_width];

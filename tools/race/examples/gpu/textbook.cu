@@ -1,5 +1,5 @@
-// Step 1 of docs/course.md, and the built-in kernel `textbook` as a file: a thread block per 8x8 block, a thread per
-// candidate, and a tree of comparisons for the smallest SAD.
+// Step 1 of docs/course.md, and the built-in kernel `textbook` as a file: a thread block for each 8x8 block, a thread
+// for each candidate, and a tree of comparisons that finds the smallest SAD.
 
 #include <c63/motion_kernel.h>
 
@@ -13,19 +13,19 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   const c63_motion_job& job = batch.jobs[blockIdx.z];
   const int columns = job.width / 8, rows = job.height / 8;
   const int column = blockIdx.x, row = blockIdx.y, thread = threadIdx.x;
-  if (column >= columns || row >= rows) return;  // the grid fits the largest plane
+  if (column >= columns || row >= rows) return;  // the grid is as large as the largest plane needs
   const int x0 = 8 * column, y0 = 8 * row;
 
   if (thread < 64) current[thread] = job.current[(y0 + thread / 8) * job.current_pitch + x0 + thread % 8];
   __syncthreads();
 
-  // The window; a block without a candidate has the zero vector.
+  // The search window. A block without a candidate gets the zero vector.
   int left = max(0, x0 - job.range), right = min(job.width - 8, x0 + job.range);
   int top = max(0, y0 - job.range), bottom = min(job.height - 8, y0 + job.range);
   if (left >= right || top >= bottom) left = x0, right = x0 + 1, top = y0, bottom = y0 + 1;
   const int width = right - left;
 
-  // SAD and number of the candidate in one key: the smallest key is the first of the least SAD.
+  // A key holds SAD and candidate number. So the smallest key belongs to the first candidate with the smallest SAD.
   unsigned best = kNone;
   for (int i = thread; i < width * (bottom - top); i += kThreads) {
     const unsigned char* block = job.reference + (top + i / width) * job.reference_pitch + left + i % width;

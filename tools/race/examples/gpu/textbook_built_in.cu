@@ -1,5 +1,5 @@
-// The built-in kernel `textbook` word for word (cuda_me/kernels/ladder/motion_textbook.cu and its headers), to see that
-// a file is as fast as a kernel that is built in.
+// A word-for-word copy of the built-in kernel `textbook` (cuda_me/kernels/ladder/motion_textbook.cu and its headers).
+// It shows that a kernel from a file is as fast as a built-in one.
 
 #include <c63/motion_kernel.h>
 
