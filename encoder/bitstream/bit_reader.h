@@ -27,11 +27,12 @@ inline std::size_t remove_stuffing(std::span<const std::uint8_t> scan, std::uint
   return static_cast<std::size_t>(to - start);
 }
 
-/// The number of zero bytes that must follow the bytes that a BitReader reads. It is more than any block takes.
+/// The number of zero bytes that must follow the bytes that a BitReader reads. It is more than the bytes of the longest
+/// block.
 inline constexpr std::size_t kBitReaderPadding = 256;
 
-/// Removes the stuffing of a scan and appends the zeros that a BitReader needs. Returns the bytes without these zeros.
-/// They lie in `out`.
+/// Copies a scan without its stuffing to `out` and appends the zeros that a BitReader needs. Returns the copied bytes
+/// in `out`, without the zeros.
 [[nodiscard]] inline std::span<const std::uint8_t> remove_stuffing(std::span<const std::uint8_t> scan,
                                                                    std::vector<std::uint8_t>& out) {
   out.resize(scan.size() + kBitReaderPadding);

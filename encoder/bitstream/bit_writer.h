@@ -30,8 +30,8 @@ class Code {
   std::uint32_t word_ = 0;
 };
 
-/// The place in a buffer where the next bits will be written. Keep it in a local variable, so that it stays in
-/// registers: to the compiler, stored bytes may overlap all other memory.
+/// The place in a buffer where the next bits will be written. Keep it in a local variable. Otherwise the compiler must
+/// assume that every stored byte may change it, and cannot keep it in registers.
 struct BitCursor {
   std::uint8_t* next = nullptr;
   std::uint64_t pending = 0;  ///< bits that are not yet stored, in the lowest places; higher bits are undefined
@@ -62,7 +62,7 @@ struct BitCursor {
 /// Appends the bits of one scan to a byte buffer, most significant first. finish() then puts a 0x00 after every 0xFF
 /// byte.
 ///
-/// put() does not check for room. The caller must call reserve(), which is enough for many bits at a time.
+/// put() does not check for room. The caller must call reserve() first; one call can make room for many calls of put().
 class BitWriter {
  public:
   explicit BitWriter(std::vector<std::uint8_t>& out) : out_(out), start_(out.size()), cursor_{out.data() + start_} {}
@@ -97,7 +97,7 @@ class BitWriter {
   }
 
   /// Ends the scan as the course encoder does, and cuts the buffer to the bytes that were written. Let T be the last 32
-  /// bits:
+  /// bits of the scan:
   ///  * If T = 0, the bits of the unfinished byte are dropped. At the marker, a decoder reads zeros instead.
   ///  * Otherwise the unfinished byte is filled with zeros. If no byte is unfinished, a 0x00 byte is added.
   void finish() {

@@ -39,7 +39,7 @@ void for_each_block_of_row_in_coding_order(const Geometry& geometry, int row, Vi
   });
 }
 
-/// Calls visit() in the same way for every block of a picture.
+/// Calls visit(plane, block index in its plane, column of the block) for every block of a picture in coding order.
 template <typename Visit>
 void for_each_block_in_coding_order(const Geometry& geometry, Visit&& visit) {
   for (int row = 0; row < geometry.mcu_rows(); ++row) for_each_block_of_row_in_coding_order(geometry, row, visit);

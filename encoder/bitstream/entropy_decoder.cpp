@@ -110,8 +110,9 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
       k = next;
     }
     if (looks == kLooks) continue;
-    // The block ends here, or the next code must be read by itself: because it is long, or because the second of two
-    // codes might lie past the end of the block.
+    // The last entry reaches coefficient 63 or leads past it. If it contains the end of block, the block is complete.
+    // Otherwise the next code is long, or the entry may have a code too many for this block. Then the next code is read
+    // by itself.
     if (entry.length() != 0 && entry.advance() == CoefficientPairs::kEnd && k + entry.run() < 63) {
       reader.skip(entry.length());
       levels[k + entry.run()] = entry.first();
@@ -196,7 +197,8 @@ void ScanDecoder::fail(const BitReader& reader, std::int64_t bits_left, const Fa
 }
 
 void ScanDecoder::finish() const {
-  // Up to seven bits of the last byte may follow, or one zero byte if the last byte is full.
+  // After the last block, the rest of its last byte may follow. If the block fills that byte, the encoder may add one
+  // zero byte.
   const std::int64_t spare = reader_.left() >= 0 ? reader_.left() / 8 : 0;
   const std::int64_t next_byte = static_cast<std::int64_t>(bytes_.size()) - spare;
   if (spare > 1 || (spare == 1 && bytes_.back() != 0x00)) {

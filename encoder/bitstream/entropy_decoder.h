@@ -13,13 +13,13 @@ namespace c63 {
 
 /// Decodes the scan of a frame to its syntax elements, one MCU row after another. Checks that vectors of inter frames
 /// keep their blocks inside the plane. Throws Error (input) with the block and the byte offset from the frame's start.
-/// After an error it cannot be used.
+/// After an error, the decoder cannot be used any more.
 class ScanDecoder {
  public:
   /// `frame` and `scratch` must outlive this object. `scratch` is filled with the scan without stuffing.
   ScanDecoder(const ParsedFrame& frame, std::vector<std::uint8_t>& scratch);
 
-  /// A fault in a block. Code outside the hot loop turns it into an Error with its place.
+  /// A fault in a block. Code outside the hot loop makes an Error of it, and adds the block and the byte offset.
   struct Fault {
     const char* id = nullptr;
     const char* message = nullptr;

@@ -19,8 +19,8 @@ constexpr Code with_value(const VlcCode& code, int value, int size) {
   return {static_cast<std::uint32_t>(code.bits) << size | value_bits(value, size), code.length + size};
 }
 
-/// The codes of sizes, each followed by its value, for DC differences and vector components. Small values are in a
-/// table.
+/// The codes of DC differences and vector components: the code of the size, then the bits of the value. Small values
+/// are in a table.
 class ValueCodes {
  public:
   constexpr explicit ValueCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
@@ -116,8 +116,8 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
 using LeftVector = std::uint32_t;
 constexpr LeftVector kNoVector = 0x10000;
 
-/// Appends a block's flags and vector; at most 26 bits. No branch tests whether the vector equals its left neighbour,
-/// because that is unpredictable.
+/// Appends a block's flags and vector; at most 26 bits. No branch tests whether the vector equals that of the left
+/// neighbour, because the result is unpredictable.
 [[gnu::always_inline]] inline void append_motion(BitCursor& cursor, const PlaneSyntax& plane, std::size_t block,
                                                  LeftVector& left) {
   if (plane.uses_vector[block] == 0) {
@@ -134,7 +134,7 @@ constexpr LeftVector kNoVector = 0x10000;
   cursor.append(kDcLuma.find_component(vector.y).unless(reuse));
 }
 
-/// Appends a block's AC levels and stores everything. At most 48 bits may be pending before.
+/// Appends a block's AC levels and stores all whole bytes. When it is called, at most 48 bits may be pending.
 [[gnu::always_inline]] inline void append_ac(BitCursor& cursor, const AcCodes& codes, const std::int16_t levels[64]) {
   std::uint64_t mask = nonzero_mask(levels);
   std::size_t next = 1;  // index of the first level that is not yet coded

@@ -22,7 +22,8 @@ struct KnownMarkers {
   std::span<const std::size_t> at;  ///< all positions that find_markers() found in a buffer
   std::size_t begin = 0;            ///< where in that buffer the parsed bytes begin
 
-  /// Returns what next_marker() would return for the parsed bytes.
+  /// Returns next_marker(bytes, from). `bytes` are the parsed bytes, which begin at index `begin` of the searched
+  /// buffer.
   [[nodiscard]] std::size_t next(std::span<const std::uint8_t> bytes, std::size_t from) const {
     const auto found = std::ranges::lower_bound(at, begin + from);
     if (found != at.end() && *found - begin < bytes.size()) return *found - begin;

@@ -20,7 +20,8 @@ namespace c63 {
 /// The entries of a CoefficientTable in one word each, so that one read gives everything: length, run and value, from
 /// the lowest bit up.
 struct CoefficientWords {
-  /// The run if no short code begins here; like kEnd, it leads past the end of a block.
+  /// The run in entries whose bits do not begin with a short code. Like CoefficientTable::kEnd, it leads past the end
+  /// of a block.
   static constexpr int kLong = 128;
 
   std::array<std::uint32_t, 1U << CoefficientTable::kBits> words{};
@@ -47,7 +48,8 @@ struct ValueWords {
 };
 
 namespace detail {
-/// Copies a constant at run time. As an initializer, the compiler would store all its values in the program.
+/// Copies a table at run time. If the constant were the member's initializer, the compiler would store all values of
+/// the member in the program a second time.
 inline VlcTable copy_of(const VlcTable& table) { return table; }
 }  // namespace detail
 
@@ -297,7 +299,8 @@ C63_HD inline bool parse_scan(const ScanTables& tables, const ScanShape& shape, 
     }
     if (reader.taken() > most_bits) return false;
   }
-  // Up to seven bits of the last byte may follow, or one zero byte if the last byte is full.
+  // After the last block, the rest of its last byte may follow. If the block fills that byte, the encoder may add one
+  // zero byte.
   const std::int64_t next_byte = (reader.taken() + 7) / 8;
   const std::int64_t spare = static_cast<std::int64_t>(size) - next_byte;
   return spare <= 0 || (spare == 1 && bytes[size - 1] == 0x00);

@@ -120,8 +120,8 @@ class CoefficientTable {
 class CoefficientPairs {
  public:
   static constexpr int kBits = CoefficientTable::kBits;
-  /// The advance for the end of block, or if no short code begins here. Added to the index of any AC coefficient, it
-  /// gives more than 63.
+  /// The advance of entries that contain the end of block, or whose bits do not begin with a short code. Added to the
+  /// index of any AC coefficient, it gives more than 63.
   static constexpr int kEnd = 63;
 
   /// All fields are in one number, which is read at once. If there is only one coefficient, the second equals the
@@ -138,7 +138,7 @@ class CoefficientPairs {
     [[nodiscard]] constexpr int length() const { return static_cast<int>(fields_ & 63U); }
     /// The number of zeros before the first coefficient.
     [[nodiscard]] constexpr int run() const { return static_cast<int>(fields_ >> 6 & 15U); }
-    /// The distance from the first of those zeros to the index after the last coefficient, or kEnd.
+    /// The number of coefficients that the entry covers, including the zeros before them; or kEnd.
     [[nodiscard]] constexpr int advance() const { return static_cast<int>(fields_ >> 10 & 63U); }
     [[nodiscard]] constexpr std::int16_t first() const { return static_cast<std::int8_t>(fields_ >> 16 & 0xFFU); }
     [[nodiscard]] constexpr std::int16_t second() const { return static_cast<std::int8_t>(fields_ >> 24); }
