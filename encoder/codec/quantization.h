@@ -61,8 +61,8 @@ inline constexpr QuantizationTable kChromaBaseTable = {
 inline constexpr int kMaxDcMagnitude = 2047;
 
 /// Quantizes one scaled coefficient: round(F / 4 / q), half away from zero. The course encoder computes this in double.
-/// One correctly rounded binary32 division gives the same, because a binary32 F that is not a tie differs from it by at
-/// least one ulp. A product with the reciprocal would not.
+/// One correctly rounded binary32 division gives the same result, because a binary32 F that is not a tie is at least
+/// one ulp away from every tie. A product with the reciprocal would not.
 [[nodiscard]] C63_HD inline std::int16_t quantize(float coefficient, int step) {
   return static_cast<std::int16_t>(roundf(coefficient / static_cast<float>(4 * step)));
 }

@@ -66,8 +66,8 @@ inline constexpr HuffmanSpec<162> kAcChromaSpec = {
         0x71, 0x13, 0x22, 0x32, 0x81, 0x08, 0x14, 0x42, 0x91, 0xA1, 0xB1, 0xC1, 0x09, 0x23, 0x33,
         0x52, 0xF0, 0x15, 0x62, 0x72, 0xD1, 0x0A, 0x16, 0x24, 0x34, 0xE1, 0x25, 0xF1})};
 
-/// Returns the code of each symbol. Codes are assigned by increasing length: each is the previous one plus 1, shifted
-/// left at each length.
+/// Returns the code of each symbol. Codes of the same length are consecutive numbers. From one length to the next, the
+/// number that follows is shifted left by one bit.
 template <std::size_t Symbols>
 constexpr std::array<VlcCode, 256> make_codes(const HuffmanSpec<Symbols>& spec) {
   std::array<VlcCode, 256> codes{};
