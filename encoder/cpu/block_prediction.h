@@ -48,8 +48,8 @@ void for_each_block_of_mcu_row(const PlaneGeometry& g, int plane, int mcu_row, V
   }
 }
 
-/// The most blocks in one kernel call: few enough that their samples and levels stay in the first-level cache, and a
-/// multiple of the blocks that kernels process at a time.
+/// The most blocks in one kernel call. They are so few that their samples and levels stay in the first-level cache. The
+/// number is a multiple of the number of blocks that kernels process at a time.
 inline constexpr int kBlocksPerRun = 64;
 
 /// Splits a plane's blocks in MCU row `mcu_row` into runs of neighbouring blocks. Calls visit(block index, column, row,

@@ -1,9 +1,9 @@
 #if defined(C63_SIMD_X86)
 
-// Chooses AC levels with AVX-512: choose_ac_masks() for sixteen blocks at a time, one block in each lane. Step i looks
-// at the i-th kept coefficient of every block, so blocks with the same number of kept coefficients are processed
-// together. The chosen masks have one bit for each kept coefficient. At the end the bits are moved to the positions of
-// the coefficients.
+// Chooses AC levels with AVX-512: choose_ac_masks() for sixteen blocks at a time, one block in each lane. A kept
+// coefficient is one that AcSummary::kept marks; all others become zero. Step i looks at the i-th kept coefficient of
+// every block, so blocks with the same number of kept coefficients are processed together. The chosen masks have one
+// bit for each kept coefficient. At the end the bits are moved to the positions of the coefficients.
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kLanes = 16;
 constexpr int kMostNodes = 63;
-/// The kept coefficients whose bits fit in one 32-bit word of a mask.
+/// The number of kept coefficients whose bits fit in one 32-bit word of a mask.
 constexpr int kNodesPerWord = 32;
 /// Fewer blocks than this are faster one by one.
 constexpr std::size_t kFew = 4;
@@ -74,8 +74,8 @@ constexpr std::size_t kSorted = 192;
   });
 }
 
-/// The kept coefficients of sixteen blocks, ordered by step. The lower 16 bits have the magnitude, the upper 16 the
-/// position.
+/// The kept coefficients of sixteen blocks. step(i) returns the i-th one of every block: the magnitude in the lower 16
+/// bits of a lane, the position in the upper 16.
 class Steps {
  public:
   /// Makes room for blocks of at most `steps` kept coefficients.
@@ -117,7 +117,7 @@ class Steps {
   alignas(64) std::uint32_t by_step_[kMostNodes + 1][kLanes];
 };
 
-/// The parts of a LevelTable that each step needs, in registers.
+/// The parts of a LevelTable that are needed for every kept coefficient, in registers.
 class Tables {
  public:
   explicit Tables(const LevelTable& table)
@@ -132,14 +132,16 @@ class Tables {
 
   [[nodiscard]] __m512i lambda() const { return lambda_; }
   [[nodiscard]] __m512i most() const { return most_; }
-  /// Returns the reciprocals of the coefficients at these positions, each with its step in the lowest byte.
+  /// Returns the quantizers at these positions: the reciprocal in the upper 24 bits of a lane, the quantization step in
+  /// the lowest byte.
   [[nodiscard, gnu::always_inline]] __m512i quantizers(__m512i places) const {
     return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(places, all_32(32)),
                                    _mm512_permutex2var_epi32(quantizers_[0], places, quantizers_[1]),
                                    _mm512_permutex2var_epi32(quantizers_[2], places, quantizers_[3]));
   }
-  /// Returns the bits of two levels after zeros, one in each half of a 32-bit lane. `sizes` are 16·(size - 1), for
-  /// sizes up to 8.
+  /// Returns the bits of two levels in each 32-bit lane, one in each half. The halves of `zeros` have the numbers of
+  /// zeros before the levels. The halves of `sizes` have 16·(size - 1), for sizes up to 8. `large` marks the halves
+  /// whose size is above 4.
   [[nodiscard, gnu::always_inline]] __m512i bits(__m512i zeros, __m512i sizes, __mmask32 large) const {
     constexpr int kFirstAndSecondOrThird = 0xEA;
     const __m512i index = _mm512_ternarylogic_epi32(zeros, all_16(15), sizes, kFirstAndSecondOrThird);
@@ -234,7 +236,7 @@ template <int kWords>
     const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(product, all_32(1 << 19)), 20);
     const __m512i one = all_32(1);
     const __m512i nearest = _mm512_min_epi32(_mm512_max_epi32(rounded, one), tables.most());
-    // If it equals `nearest`, the nearest counts.
+    // If the nearest level is 1, both levels are 1, and the nearest one is chosen.
     const __m512i below = _mm512_max_epi32(_mm512_sub_epi32(nearest, one), one);
     const __m512i twice = _mm512_add_epi32(magnitude, magnitude);
     const __m512i gain = gain_of(nearest, step, twice);
@@ -295,13 +297,13 @@ template <int kWords>
   chosen.too_large = too_large;
 }
 
-/// The blocks that have kept coefficients, sorted by the number of these, highest first.
+/// The blocks that have kept coefficients. Those with the most kept coefficients come first.
 class SortedBlocks {
  public:
   SortedBlocks(std::span<const TransformedBlock> blocks, const LevelTable& table) {
     std::array<std::uint8_t, kSorted> unsorted;
     std::array<std::uint8_t, kMostNodes + 1>
-        of_count{};  // blocks with this many; then the place of the next one with this many
+        of_count{};  // entry n: blocks with n kept coefficients; then the index in order_ of the next one
     for (std::size_t i = 0; i < blocks.size(); ++i) {  // no branch, because it is unpredictable which blocks have any
       nodes_[i] = nodes_of(blocks[i], table);
       unsorted[size_] = static_cast<std::uint8_t>(i);

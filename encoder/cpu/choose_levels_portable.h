@@ -36,7 +36,7 @@ struct TwoLevels {
   /// Returns the costs of the code of coefficient k's nearest level (below = 0) or the one below it (below = 1): one
   /// cost for each number of zeros before it, 0 to 15.
   [[nodiscard, gnu::always_inline]] const Cost* code_costs(const LevelTable& table, std::size_t k, int below) const {
-    // The size is the number of the level's bits. Computed without a branch for level 0.
+    // The size is the number of bits of the level. The formula needs no branch for level 0.
     const int size = 31 - std::countl_zero(static_cast<std::uint32_t>(2 * (nearest[k] - below) + 1));
     return table.level_costs[static_cast<std::size_t>(size)].data();
   }
@@ -73,8 +73,9 @@ struct TwoLevels {
   }
 }
 
-/// The kept coefficients, numbered in order from 1. Number 0 is the start of the block. Negative numbers are
-/// unreachable; they exist because the first coefficients look back that far.
+/// The kept coefficients (AcSummary::kept), numbered in order from 1. Number 0 is the start of the block. Negative
+/// numbers are unreachable nodes: every coefficient looks back at kLookBack nodes, and the first coefficients have
+/// fewer before them.
 class Nodes {
  public:
   Nodes() {
@@ -133,8 +134,8 @@ struct Ways {
   int last = 0;
 };
 
-/// Replaces `cost` and `number` by the other pair if `other` is less. Without a branch, because the result is
-/// unpredictable.
+/// Replaces `cost` and `number` by `other` and `other_number` if `other` is less. There is no branch, because the
+/// result is unpredictable.
 [[gnu::always_inline]] inline void take_cheaper(Cost other, int other_number, Cost& cost, int& number) {
   const bool is_less = other < cost;
   cost = is_less ? other : cost;
@@ -168,7 +169,7 @@ struct Ways {
     older_number = third_is_cheaper ? number - 3 : older_number;
     take_cheaper(cost, number, best, best_number);
   }
-  // No end of block follows coefficient 63, so a path to it saves those bits.
+  // No end of block follows coefficient 63, so a path that ends there saves the bits of the end of block.
   const bool ends_full = full && cost < best + end;
   ways.last = ends_full ? nodes.count() : best_number;
   return ends_full ? cost : best + end;

@@ -59,10 +59,15 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
     search.cost_pitch = costs_.pitch();
     search.keys = keys.data() + static_cast<std::size_t>(i) * kMaxFoundVectors;
 
-    // The start vectors are those chosen nearby or for this block in the previous frame, since they are often good
-    // here, too. Other MCU rows are searched at the same time, so the row above is only used within an MCU row. The
-    // left neighbour's vector is the previous frame's if that block is searched in the same call. Most windows are not
-    // cut at an edge and have every vector of the range.
+    // A search starts at four vectors that are often good: the zero vector, the block's vector in the previous frame,
+    // the left neighbour's vector, and the upper or the right neighbour's.
+    //
+    // The upper neighbour is only used within an MCU row, because other MCU rows may be searched at the same time.
+    // Otherwise the right neighbour's vector in the previous frame is used. The left neighbour may be searched in the
+    // same call; then its vector in the previous frame is used.
+    //
+    // Most windows are not cut at an edge. They have all vectors of the range, so start vectors need not be moved into
+    // them.
     const bool is_whole = window.right - window.left == 2 * range_ && window.bottom - window.top == 2 * range_;
     const auto start_at = [&](MotionVector vector) {
       const Position start{x + vector.x, y + vector.y};
@@ -113,7 +118,8 @@ std::uint64_t CostSearch::search_block_row(int row) {
           const int y = row * kBlockSize;
           const std::uint32_t sad = kernels_.sad(&current_.at(x, y), current_.pitch,
                                                  &reference_.at(x + left.x, y + left.y), reference_.pitch);
-          // Both have the same flags. No branch, because it is unpredictable which is cheaper.
+          // The flags cost the same for both vectors. There is no branch, because it is unpredictable which vector is
+          // cheaper.
           const bool takes_left = sad < cost;
           chosen.x = takes_left ? left.x : chosen.x;
           chosen.y = takes_left ? left.y : chosen.y;

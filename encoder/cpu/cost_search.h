@@ -34,9 +34,10 @@ class CostSearch {
   /// Searches a row of blocks. Returns the sum of the SADs of the chosen vectors.
   std::uint64_t search_block_row(int row);
 
-  /// The number of vectors that are found for each block. A smaller window has fewer.
+  /// The number of vectors that found() gives for each block.
   [[nodiscard]] int found_count() const { return count_; }
-  /// The best vectors of a block, best first, found_count() of them. If the window has fewer, the last one is repeated.
+  /// The best vectors of a block, best first: found_count() of them. If the window has fewer candidates, the last
+  /// vector is repeated.
   [[nodiscard]] const MotionVector* found(int block) const {
     return found_.data() + static_cast<std::size_t>(block) * kMaxFoundVectors;
   }

@@ -141,7 +141,7 @@ class CpuBackend final : public Backend {
     const int threads = execution.arena->concurrency();
     const int wanted = execution.lanes > 0 ? execution.lanes : threads == 1 ? 1 : threads + 1;
     std::uint64_t most = static_cast<std::uint64_t>(max_chains);
-    // The memory limit must also hold the frames of the look-ahead.
+    // The frames of the look-ahead count towards the memory limit, too.
     if (encode.lookahead.any()) most = std::min(most, encode.chains_in_half(encode.chain_bytes() + encode.lookahead_bytes()));
     return std::clamp(wanted, 1, std::max(1, static_cast<int>(most)));
   }
@@ -218,7 +218,8 @@ class CpuBackend final : public Backend {
     Slot& slot = chain.slot(number);
     try {
       chain.trace.did("no input", -1, slot.submitted);
-      // Waited for a thread, or until the syntax elements that it overwrites were written.
+      // From submit() until now, the frame waited for a thread, or for the syntax elements that it overwrites to be
+      // written.
       chain.trace.did("queued", slot.plan.index);
       slot.picture.lay_out();
       chain.trace.did("load", slot.plan.index);

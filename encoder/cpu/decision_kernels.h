@@ -18,7 +18,7 @@ namespace c63::cpu {
 /// This many entries after every row of costs must be readable. Their values do not matter.
 inline constexpr int kCostGuard = 32;
 /// The cost of a vector outside the range: more than any SAD plus any real cost. Each row of costs begins with
-/// kOutOfRangeColumns of them.
+/// kOutOfRangeColumns entries of this cost.
 inline constexpr std::uint16_t kOutOfRange = 0x8000;
 inline constexpr int kOutOfRangeColumns = 8;
 
@@ -45,9 +45,10 @@ struct QuarterSumsView {
 };
 [[nodiscard]] constexpr std::uint8_t quarter_sum(int sum) { return static_cast<std::uint8_t>(sum >> 2); }
 
-/// Returns the limit of the test by quarter sums. If a candidate's cost is at most `limit`, its four differences of
-/// quarter sums plus a quarter of its vector's cost are at most the returned value. Sums above 255 count as 255.
-/// Rounding can make each of the four differences up to 3/4 too large.
+/// Returns the threshold of the test by quarter sums. A candidate passes the test if the total of the four differences
+/// of its quarter sums from the block's, plus a quarter of its vector's cost, is at most the threshold. Totals above
+/// 255 count as 255. Every candidate with a cost of at most `limit` passes: the threshold allows for rounding, which
+/// can make each difference up to 3/4 too large.
 [[nodiscard]] constexpr std::uint8_t quarter_limit(int limit) {
   const int quarter = (limit + 4 * 3) / 4;
   return static_cast<std::uint8_t>(quarter < 255 ? quarter : 255);
@@ -57,7 +58,8 @@ struct QuarterSumsView {
 inline constexpr std::size_t kMaxLevelSize = 10;
 /// The largest size that LevelTable::bits_by_size has. Larger levels are rare.
 inline constexpr std::size_t kMaxSmallSize = 8;
-/// The numbers of zeros 0 to kZeroRun - 1 are part of a level's code; kZeroRun zeros have their own code.
+/// A level's code includes the zeros before the level if there are fewer than kZeroRun. kZeroRun zeros have a code of
+/// their own.
 inline constexpr std::size_t kZeroRun = 16;
 
 /// The quantizer, the code lengths and λ with which the levels of a plane's blocks are chosen.
@@ -83,14 +85,14 @@ struct LevelTable {
   AcBits bits;
   int plane = 0;
   Cost lambda = 0;
-  /// Entry z belongs to coefficients with at least z zeros before them. If the magnitude of such a coefficient is at
-  /// most this, coding it saves no more than its code costs. So it is never the last coded one, unless it is
-  /// coefficient 63, after which no end of block is needed.
+  /// Entry z is for coefficients with at least z zeros before them. If the magnitude of such a coefficient is at most
+  /// the entry, coding the coefficient saves no more than its code costs. So it is never the last coded one, unless it
+  /// is coefficient 63, after which no end of block is needed.
   std::array<std::int16_t, 3> last_caps{};
   /// The quantizer's reciprocals in 16 bits. 0 means 2^16, the reciprocal of step 1.
   alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};
-  /// λ times the bits of a level, by the level's size and the number of zeros before it, 0 to 15. Every sixteen zeros
-  /// before those have a separate code. Size 0 costs nothing.
+  /// λ times the bits of a level, by the level's size and the number of zeros before it, 0 to 15. If there are more
+  /// zeros, every sixteen of them have a code of their own, which is not included. Size 0 costs nothing.
   alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
   /// The bits of levels of sizes 1 to kMaxSmallSize after 0 to 15 zeros.
   alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};

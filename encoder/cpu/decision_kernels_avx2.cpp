@@ -52,13 +52,13 @@ struct Ymm {
   [[gnu::always_inline]] static Vector row_of_samples(Samples&& samples) {
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(1))));
   }
-  /// The same, if both blocks have the same samples.
+  /// Does what row_of_samples() does, for two blocks with the same samples.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
     const __m128i one = eight_of(samples(0));
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(one, one));
   }
-  /// The same for the first block only; the second gets zeros.
+  /// Loads eight samples of the first block as 16-bit numbers. The second block gets zeros.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
     return _mm256_cvtepu8_epi16(eight_of(samples(0)));

@@ -68,13 +68,14 @@ struct Zmm {
     return _mm512_cvtepu8_epi16(_mm256_setr_epi64x(eight(0), eight(1), eight(2), eight(3)));
   }
 
-  /// The same, if the first two blocks have the same samples, and the last two have the same.
+  /// Does what row_of_samples() does, if blocks 0 and 1 have the same samples, and blocks 2 and 3 have the same
+  /// samples.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
     const __m128i both = _mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(2)));
     return _mm512_cvtepu8_epi16(_mm256_permute4x64_epi64(_mm256_castsi128_si256(both), 0x50));
   }
-  /// The same for the first and the third block only; the others get zeros.
+  /// Loads eight samples of blocks 0 and 2 as 16-bit numbers. Blocks 1 and 3 get zeros.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
     return _mm512_cvtepu8_epi16(_mm256_setr_m128i(eight_of(samples(0)), eight_of(samples(2))));

@@ -41,7 +41,7 @@ static_assert(kDcLevels == 4);
   const Ints restored = hn::ShiftRight<2>(hn::Add(hn::Mul(levels, all(quantizer.steps[0])), all(2)));
   const Ints difference = hn::Sub(all(magnitude), hn::ShiftLeft<2 + kCoefficientFractionBits>(restored));
 
-  const Ints sign = all(coefficient < 0 ? -1 : 0);  // 0 or -1; v ^ sign - sign is v with that sign
+  const Ints sign = all(coefficient < 0 ? -1 : 0);  // 0 or -1; (v ^ sign) - sign is v or -v
   const Ints signed_levels = hn::Sub(hn::Xor(levels, sign), sign);
   const auto value = hn::ConvertTo(floats, hn::Sub(hn::Xor(restored, sign), sign));
   const auto scale = hn::Set(floats, kDctScale);
@@ -53,8 +53,8 @@ static_assert(kDcLevels == 4);
 
   const Ints cheaper = block.ac.kept == 0 ? empty : hn::Min(empty, coded);
   const auto is_empty = hn::Eq(cheaper, empty);
-  // A neighbour of the nearest level is only valid if the nearest level is above this: otherwise the list has it
-  // already.
+  // The lanes have the nearest level n, level 0, n - 1 and n + 1. Level 0 is only valid if n is above 0, and n - 1 only
+  // if n is above 1. Otherwise an earlier lane has the same level.
   alignas(16) static constexpr std::int32_t kNotItself[4] = {-1, 0, 1, -1};
   const auto valid = hn::Gt(all(nearest), hn::Load(ints, kNotItself));
   hn::StoreU(hn::IfThenElse(valid, cheaper, all(kInvalidCost)), ints, candidate.costs.data());
@@ -70,8 +70,9 @@ static_assert(kDcLevels == 4);
   return hn::And(hn::TableLookupBytes(table, sizes), all(0xFF));
 }
 
-/// Does what extend_beam() of decide/beam.h does. A key is a cost with the parent's number below it, or later with the
-/// lane's number. So comparing keys also decides between equal costs.
+/// Does what extend_beam() of decide/beam.h does. A key has a cost in its upper bits. Its lowest bits have the number
+/// of the parent, and later the number of the lane. So of equal costs, the one with the lowest number has the smallest
+/// key.
 [[maybe_unused]] BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
   constexpr int kParentBits = 3;
   constexpr int kLaneBits = 5;
@@ -82,7 +83,7 @@ static_assert(kDcLevels == 4);
 
   const Ints dc_bits_table = hn::BitCast(
       ints, hn::Load(hn::Full128<std::uint8_t>(), kDcBitsOfSizes[plane == 0 ? 0 : 1].data()));
-  // The bits of the first block's DC difference in a row do not count.
+  // The bits of the DC difference are not counted in the first block of a row.
   const Ints price = all(beam.started ? lambda << kParentBits : 0);
   const Ints bias = all(127 << 23);
 
@@ -105,8 +106,8 @@ static_assert(kDcLevels == 4);
     for (int p = 0; p < parents; ++p) {
       const BeamState& state = beam.states[static_cast<std::size_t>(p)];
       const Cost known = state.cost + lambda * motion_bits(candidate, state.left[static_cast<std::size_t>(row)]);
-      // The number of bits of |d| is the position of the highest bit of 2|d| + 1. Converted to a float, that position
-      // is the exponent.
+      // The number of bits of |d| is the position of the highest bit of 2|d| + 1. That position is the exponent of the
+      // number 2|d| + 1 as a float.
       const Ints difference = hn::Or(hn::Abs(hn::Sub(twice, all(2 * state.dc))), all(1));
       const Ints size = hn::ShiftRight<23>(hn::Sub(hn::BitCast(ints, hn::ConvertTo(FourFloats(), difference)), bias));
       const Ints dc = hn::Mul(bits_of_sizes(dc_bits_table, size), price);

@@ -110,7 +110,7 @@ BestCandidate search_tile(const BlockSearch& search, const SumsView& sums, Tile 
     const BestCandidate found = search_brute(part);
     return is_better(found, best) ? found : best;
   }
-  // The last octet is repeated, so that the number is a multiple of four.
+  // Copies of the last octet fill up the list to a multiple of four octets.
   const std::uint32_t last = octets[count - 1] * 0x01010101U;
   __builtin_memcpy(octets + count, &last, sizeof last);
   const BestCandidate found = search_octets(search, tile, octets, count);

@@ -65,8 +65,8 @@ struct NarrowLanes {
     const __m256i no_ac = in_halves(a.ac.kept == 0 ? -1 : 0, b.ac.kept == 0 ? -1 : 0);
     const __m256i cheaper = _mm256_blendv_epi8(_mm256_min_epi32(empty, coded), empty, no_ac);
     without_ac = _mm256_cmpeq_epi32(cheaper, empty);
-    // A neighbour of the nearest level is only valid if the nearest level is above this: otherwise the list has it
-    // already.
+    // The lanes have the nearest level n, level 0, n - 1 and n + 1. Level 0 is only valid if n is above 0, and n - 1
+    // only if n is above 1. Otherwise an earlier lane has the same level.
     const __m256i not_itself = _mm256_setr_epi32(-1, 0, 1, -1, -1, 0, 1, -1);
     const __m256i valid =
         _mm256_and_si256(_mm256_cmpgt_epi32(nearest, not_itself), in_halves(-1, block.count == 2 ? -1 : 0));
@@ -84,7 +84,7 @@ void extend_narrow(Beam& beam, std::span<const NarrowCandidates> blocks, const L
       _mm_load_si128(reinterpret_cast<const __m128i*>(kDcBitsOfSizes[table.plane == 0 ? 0 : 1].data())));
   const __m256i lane_numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i reused_cost = all(table.lambda * kVectorFlagBits << kLaneBits);
-  // The bits of the first block's DC difference in a row do not count.
+  // The bits of the DC difference are not counted in the first block of a row.
   __m256i price = all(beam.started ? table.lambda << kLaneBits : 0);
   BeamState& state = beam.states[0];
   __m256i dc = all(state.dc);
@@ -105,8 +105,8 @@ void extend_narrow(Beam& beam, std::span<const NarrowCandidates> blocks, const L
     const __m256i reused = _mm256_andnot_si256(_mm256_cmpeq_epi32(vectors, all(kNoVector)),
                                                _mm256_cmpeq_epi32(vectors, _mm256_load_si256(left_vectors)));
     const __m256i known = _mm256_add_epi32(own, _mm256_blendv_epi8(vector_cost, reused_cost, reused));
-    // The number of bits of |d| is the position of the highest bit of 2|d| + 1. Converted to a float, that position is
-    // the exponent.
+    // The number of bits of |d| is the position of the highest bit of 2|d| + 1. That position is the exponent of the
+    // number 2|d| + 1 as a float.
     const __m256i distance = _mm256_abs_epi32(_mm256_sub_epi32(lanes.levels, dc));
     const __m256i odd = _mm256_add_epi32(_mm256_add_epi32(distance, distance), all(1));
     const __m256i size = _mm256_sub_epi32(_mm256_srli_epi32(_mm256_castps_si256(_mm256_cvtepi32_ps(odd)), 23), all(127));

@@ -79,7 +79,7 @@ bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, Tr
   const RateDecisions& rate = job.plan->rate;
   FrameCoder& coder = coder_of(*job.plan);
   coder.begin(job);
-  // Returns the error of a repeat. Stops adding rows when it has reached `limit`.
+  // Returns the squared error of a repeat. Once the sum has reached `limit`, no more MCU rows are added to it.
   const auto error_up_to = [&](std::uint64_t limit) {
     std::atomic<std::uint64_t> error = 0;
     for_each_mcu_row(geometry_, [&](int row) {
@@ -165,8 +165,8 @@ std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameSt
   }
   const auto end_rows = Clock::now();
 
-  // The stages alternate row by row. Statistics show them as if one followed the other, each with its share of the
-  // frame's time.
+  // Search, transform and measurement take turns row by row. Statistics show them one after another, and divide the
+  // frame's time among them in proportion to their times.
   const double share = static_cast<double>((end_rows - begin_rows).count()) /
                        static_cast<double>(std::max<Clock::rep>(1, (search + transform + measure).count()));
   const auto scaled = [&](Clock::duration time) {

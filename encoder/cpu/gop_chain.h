@@ -20,8 +20,8 @@ namespace c63::cpu {
 
 /// The picture of a frame that is to be coded.
 struct ChainPicture {
-  const PaddedPicture& picture;                 ///< its planes, after lay_out()
-  /// if the picture was filtered: the frame before that, in linear layout; empty: not filtered
+  const PaddedPicture& picture;                 ///< its planes; lay_out() was called
+  /// the frame as it was before the temporal filter, in linear layout; empty: the picture is not filtered
   std::span<const std::uint8_t> original = {};
 };
 
@@ -40,7 +40,7 @@ class GopChain {
   /// Searches, transforms and reconstructs frame number `count` of the chain. Fills in `frame`, except the bytes and
   /// their statistics. Reports the times to `trace`.
   void code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace);
-  /// Writes the bytes of coded frame number `count`. At most one later frame may be coded before.
+  /// Writes the bytes of coded frame number `count`. Before this call, at most one later frame may be coded.
   void write(std::int64_t count, const FramePlan& plan, EncodedFrame& frame) const;
 
  private:

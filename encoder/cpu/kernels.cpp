@@ -17,7 +17,8 @@ struct Level {
 constexpr Level kLevels[] = {
     {SimdLevel::scalar, [] { return true; }, cpu::scalar_kernels},
 #if defined(C63_SIMD_X86)
-    // __builtin_cpu_supports also asks the operating system, because registers that it does not save cannot be used.
+    // __builtin_cpu_supports also asks whether the operating system saves the registers of the instruction set. If it
+    // does not, the instruction set cannot be used.
     {SimdLevel::sse4,
      [] {
        return __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("aes") != 0 &&

@@ -19,9 +19,9 @@ struct TransformTable {
   TransformTable(const QuantizationTable& quantization, int plane);
 
   alignas(64) std::array<float, 64> divisors{};      ///< 4·step of each coefficient, in raster order
-  /// The reciprocals of the divisors, and their rounding errors. Together they have a relative error below 2^-47. So
-  /// before it is rounded, the quotient fma(F, reciprocal, F·error) has one below 2^-46. That is enough to equal the
-  /// result of a division: a tie n + 1/2 stays exact, and every other F is at least one ulp away from a tie.
+  /// The reciprocals of the divisors, and their rounding errors. The sum of both has a relative error below 2^-47. So
+  /// the quotient fma(F, reciprocal, F·error) has a relative error below 2^-46 before it is rounded. That is enough to
+  /// give the result of a division: a tie n + 1/2 stays exact, and every other F is at least one ulp away from a tie.
   alignas(64) std::array<float, 64> reciprocals{};
   alignas(64) std::array<float, 64> reciprocal_errors{};
   alignas(64) std::array<std::int32_t, 64> column_steps{};  ///< steps in raster order, with rows and columns exchanged

@@ -60,7 +60,8 @@ template <Part kPart, typename Shape>
   }
 }
 
-/// Searches `columns` columns of the window from `left` on, with `rows` registers of candidates below each other.
+/// Searches `columns` columns of the window from `left` on. A register of candidates, with the given shape, moves down
+/// `rows` rows.
 template <typename Shape>
 BestCandidate search_columns(const BlockSearch& search, const Shape& shape, int left, int columns, int rows) {
   const int top = search.window.top;
@@ -116,8 +117,8 @@ BestCandidate search_brute(const BlockSearch& search) {
   return best;
 }
 
-/// Tests 32 neighbouring candidates. survivors() returns a bit for each that the sums do not rule out. Reads 36 sums of
-/// two rows.
+/// Tests 32 neighbouring candidates by the sums of their 4x4 squares. survivors() returns a mask of the candidates that
+/// the sums do not rule out. It reads 36 sums of the candidates' row, and 36 of the row four below.
 class SumTest {
  public:
   SumTest(const BlockSearch& search, std::ptrdiff_t sums_pitch) : four_rows_(4 * sums_pitch) {

@@ -93,7 +93,7 @@ struct SumRow {
                                                  std::uint8_t* octets) {
   constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
   const std::uint64_t bits = _cvtmask64_u64(_mm512_kunpackd(second, first));
-  // The top bit of each byte of `bits` that is not 0.
+  // If a byte of `bits` is not 0, the top bit of the same byte of `found` is 1.
   const std::uint64_t found = (((bits & kLow) + kLow) | bits) & ~kLow;
   const std::uint64_t listed = _pext_u64(numbers, (found << 1) - (found >> 7));
   __builtin_memcpy(octets, &listed, sizeof listed);

@@ -182,7 +182,8 @@ void PairSearchers::search(std::span<const MotionPair> pairs, const MotionResult
   while (searchers_.size() < at_once)
     searchers_.push_back(std::make_unique<PairSearcher>(geometry_, settings_, kernels_));
   oneapi::tbb::parallel_for(std::size_t{0}, at_once, [&](std::size_t part) {
-    // A thread that waits for rows must not begin another part, because it would return late.
+    // A thread that waits for MCU rows of its pair must not begin another part of the pairs. It would finish its own
+    // part late.
     oneapi::tbb::this_task_arena::isolate([&] {
       const std::size_t first = part * pairs.size() / at_once;
       for (std::size_t i = first; i < (part + 1) * pairs.size() / at_once; ++i) {

@@ -19,9 +19,10 @@ constexpr int kCacheLine = 64;
 class VectorPredictors {
  public:
   VectorPredictors() = default;
-  /// Takes the vectors of `syntax` that are known in any order of MCU rows: the left neighbour's, and the upper
-  /// neighbour's if it is in the same MCU row. From the previous frame, if it is given, also those of the same block
-  /// and of the neighbours to the right and below.
+  /// Collects the vectors that are known, in whatever order the MCU rows are searched. From `syntax` it takes the left
+  /// neighbour's vector, and those of the upper and upper right neighbours if they are in the same MCU row. If
+  /// `previous` is not null, it takes from the previous frame the vectors of the block itself and of its right and
+  /// lower neighbours.
   VectorPredictors(const PlaneSyntax& syntax, const PredictionVectors::Plane* previous, int plane, int block, int column, int row) {
     const PlaneGeometry& g = syntax.geometry;
     if (column > 0) add(syntax.vectors[block - 1]);

@@ -47,7 +47,8 @@ void RateCoder::begin(const FrameJob& job) {
   chroma_weights_ = chroma_weights(weights_, plan.rate.chroma_weight);
   const std::size_t count = weights_.empty() ? 1 : kWeights;
   if (levels_[0].size() == count && level_tables_ == plan.tables && lambda_ == plan.rate.lambda) return;
-  // Assigned only when complete: memory may run out before, and a part must not be taken for the whole.
+  // levels_ is assigned when all tables are made. If memory ran out before that, a part of the tables would look
+  // complete in the next frame.
   decltype(levels_) levels;
   for (int p = 0; p < kPlanes; ++p) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -117,7 +117,8 @@ std::size_t RowDecider::begin_group(const RowInput& input, const PlaneSyntax& sy
 }
 
 void RowDecider::write_row(const RowInput& input, int count, PlaneSyntax& syntax) {
-  // Blocks without AC levels so far are transformed again, in groups.
+  // The AC levels of candidate options.first are already written for every block. If another candidate was chosen for a
+  // block, the block is transformed again. Such blocks are collected and transformed in groups.
   std::array<const Decided*, kGroup> waiting;
   std::array<std::size_t, kGroup> candidates;
   std::array<BlockPair, kGroup> pairs;

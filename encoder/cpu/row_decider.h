@@ -43,11 +43,11 @@ class RowDecider {
     int count = 0;
     /// Index of the first candidate in transformed_; only valid while the group is processed.
     std::size_t transformed = 0;
-    /// Index of the candidate that is cheapest by itself; with several states, its AC levels are written before the
-    /// row's end.
+    /// Index of the candidate that is cheapest without regard to other blocks. If the beam has several states, the AC
+    /// levels of this candidate are written before the choice is known.
     std::size_t first = 0;
   };
-  /// What is needed of a block when choices are written at the row's end.
+  /// What is stored about a block until the row's end, when the choices are written.
   struct Decided {
     int block = 0;
     const std::uint8_t* samples = nullptr;

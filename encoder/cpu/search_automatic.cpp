@@ -49,7 +49,8 @@ class AutomaticSearch final : public ExhaustiveSearch {
     if (!is_timed()) return searchers_[chosen_]->prepare_rows(first, end);
     const auto begun = clock_();
     searchers_[kEliminate]->prepare_rows(first, end);
-    // each of the kTimed frames prepares all rows, but searches only a part of them by elimination
+    // Each of the kTimed frames prepares all rows, but elimination searches only 1/kTimed of the rows. So only this
+    // share of the time counts.
     spend(kEliminate, (clock_() - begun) / kTimed);
   }
 

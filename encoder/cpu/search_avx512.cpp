@@ -1,6 +1,6 @@
 #if defined(C63_SIMD_X86)
 
-// Motion search with AVX-512: one step computes a whole row of candidates.
+// Motion search with AVX-512. A register holds a row of 32 candidates, or two rows of 16.
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// For each place in a register of candidates, the smallest SAD and the first row that has it.
+/// For each of the 32 positions in a register of candidates, the smallest SAD and the first row that has it.
 struct ColumnMinima {
   __m512i sads = all(0xFFFF);
   __m512i rows = all(0);
@@ -36,7 +36,8 @@ struct ColumnMinima {
   }
 };
 
-/// Searches columns [left, left + columns) of a window, with `rows` registers of candidates below each other.
+/// Searches columns [left, left + columns) of a window. A register of candidates, with the given shape, moves down
+/// `rows` rows.
 template <typename Shape>
 [[gnu::noinline]] BestCandidate search_columns(const BlockSearch& search, Shape shape, int left, int columns,
                                                int rows) {

@@ -1,8 +1,9 @@
 #if defined(C63_SIMD_X86)
 
 // Finds the best few candidates by SAD plus vector cost, with AVX-512. As in eliminate_avx512.cpp, sums of 4x4 samples
-// and the costs first show which octets may have one of them. Then those octets are searched, four at a time. For
-// windows that fit in a register, mostly only one or two candidates are wanted; these are found without a branch.
+// and the costs first rule out octets that cannot have one of the best candidates. The other octets are searched, four
+// at a time. In most cases the window fits in a register and only one or two candidates are wanted; they are found
+// without a branch.
 
 #include <algorithm>
 #include <bit>
@@ -109,8 +110,8 @@ struct QuarterRow {
 
 // ---- the best one or two candidates of a window that fits in a register
 
-/// For each place in registers of costs, the kBest (one or two) lowest costs and the numbers of their registers; of
-/// equal costs, the first.
+/// Receives numbered registers of costs. For each position in a register, it keeps the kBest (one or two) lowest costs
+/// of all registers, and the numbers of the registers that have them. Of equal costs, it keeps the one that came first.
 template <std::size_t kBest>
 class BestOfPlaces {
  public:
@@ -126,8 +127,9 @@ class BestOfPlaces {
     first_numbers_ = _mm512_mask_mov_epi16(first_numbers_, best, numbers);
   }
 
-  /// Writes the keys of the best candidates at valid places. Candidates are ordered by `order` of the register's
-  /// number, then by place. index_of(order, place) returns a candidate's index.
+  /// Writes the keys of the best kBest candidates, best first. Only positions in `valid` count. Of candidates with
+  /// equal costs, the one with the lower order(register number) is better, and of those the one at the lower position.
+  /// index_of(order, position) returns the index of a candidate.
   template <typename Order, typename IndexOf>
   [[gnu::always_inline]] void write(__mmask32 valid, Order&& order, IndexOf&& index_of, std::span<std::uint32_t> keys) {
     for (std::size_t i = 0; i < kBest; ++i) {
@@ -203,7 +205,7 @@ template <std::size_t kBest>
   Position first[kTogether];
   __m512i costs = costed_sads_of_starts(search, block, first);
   int limit = smallest(costs);
-  for (std::size_t i = 1; i < kBest; ++i) {  // octets may overlap, so places with equal cost count once
+  for (std::size_t i = 1; i < kBest; ++i) {  // octets may overlap, so equal costs count once
     costs = _mm512_mask_mov_epi16(costs, _mm512_cmpeq_epi16_mask(costs, all(limit)), all(-1));
     limit = smallest(costs);
   }
@@ -276,7 +278,7 @@ void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& 
         search_all<kBest>(some[b], keys);
         continue;
       }
-      // The last octet is repeated, so that the number is a multiple of four.
+      // Copies of the last octet fill up the list to a multiple of four octets.
       const std::uint32_t last = octets[b][counts[b] - 1] * 0x01010101U;
       __builtin_memcpy(octets[b] + counts[b], &last, sizeof last);
       search_listed<kBest>(some[b], columns_out_of_range(some[b].window), octets[b], counts[b], keys);
@@ -286,10 +288,10 @@ void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& 
 
 // ---- any number of candidates in any window
 
-/// Adds those candidates of four octets that are good enough to `best`. The octets begin at `first`.
+/// Adds the candidates of four octets to `best`, if they are good enough. The octets begin at `first`.
 [[gnu::always_inline]] inline void add_best(const CostedSearch& search, const Position (&first)[kTogether], __m512i costs,
                                             BestKeys& best) {
-  // The lowest first, because adding it lowers the limit.
+  // The cheapest candidates are added first, because they lower the limit for the others.
   while (_mm512_cmple_epu16_mask(costs, all(best.limit())) != 0) {
     const int least = smallest(costs);
     const __mmask32 found = _mm512_cmpeq_epi16_mask(costs, all(least));
@@ -335,7 +337,7 @@ void search_wide(const CostedSearch& search, const QuarterSumsView& sums, BestKe
       const Tile tile{left, top, columns, std::min(kTileRows, window.bottom - top)};
       const int count = list_octets(search, sums, tile, best.limit(), octets);
       if (count > 0) {
-        // The last octet is repeated, so that the number is a multiple of four.
+        // Copies of the last octet fill up the list to a multiple of four octets.
         const std::uint32_t last = octets[count - 1] * 0x01010101U;
         __builtin_memcpy(octets + count, &last, sizeof last);
         search_octets(search, tile, octets, count, best);

@@ -15,7 +15,8 @@ namespace c63::cpu {
 
 /// One block to search, of the plane that was given to begin().
 struct BlockTask {
-  /// Not empty. It is the first member, because compilers then write it with one wide store, as it is read.
+  /// The candidates; not empty. The window is the first member, so that compilers write it with one wide store. Kernels
+  /// read it with one wide load.
   SearchWindow window;
   int x = 0;            ///< position of the block in its plane, in samples
   int y = 0;
@@ -63,8 +64,8 @@ class BlockSearcher {
     const BlockSearcher* searcher = nullptr;
     std::chrono::nanoseconds begun{};
   };
-  // Each is called once for an MCU row, before and after its search, by the thread that searches it. `y` is the row's
-  // first row of samples. For methods that measure the time of rows.
+  // For methods that measure the time of MCU rows. The thread that searches an MCU row calls begin_row() before the
+  // search and end_row() after it. `y` is the first row of samples of the MCU row.
   [[nodiscard]] virtual Row begin_row(int /*y*/) const { return {.searcher = this}; }
   virtual void end_row(int /*y*/, const Row& /*row*/) {}
 

@@ -133,7 +133,8 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   unroll<4>([&](auto k) __attribute__((always_inline)) {
     const __m256i rows =
         packed(quantized(block.rows[2 * k], table, 2 * k), quantized(block.rows[2 * k + 1], table, 2 * k + 1));
-    // All limits of AC levels are equal, so only that of DC must be in its place.
+    // The limits are in zig-zag order and the levels are not. That does not matter, because DC is first in both orders
+    // and all limits of AC levels are equal.
     const __m256i limit = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.limits.data() + 16 * k));
     const __m256i kept = _mm256_max_epi16(_mm256_min_epi16(rows, limit), _mm256_sub_epi16(_mm256_setzero_si256(), limit));
     raster[2 * k] = _mm256_castsi256_si128(kept);

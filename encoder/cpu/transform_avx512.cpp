@@ -26,12 +26,12 @@ struct BlockPair {
   __m512 rows[8];
 };
 
-/// Transposes both blocks. In the forward transform, input registers have the low halves of both blocks, then the high
-/// halves. In the inverse transform, they have the low and high half of the first block, then those of the second; the
-/// output always has this order.
+/// Transposes both blocks. Each output register has the low and the high half of a line of the first block, then those
+/// of the second. Input registers of the inverse transform have the same order. Input registers of the forward
+/// transform have the low halves of both blocks, then the high halves.
 template <bool kForward, int kInputs = 8>
 [[gnu::always_inline]] inline BlockPair transposed(const BlockPair& in) {
-  // lines 0..3 of the result with lines 4..7 next to them: first from rows 0..3, then from rows 4..7
+  // lines k and k + 4 of the result: quads[k] has their first halves, quads[k + 4] their second halves
   __m512d quads[8];
   unroll<2>([&](auto h) __attribute__((always_inline)) {
     const __m512* const rows = in.rows + 4 * h;
@@ -90,7 +90,7 @@ struct FourPredictions {
   }
 };
 
-/// Combines one row of four blocks with another row.
+/// Returns a register with one row of four blocks in its lower half, and another row in its upper half.
 [[gnu::always_inline]] inline __m512i two_rows(__m256i first, __m256i second) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
 }
@@ -130,7 +130,8 @@ struct FourPredictions {
   return _mm512_cvttps_epi32(_mm512_add_ps(quotient, below_half));
 }
 
-/// For each position in zig-zag order, the place of the level in registers that each hold two pairs of rows.
+/// For each position in zig-zag order, the index of the level in the two registers of store_levels(), which hold four
+/// rows each.
 constexpr auto kToZigZag = [] {
   std::array<std::uint16_t, 64> order{};
   for (std::size_t k = 0; k < 64; ++k) {
@@ -219,10 +220,10 @@ struct Levels {
 };
 
 /// Dequantizes a column of coefficients: round(level·q / 4), half away from zero. `levels` has the levels of two
-/// columns, and `steps` is zero for the other column, so the sum of the two products is the one that is needed. It is
-/// below 2^23, so binary32 holds it. It is multiplied by the next number above 1/4. That moves ties, so that they are
-/// rounded away from zero, and changes no other result. Numbers from 2^23 on have no fraction bits, so the addition
-/// rounds.
+/// columns. `steps` is zero for one of them, so the sum of both products is level·q of the other column. It is below
+/// 2^23, so binary32 holds it. It is multiplied by the next number above 1/4. That moves ties, so that they are rounded
+/// away from zero, and changes no other result. Then adding 1.5·2^23 rounds, because binary32 numbers of that size have
+/// no fraction bits.
 [[gnu::always_inline]] inline __m512 dequantized(__m512i levels, const std::int32_t* steps) {
   const __m512i both = _mm512_broadcast_i32x8(_mm256_load_si256(reinterpret_cast<const __m256i*>(steps)));
   const __m512 product = _mm512_cvtepi32_ps(_mm512_madd_epi16(levels, both));

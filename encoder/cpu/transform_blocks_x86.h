@@ -55,7 +55,7 @@ template <typename Simd>
 constexpr int kResidualFactor = 1 << (16 - kRowShift);
 constexpr int kColumnFactor = 1 << (16 - kColumnShift);
 
-/// Returns where a pass puts column `u` of a row. The upper halves of two registers are interleaved.
+/// Returns the place of column `u` after a pass, which interleaves the upper halves of two registers.
 constexpr int place_of_column(int u) { return u < 4 ? 2 * u : 2 * (u - 4) + 1; }
 
 /// Returns two weights as one 32-bit number, by which pairs of 16-bit samples are multiplied.
@@ -72,7 +72,9 @@ template <typename Simd, int kFactor>
 [[gnu::always_inline]] inline void transform_pass(BlockRegisters<Simd>& block) {
   using V = typename Simd::Vector;
   V (&r)[8] = block.rows;
-  V low[4];  // pairs 01 and 23 of the sums, then of the differences; low: first four columns, high: last four
+  // The registers have sums 0 and 1 interleaved, sums 2 and 3, differences 0 and 1, and differences 2 and 3. `low` has
+  // the first four columns of every block, `high` the last four.
+  V low[4];
   V high[4];
   {
     V sums[4];
@@ -102,15 +104,16 @@ template <typename Simd, int kFactor>
   });
 }
 
-/// Brings the rows back into order after transpose(): they were the columns of a pass.
+/// Puts the rows in order. A pass left them as columns in the order of place_of_column(), and transpose() made them
+/// rows.
 template <typename Simd>
 [[gnu::always_inline]] inline void put_in_order(BlockRegisters<Simd>& block) {
   const BlockRegisters<Simd> in = block;
   unroll<8>([&](auto i) __attribute__((always_inline)) { block.rows[i] = in.rows[place_of_column(i)]; });
 }
 
-/// Returns true if blocks come in pairs with the same samples, of which the second has no prediction, as candidates of
-/// preset fast do. Then half of the loads are enough.
+/// Returns true if blocks come in pairs: both have the same samples, and the second one has no prediction. The
+/// candidates of preset `fast` are such pairs. Then half of the loads are enough.
 template <typename Simd>
 [[nodiscard]] [[gnu::always_inline]] inline bool come_in_twos(const BlockPair* pairs) {
   bool twos = true;
@@ -124,7 +127,7 @@ template <typename Simd>
 /// The residuals of the blocks that are transformed together, and the sums of the residuals.
 template <typename Simd, bool kTwos>
 struct Residuals {
-  /// The shift for residuals: half samples, times kResidualFactor.
+  /// The shift that turns residuals into half samples times kResidualFactor.
   static constexpr int kResidualBits = 17 - kRowShift;
   static_assert(1 << kResidualBits == 2 * kResidualFactor);
 
