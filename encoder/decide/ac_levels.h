@@ -45,9 +45,9 @@ inline constexpr int kLookBack = 3;
 /// zero.
 ///
 /// The cheapest path to a kept coefficient continues the path to one of the kLookBack kept coefficients before it, or
-/// the cheapest path to an older one; the block's start counts as a coefficient. If older paths cost the same, the one
-/// to the later coefficient is continued. Otherwise, of equal costs, the path from the earlier coefficient wins, and
-/// the nearest level wins.
+/// the cheapest path to an older one; the block's start counts as a coefficient. Ties are decided as follows. Among the
+/// older paths, the path to the later coefficient is continued. Among all others, the path from the earlier coefficient
+/// wins. If both levels cost the same, the nearest level wins.
 ///
 /// `coefficients` are in zig-zag order; the first, DC, is ignored. If `levels` is not null, it receives 64 levels, of
 /// which the first is 0. Returns the squared error of the AC coefficients plus λ times their bits, including the end of

@@ -14,7 +14,8 @@
 namespace c63 {
 namespace {
 
-// A GOP with its own quality takes kLeastShare to 1 of its cap, if its content allows it. The search aims at kAim.
+// If its content allows it, a GOP with its own quality takes at least kLeastShare of its cap, and at most the whole
+// cap. The search aims at kAim of the cap.
 constexpr double kLeastShare = 0.95;
 constexpr double kAim = 0.975;
 
@@ -175,7 +176,7 @@ void CappedSearch::plan() {
     if (!whole.all_capped) {
       known.push_back(kept);
     } else if (rate_error(whole.bytes) > 0) {
-      kept.figures.bytes = whole.without_cap;  // shows the search how far off this quality is
+      kept.figures.bytes = whole.without_cap;  // so that the search knows how far this quality is from the rate
       known.push_back(kept);
     } else if (!all_capped || place_of(kept) < place_of(*all_capped)) {
       all_capped = kept;
@@ -226,7 +227,7 @@ bool CappedSearch::add(const PassFigures& figures, std::span<const GopFigures> g
   }
   if (last_) return true;
   plan();
-  // The pass that was just made may already be the last one.
+  // If the planned last pass equals the pass that was just made, the search is over.
   return last_ && quality_of(next_.settings) == quality_of(made.settings) && next_.gops == made.gops;
 }
 

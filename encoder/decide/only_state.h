@@ -68,8 +68,8 @@ struct OnlyState {
   std::array<VectorNumber, 2> left = {kNoVector, kNoVector};
 };
 
-/// Makes the choice of extend_beam() with width 1 for a block. Returns the chosen lane and its cost above the block's
-/// least, and updates the state.
+/// Makes the choice of extend_beam() with width 1 for a block, and updates the state. Returns the chosen lane and its
+/// cost, counted from the block's smallest cost.
 C63_HD inline LaneCost extend_only_state(OnlyState& state, const NarrowBlock& block, int row, const DcCosts& dc_costs,
                                          Cost lambda) {
   const VectorNumber left = row == 0 ? state.left[0] : state.left[1];

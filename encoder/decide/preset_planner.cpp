@@ -48,7 +48,7 @@ class PresetPlanner final : public Planner {
     if (alternation_) choice = alternation_->next();
     if (choice.stays) plan.headers.frame = false;
     if (choice.precedes_staying) plan.rate.repeats = false;
-    // Propagated weights already have this effect.
+    // Propagated weights already raise λ in replaced frames.
     if (choice.is_replaced && !frame.weights) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kReplacedWeight);
     return plan;
   }

@@ -14,8 +14,8 @@
 namespace c63 {
 
 /// The importance of a block's error grows with the number of blocks that are predicted from the block. It has 8
-/// fraction bits. Its limit matters if many blocks are predicted from few; products with shares and areas then still
-/// fit in 32 bits.
+/// fraction bits, and is kPlainImportance if there are none. Only a block that predicts very many others reaches
+/// kMostImportance. With this limit, products with shares and areas fit in 32 bits.
 inline constexpr std::uint32_t kPlainImportance = 256;
 inline constexpr std::uint32_t kMostImportance = 1 << 20;
 
@@ -60,8 +60,9 @@ C63_HD void pass_on(int column, int row, MotionVector vector, std::uint32_t pass
 /// Returns the change of λ for a frame from which `dependents` other frames are predicted, in quarters of an octave.
 [[nodiscard]] C63_HD constexpr int dependents_quarters(int dependents) { return dependents == 0 ? 2 : dependents == 1 ? 0 : -1; }
 
-/// Returns the weight of an MCU whose luma blocks have this mean importance. Its λ is proportional to importance to the
-/// power of -0.3. At kPlainImportance it is 0.6 quarters of an octave above the frame's λ. `quarters` is added.
+/// Returns the weight of an MCU whose luma blocks have this mean importance. The MCU's λ is proportional to the
+/// importance to the power of -0.3. At kPlainImportance, it is 0.6 quarters of an octave above the frame's λ.
+/// `quarters` raises λ by that many quarters of an octave.
 [[nodiscard]] C63_HD constexpr Weight importance_weight(std::uint32_t importance, int quarters) {
   const int sixteenths = log2_in_sixteenths(importance) - log2_in_sixteenths(kPlainImportance);
   constexpr int kForty = kWeights * 40;  // keeps the quotient positive

@@ -28,7 +28,7 @@ struct Quantizer {
     for (std::size_t k = 0; k < 64; ++k) {
       const int step = table[k];
       reciprocals[k] = (65536 + step / 2) / step;
-      // Up to half of the value of level 1, zero is at least as near.
+      // If a magnitude is at most half of the value of level 1, level 0 is at least as near as level 1.
       thresholds[k] = static_cast<std::int16_t>(k == 0 ? INT16_MAX : reconstruct_level(1, step) / 2);
     }
   }

@@ -86,7 +86,7 @@ void ReferenceAlternation::observe_staying(std::int64_t bits) {
 }
 
 void ReferenceAlternation::judge_trial(std::int64_t plain) {
-  // Later trials are made because bits have changed, or because trials seldom pay. They must save a twelfth.
+  // A later trial follows a trial that did not pay, or an alternation that ended. It must save a twelfth of the bits.
   const bool pays = trials_ == 1 ? *trial_ < plain : 12 * *trial_ < 11 * plain;
   alternates_ = is_much(plain) && pays;
   trial_.reset();

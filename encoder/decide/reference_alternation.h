@@ -8,9 +8,9 @@ namespace c63 {
 
 /// Decides whether every second frame of a GOP stays: uses the same reference as the previous frame
 /// (reference_choice.h). It decides from the bits of earlier frames, without looking ahead. A trial is one frame that
-/// stays. If it takes fewer bits than the frames of the same parity around it, frames alternate until that is no longer
-/// so. Otherwise the next trial comes later. Call next() for a GOP's frames in order, and observe() when they are
-/// finished.
+/// stays. If the trial takes fewer bits than the frames of the same parity around it, every second frame stays, until
+/// that no longer saves bits. Otherwise the wait until the next trial doubles. Call next() for a GOP's frames in order,
+/// and observe() when they are finished.
 class ReferenceAlternation {
  public:
   /// The delay, in frames, before a result is used. Devices work on three frames of a chain at the same time, so no
@@ -45,7 +45,8 @@ class ReferenceAlternation {
   void observe_repeat();
   void observe_plain(std::int64_t bits);
   void observe_staying(std::int64_t bits);
-  /// Decides whether the trial paid, and so whether frames alternate. `plain` are the bits of frames of its parity.
+  /// Decides whether the trial paid, and so whether frames alternate. `plain` is the number of bits that an advancing
+  /// frame of the trial's parity takes.
   void judge_trial(std::int64_t plain);
   void end();
 
@@ -66,13 +67,13 @@ class ReferenceAlternation {
   std::int64_t last_ = 0;         ///< bits of the frame observed last
   std::int64_t last_but_one_ = 0;
   std::optional<std::int64_t> trial_;  ///< bits of a trial that is not judged yet
-  int plain_since_trial_ = 0;          ///< frames observed since that trial
+  int plain_since_trial_ = 0;          ///< coded frames without `stays` that were observed since that trial
   std::int64_t plain_ = 0;             ///< bits of frames of the trial's parity that did not stay
   std::int64_t replaced_ = 0;          ///< bits of the last frame with is_replaced
-  std::int64_t replaced_before_ = 0;   ///< bits of the frame with is_replaced before that
+  std::int64_t replaced_before_ = 0;   ///< bits of the last but one frame with is_replaced
   std::int64_t staying_ = 0;           ///< bits of the last frame that stayed, except in trials
   std::int64_t replaced_share_ = 0;    ///< replaced_ as a share of plain_, in units of 1/kWhole
-  int pairs_ = 0;                      ///< frames with is_replaced that were observed since frames alternate
+  int pairs_ = 0;                      ///< frames with is_replaced that were observed since alternation began
 };
 
 }  // namespace c63

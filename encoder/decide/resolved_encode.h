@@ -34,8 +34,8 @@ struct ResolvedEncode {
   [[nodiscard]] std::uint64_t chains_in_half(std::uint64_t bytes) const { return settings.execution.limits.max_memory / 2 / bytes; }
   /// The bytes of one input frame.
   [[nodiscard]] std::uint64_t frame_bytes() const { return geometry.frame_bytes(); }
-  /// The most frames of a source that cannot seek that wait in memory: a quarter of the memory limit, or 512 MiB if
-  /// that is less.
+  /// The most frames that wait in memory if the source cannot seek. They take a quarter of the memory limit, or 512 MiB
+  /// if that is less.
   [[nodiscard]] std::int64_t read_ahead_frames() const {
     constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
     const std::uint64_t bytes = std::min(kMost, settings.execution.limits.max_memory / 4);

@@ -22,14 +22,14 @@ constexpr double kQualityWindow = 0.05;
 constexpr double kLeastScale = 0.05;
 constexpr double kMostScale = 4;
 
-/// The usual growth of bits (octaves) and quality (dB) per place, which is an octave of qp.
+/// The usual growth of bits (in octaves) and of quality (in dB) per octave of qp, which is 1 on the scale of places.
 constexpr double kUsualBits = 0.55;
 constexpr double kUsualQuality = 2.8;
 /// The longest step from one pass to the next.
 constexpr double kLongestStep = 2.5;
 /// Places closer than this are the same.
 constexpr double kSamePlace = 1e-3;
-/// The most passes of a search, without known ones.
+/// The most passes of a search. Passes that were known before it do not count.
 constexpr std::size_t kMostPasses = 16;
 /// Figures of the same stream may differ by this, because sums of fractions depend on their order.
 constexpr double kSameFigure = 1e-6;
@@ -159,7 +159,7 @@ void TargetSearch::go_to(double place) {
   const double wanted = std::exp2(place);
   double qp = std::clamp(wanted, least_qp(settings_), static_cast<double>(kMaxQp));
   if (locked_step_ != 0) {
-    // As close as the same tables allow.
+    // The qp nearest to the wanted one whose tables have the step locked_step_.
     double inside = 0;
     for (const TargetPass& pass : passes_) {
       if (step_of(pass.qp) == locked_step_ && (inside == 0 || std::abs(pass.qp - qp) < std::abs(inside - qp))) inside = pass.qp;
@@ -180,8 +180,9 @@ void TargetSearch::go_to(double place) {
   scale_ = ten_thousandths(std::clamp(scale_ * std::pow(wanted / qp_, power), kLeastScale, kMostScale));
 }
 
-/// The place between two points where the parabola through them and a third point has the given error, as a share of the way.
-/// Empty if there is no third point, or if the parabola leaves the range. This is inverse interpolation.
+/// Returns where between the points `a` and `b` the given error is, as a share of the way from `a` to `b`. This is
+/// inverse interpolation by a parabola through `a`, `b` and a third point. Empty if there is no third point, or if the
+/// result is not between `a` and `b`.
 std::optional<double> TargetSearch::bent_place(const std::vector<Point>& points, double error, const Point& a, const Point& b) {
   const Point* third = nullptr;
   for (const Point& point : points) {
@@ -204,7 +205,7 @@ std::optional<double> TargetSearch::next_place() const {
     const Point point = point_of(pass);
     if (locked_step_ == 0 || point.step == locked_step_) points.push_back(point);
   }
-  const Point* below = nullptr;  // the nearest place on either side
+  const Point* below = nullptr;  // the nearest point on either side of the aim
   const Point* above = nullptr;
   for (const Point& point : points) {
     if (point.error <= aim && (below == nullptr || point.place > below->place)) below = &point;
@@ -219,8 +220,9 @@ std::optional<double> TargetSearch::next_place() const {
     const double share = std::clamp(bent_place(points, aim, *below, *above).value_or(straight), 0.02, 0.98);
     return below->place + share * width;
   }
-  // All points are on one side. Continue the line through the nearest point to the target and the next one with the same tables. Of
-  // points at the same distance, only the furthest tells anything.
+  // All points are on one side of the target. Continue the line through the point nearest to the target and the next
+  // nearest point with the same tables. Of points with equal errors, the one furthest in the direction of the target
+  // counts as nearest.
   const double side = points.front().error > aim ? 1 : -1;
   const auto nearer = [&](const Point& a, const Point& b) {
     return std::pair(std::abs(a.error), side * a.place) < std::pair(std::abs(b.error), side * b.place);
@@ -237,7 +239,7 @@ std::optional<double> TargetSearch::next_place() const {
   }
   const double way = (aim - nearest.error) / slope;
   const auto [lowest, highest] = ends();
-  // If the target seems to lie beyond the format's range, try its end first.
+  // If the target seems to lie beyond the lowest or the highest place, try that place first.
   if (nearest.place + way <= lowest) return lowest;
   if (nearest.place + way >= highest) return highest;
   return nearest.place + std::clamp(way, -kLongestStep, kLongestStep);
@@ -249,7 +251,7 @@ const TargetPass* TargetSearch::best() const {
   for (const TargetPass& pass : passes_) {
     const double error = error_of(pass.figures);
     if (is_size() && error > 0) continue;
-    if (found != nullptr && std::abs(error) > least) continue;  // of equal ones the last, because it need not be made again
+    if (found != nullptr && std::abs(error) > least) continue;  // of equal errors the last: it need not be repeated
     found = &pass;
     least = std::abs(error);
   }
@@ -263,7 +265,8 @@ PresetDecisions TargetSearch::decisions_of(double qp, double lambda_scale) const
   return preset_decisions(settings);
 }
 
-/// The pass that already shows the planned one's result, or null. Its tables are equal and its λ hardly differs.
+/// Returns a pass that already shows the result of the planned pass, or null. Both have equal tables and almost the
+/// same λ.
 const TargetPass* TargetSearch::made_before() const {
   constexpr double kSameLambda = 1e-3;
   const PresetDecisions planned = decisions_of(qp_, scale_);
@@ -275,8 +278,9 @@ const TargetPass* TargetSearch::made_before() const {
   return found != passes_.end() ? &*found : nullptr;
 }
 
-/// Leaves the place of a known pass: plans the nearest place towards the target with other decisions. If there is none before a
-/// pass on the other side of the target, only λ can lie between the two, because qp has steps.
+/// If the result at `place` is already known, plans the nearest place towards the target whose result is not known. If
+/// all places up to a pass on the other side of the target are known, only a λ between the two passes is left to try,
+/// because qp has steps.
 void TargetSearch::leave_known(double place) {
   constexpr double kNearest = 0.00125;
   constexpr double kFurthest = 16;
@@ -285,7 +289,7 @@ void TargetSearch::leave_known(double place) {
   const bool is_above = error_of(known->figures) > 0;
   const TargetPass* here = known;
   const TargetPass* beyond = nullptr;
-  double near = 0;  // distances from the place; up to `near`, all is known and on the same side of the target
+  double near = 0;  // distance from `place` up to which all results are known, on the same side of the target
   double far = kFurthest;
   double way = kNearest;
   while (far - near >= kNearest) {
@@ -308,8 +312,8 @@ void TargetSearch::leave_known(double place) {
 }
 
 void TargetSearch::plan_next() {
-  // The passes on either side of the target have different tables. Between them bits are not a line, but for each of the tables
-  // they are.
+  // If the nearest passes on both sides of the target have different tables, bits do not rise evenly from one to the
+  // other. With the same tables they do. So the search keeps the tables of the nearer pass.
   if (locked_step_ == 0 && passes_.size() >= 2) {
     std::optional<Point> below;
     std::optional<Point> above;
@@ -318,7 +322,7 @@ void TargetSearch::plan_next() {
       std::optional<Point>& side = point.error <= 0 ? below : above;
       if (!side || std::abs(point.error) < std::abs(side->error)) side = point;
     }
-    constexpr double kNear = 0.35;  // octaves of qp: tables next to each other
+    constexpr double kNear = 0.35;  // in octaves of qp; closer passes have neighbouring tables
     if (below && above && below->step != above->step && std::abs(above->place - below->place) < kNear) {
       locked_step_ = std::abs(below->error) < std::abs(above->error) ? below->step : above->step;
     }
@@ -362,7 +366,8 @@ bool TargetSearch::add(const PassFigures& figures) {
   const auto is_over = [this] { return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_; };
   if (!last_) plan_next();
   if (!is_over() || known_ == 0) return is_over();
-  // If bits jump, known passes may have led to a dead end, and those of this search with them. Search as if nothing were known.
+  // If bits jump, known passes may have led the search to a dead end. The search then begins again, as if nothing were
+  // known.
   starts_anew_ = true;
   known_ = 0;
   made_ = 0;

@@ -6,7 +6,7 @@
 namespace c63 {
 namespace {
 
-/// The variance of noise, as a multiple of λ: that of 1.2 quantizer steps.
+/// The variance of noise, as a multiple of λ. It belongs to a standard deviation of 1.2 quantizer steps.
 constexpr float kVarianceOfLambda = 7.0F;
 
 // Vector types of GCC and Clang with four samples; every machine has registers of this size.

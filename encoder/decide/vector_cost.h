@@ -30,8 +30,8 @@ struct VectorCosts {
   }
 };
 
-/// Returns the SAD that one bit of a vector is worth: 0.7·√λ, with 8 fraction bits. The root, because SADs are not
-/// squared.
+/// Returns the SAD that one bit of a vector is worth: 0.7·√λ, with 8 fraction bits. λ is a squared error, but a SAD is
+/// not squared; so the formula has the root.
 [[nodiscard]] inline std::int32_t sad_per_bit(Cost lambda) {
   return static_cast<std::int32_t>(std::lround(0.7 * std::sqrt(lambda / 256.0) * 256.0));
 }
