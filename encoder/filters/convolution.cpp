@@ -45,8 +45,8 @@ C63_CLONES void convolve_tile(const double* in, const double* taps, std::size_t 
   }
 }
 
-/// Computes the same for five taps, a usual length of moving means, in registers. The address `out` must be a multiple
-/// of 16.
+/// Computes what convolve_tile() computes, but for five taps, a usual length of moving means, and in registers. The
+/// address `out` must be a multiple of 16.
 C63_CLONES void stream_five(const double* in, const double* taps, double* out, std::size_t count) {
   constexpr std::size_t kLanes = 8;
   const double t0 = taps[0], t1 = taps[1], t2 = taps[2], t3 = taps[3], t4 = taps[4];

@@ -38,7 +38,7 @@ void convolve_serial(BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kerne
   }
 }
 
-// One overload for each type of sample. Each processes `count` samples.
+// add_scaled() and finish_row() process `count` samples of a row. They have an overload for each type of sample.
 
 C63_CLONES void add_scaled(std::int32_t* __restrict total, const std::uint8_t* in, std::int32_t tap, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) total[i] += tap * in[i];

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kGrain = std::size_t{1} << 16;
 
-// Each returns the sum of a piece of at most kPiece values.
+// The most values that sum_piece() and errors_of_piece() get in one call.
 constexpr std::size_t kPiece = 4096;
 
 C63_CLONES std::uint64_t sum_piece(const std::uint8_t* values, std::size_t count) {
@@ -144,7 +144,8 @@ C63_EXTREMES(double)
 #undef C63_EXTREMES
 #undef C63_EXTREME
 
-/// Returns the best of all values, by `better`. The threads run best_of(values, count, first) on pieces.
+/// Returns the best of all values, by `better`. Each thread calls best_of(values, count, best) on a piece; it returns
+/// the best of `best` and the values.
 template <typename T, typename Better>
 T best_of_pieces(std::span<const T> values, T (*best_of)(const T*, std::size_t, T), const Better& better) {
   T best = values[0];

@@ -62,7 +62,8 @@ struct ScanSums {
   A next;   ///< the sum of the values at `next`
 };
 
-// Scans a vector: adds to it itself, moved up by 1, 2, 4 and 8 lanes. `out` may be `in`. Returns the new total.
+// Each macro returns vector x moved up by `by` lanes, with zeros below. To scan a vector, scan_vectors() adds the
+// vector moved up by 1 lane, then the result moved up by 2 lanes, and so on.
 #define C63_MOVED_UP_16(x, by)                                                                                     \
   __builtin_shufflevector(zero, x, 16 - (by), 17 - (by), 18 - (by), 19 - (by), 20 - (by), 21 - (by), 22 - (by),    \
                           23 - (by), 24 - (by), 25 - (by), 26 - (by), 27 - (by), 28 - (by), 29 - (by), 30 - (by), \
@@ -71,8 +72,8 @@ struct ScanSums {
   __builtin_shufflevector(zero, x, 8 - (by), 9 - (by), 10 - (by), 11 - (by), 12 - (by), 13 - (by), 14 - (by), \
                           15 - (by))
 
-/// Scans whole vectors. If `stream` is true, writes past the caches; the address `out` must then be a multiple of 16.
-/// If `next` is not null, also sums `count` values from there.
+/// Scans whole vectors. `out` may be `in`. If `stream` is true, writes past the caches; the address `out` must then be
+/// a multiple of 16. If `next` is not null, also sums `count` values from there.
 C63_CLONES ScanSums<std::uint32_t> scan_vectors(const std::uint32_t* in, std::uint32_t* out, std::size_t count,
                                                 std::uint32_t before, bool inclusive, bool stream,
                                                 const std::uint32_t* next) {
@@ -169,7 +170,8 @@ void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
     if (tile >= tiles) return;
     Adder<T> sum = tile_sum(raw(tile_at(tile)), tile_at(tile).size());
     while (tile < tiles) {
-      // Tiles are taken in order. So some thread already works on the previous tile, and it does not wait for this one.
+      // Threads take the tiles in order. So a thread already works on the previous tile, and that thread does not wait
+      // for this tile.
       prefixes[tile].ready.wait(false, std::memory_order_acquire);
       const Adder<T> before = prefixes[tile].before;
       prefixes[tile + 1].before = before + sum;

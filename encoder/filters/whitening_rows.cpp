@@ -20,7 +20,7 @@ C63_CLONES void widen(const std::uint8_t* in, std::int16_t* __restrict out, std:
 }
 void widen(const float* in, float* out, std::size_t count) { std::copy_n(in, count, out); }
 
-/// Computes the dot products of `a` with four pieces, which begin kPiece samples apart.
+/// Adds to `sums` the dot products of `a` with four pieces of `b`, which begin kPiece samples apart.
 C63_CLONES void dot_products(const std::int16_t* a, const std::int16_t* b, std::size_t count, double* sums) {
   std::int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   for (std::size_t i = 0; i < count; ++i) {
