@@ -143,7 +143,7 @@ std::size_t segment_length(SegmentReader& in, const char* segment) {
 QuantizationTables parse_dqt(SegmentReader& in) {
   const std::size_t at = in.offset();
   const std::size_t payload = segment_length(in, "DQT");
-  // The length that the course encoder writes is two too small. So 195 and 197 both mean three tables.
+  // The course encoder writes a length that is two too small. So 195 means the same as 197: three tables.
   if (payload != kDqtPayload && payload != kDqtPayload - 2) {
     in.fail("C63-SEGMENT-LENGTH", "DQT length " + std::to_string(payload + 2) + " is neither 195 nor 197", at);
   }

@@ -78,9 +78,9 @@ class FrameParser {
       : limits_(limits), tables_(tables), geometry_(geometry), last_was_key_(true) {}
 
   /// Parses the frame at the start of `bytes`; more frames may follow it. Throws Error with offsets from the start of
-  /// `bytes`. The id is C63-TRUNCATED if the frame is incomplete, so more bytes may complete it. The state changes only
-  /// on success. No memory is allocated for a size that the bytes cannot fill. If `markers` is given, the scan is not
-  /// searched for markers.
+  /// `bytes`. If its id is C63-TRUNCATED, the frame is incomplete, and more bytes may complete it. The state changes
+  /// only on success. No memory is allocated for a size that the bytes cannot fill. If `markers` is given, the scan is
+  /// not searched for markers.
   [[nodiscard]] ParsedFrame parse(std::span<const std::uint8_t> bytes, const KnownMarkers* markers = nullptr);
 
  private:

@@ -48,8 +48,8 @@ struct ValueWords {
 };
 
 namespace detail {
-/// Copies a table at run time. If the constant were the member's initializer, the compiler would store all values of
-/// the member in the program a second time.
+/// Copies a table at run time. If the constant were the initializer, the compiler would store all its values in the
+/// program.
 inline VlcTable copy_of(const VlcTable& table) { return table; }
 }  // namespace detail
 
