@@ -51,8 +51,8 @@ struct SearchWindow {
           end(y, centre_y, plane_height - kBlockSize)};
 }
 
-/// Returns the candidates for encodes that may differ from the course encoder's. The window includes the plane's right
-/// and bottom border, so it always has the zero vector. With range 0, the zero vector is the only candidate.
+/// Returns the candidates for encodes that need not give the course encoder's bytes. The window includes the plane's
+/// right and bottom border, so it always has the zero vector. With range 0, the zero vector is the only candidate.
 [[nodiscard]] C63_HD constexpr SearchWindow whole_search_window(int column, int row, int plane_width, int plane_height,
                                                                 int range) {
   if (range == 0) {
