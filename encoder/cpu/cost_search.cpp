@@ -59,15 +59,12 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
     search.cost_pitch = costs_.pitch();
     search.keys = keys.data() + static_cast<std::size_t>(i) * kMaxFoundVectors;
 
-    // A search starts at four vectors that are often good: the zero vector, the block's vector in the previous frame,
-    // the left neighbour's vector, and the upper or the right neighbour's.
+    // A search starts at the zero vector, the block's vector in the previous frame, and the vectors of the left and the
+    // upper neighbour. Other MCU rows may be searched at the same time, so the upper neighbour must be in this MCU row.
+    // Otherwise the right neighbour's vector in the previous frame is used. If the left neighbour is searched in the
+    // same call, its vector is also that of the previous frame.
     //
-    // The upper neighbour is only used within an MCU row, because other MCU rows may be searched at the same time.
-    // Otherwise the right neighbour's vector in the previous frame is used. The left neighbour may be searched in the
-    // same call; then its vector in the previous frame is used.
-    //
-    // Most windows are not cut at an edge. They have all vectors of the range, so start vectors need not be moved into
-    // them.
+    // Only windows that are cut at an edge lack vectors of the range. In these, start vectors may have to be moved.
     const bool is_whole = window.right - window.left == 2 * range_ && window.bottom - window.top == 2 * range_;
     const auto start_at = [&](MotionVector vector) {
       const Position start{x + vector.x, y + vector.y};

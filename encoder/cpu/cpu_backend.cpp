@@ -53,8 +53,8 @@ struct ScheduledChain {
   [[nodiscard]] Slot& slot(std::int64_t number) { return slots[static_cast<std::size_t>(number % kDepth)]; }
 };
 
-/// Runs the chains on threads. A chain that has a frame to code is run by one thread at a time. If there are more
-/// threads than chains, another thread writes a coded frame while the next one is coded.
+/// Runs the chains on threads. Only one thread at a time codes frames of a chain. If there are more threads than
+/// chains, another thread writes a coded frame while the next frame of the chain is coded.
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const ResolvedEncode& encode, int max_chains)
@@ -173,7 +173,8 @@ class CpuBackend final : public Backend {
     return before < chain.collected || chain.slot(before).finished;
   }
 
-  /// Codes the frames of a chain one after another, until none is left or threads_.should_yield().
+  /// Codes the frames of a chain one after another, until none is left or threads_.should_yield() returns true. Then a
+  /// new task continues with the chain.
   void run(std::size_t index) noexcept {
     ScheduledChain& chain = chains_[index];
     std::unique_lock lock(mutex_);
@@ -193,7 +194,8 @@ class CpuBackend final : public Backend {
         post<&CpuBackend::write_beside>(written);
         continue;
       }
-      // This thread writes the frame itself. A worker that is woken to write it might take over the chain instead.
+      // This thread writes the frame itself. A worker that is woken to write the frame might take the task that
+      // continues the chain instead.
       ++tasks_;
       lock.unlock();
       write_beside(written);

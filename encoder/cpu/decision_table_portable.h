@@ -8,7 +8,7 @@ namespace c63::cpu {
 namespace {
 namespace portable {
 
-/// Returns the decision kernels of an instruction set for which no own forms are written.
+/// Returns the decision kernels of an instruction set that has no forms of its own: portable and scalar kernels.
 [[maybe_unused]] const DecisionKernels& decision_table() {
   const DecisionKernels& scalar = scalar_decision_kernels();
   static const DecisionKernels kKernels{search_best,    scalar.transform_blocks, choose_levels, scalar.write_levels,

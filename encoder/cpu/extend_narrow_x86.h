@@ -65,8 +65,8 @@ struct NarrowLanes {
     const __m256i no_ac = in_halves(a.ac.kept == 0 ? -1 : 0, b.ac.kept == 0 ? -1 : 0);
     const __m256i cheaper = _mm256_blendv_epi8(_mm256_min_epi32(empty, coded), empty, no_ac);
     without_ac = _mm256_cmpeq_epi32(cheaper, empty);
-    // The lanes have the nearest level n, level 0, n - 1 and n + 1. Level 0 is only valid if n is above 0, and n - 1
-    // only if n is above 1. Otherwise an earlier lane has the same level.
+    // The lanes of a candidate have the nearest level n, level 0, n - 1 and n + 1. Level 0 is only valid if n is above
+    // 0, and n - 1 only if n is above 1. Otherwise an earlier lane has the same level.
     const __m256i not_itself = _mm256_setr_epi32(-1, 0, 1, -1, -1, 0, 1, -1);
     const __m256i valid =
         _mm256_and_si256(_mm256_cmpgt_epi32(nearest, not_itself), in_halves(-1, block.count == 2 ? -1 : 0));

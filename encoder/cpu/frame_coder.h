@@ -39,9 +39,9 @@ struct FrameJob {
 /// plans without decisions by rate, the rate coder all others.
 ///
 /// For an inter frame, call begin(), prepare_row() for all MCU rows, and prepare(). Then call search_row() and
-/// code_row() for each row. If codes_after_search() is true, all rows must be searched before the first is coded;
-/// otherwise only the row itself. For a key frame, call begin() and code_row() for each row. Calls of one function may
-/// come in any order of rows, and at the same time.
+/// code_row() for each row. If codes_after_search() is true, all rows must be searched before the first one is coded.
+/// Otherwise a row may be coded as soon as it is searched. For a key frame, call begin() and code_row() for each row.
+/// Calls of one function may come in any order of rows, and at the same time.
 class FrameCoder {
  public:
   FrameCoder(const Kernels& kernels, const Geometry& geometry) : kernels_(kernels), geometry_(geometry) {}

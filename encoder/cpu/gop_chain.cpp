@@ -25,7 +25,8 @@ double milliseconds(Clock::duration time) { return std::chrono::duration<double,
 
 template <typename Row>
 void for_each_mcu_row(const Geometry& geometry, Row&& row) {
-  // Isolated, because a thread that waits for rows could otherwise take over another chain's work.
+  // The rows are isolated from other tasks. Otherwise a thread that waits for rows could take over another chain's
+  // work.
   oneapi::tbb::this_task_arena::isolate(
       [&] { oneapi::tbb::parallel_for(0, geometry.mcu_rows(), std::forward<Row>(row)); });
 }

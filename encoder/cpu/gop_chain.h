@@ -72,7 +72,7 @@ class GopChain {
   std::array<PredictionVectors, 2> vectors_;  ///< vectors of the frame coded last, and memory for the next frame's
   int newest_vectors_ = 0;                    ///< index of the vectors of the frame coded last
   PaddedPicture prediction_;
-  /// The prediction that was given out with the last frame; a repeat gives it out again.
+  /// The prediction in the last frame's output. If the next frame is a repeat, its output has the same prediction.
   std::vector<std::uint8_t> shown_prediction_;
 };
 

@@ -313,7 +313,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
   }
 }
 
-/// Returns the table of an instruction set for which no own kernels are written.
+/// Returns the table of an instruction set that has no kernels of its own.
 [[maybe_unused]] constexpr Kernels table(SimdLevel level, const DecisionKernels& (*decisions)()) {
   return {level,
           sad,

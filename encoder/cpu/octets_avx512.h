@@ -86,8 +86,8 @@ struct SumRow {
   }
 };
 
-/// Lists octets of two rows. `first` and `second` mark the candidates of each row that are left; an octet is listed if
-/// it has such a candidate. `numbers` has a byte for each octet, those of the first row first. Writes eight entries to
+/// Lists the octets of two rows that have a candidate left. `first` and `second` mark the candidates that are left in
+/// each row. `numbers` has a byte for each octet; the octets of the first row come first. Writes eight entries to
 /// `octets`, and returns how many of them are valid.
 [[gnu::always_inline]] inline int list_octets_of(__mmask32 first, __mmask32 second, std::uint64_t numbers,
                                                  std::uint8_t* octets) {

@@ -47,7 +47,8 @@ class PairSearcher {
         kernels_(kernels),
         searcher_(make_block_searcher(settings.method, kernels, geometry, settings.range)) {}
 
-  /// `results` and `around` belong to this pair. `before` has the vectors of the previous pair, or is null.
+  /// `results` and `around` begin at the first block of this pair; `around` may be null. `before` has the vectors of
+  /// the previous pair, or is null.
   void search(const MotionPair& pair, const MotionResults& results, const MotionVector* around,
               const MotionVector* before) {
     current_.set(pair.current, settings_.guarded);

@@ -37,7 +37,7 @@ class RowDecider {
   struct Options {
     std::array<BeamCandidate, kBeamCandidates> candidates;
     std::array<BlockPrediction, kBeamCandidates> predictions;
-    /// For each candidate, a bit for each DC level with which it has no AC levels.
+    /// For each candidate, bit i is set if the block has no AC levels with DC level i, as in block_costs().
     std::array<std::uint8_t, kBeamCandidates> without_ac;
     std::array<AcChoice, kBeamCandidates> ac;
     int count = 0;
@@ -77,7 +77,7 @@ class RowDecider {
   NarrowDecider narrow_;
   std::array<TransformedBlock, kGroupCandidates>
       transformed_;               ///< the candidates of a group, block after block
-  /// The blocks of the row in coding order; with a beam of one state only those of the group.
+  /// The blocks of the row in coding order. With a beam of one state, only the blocks of the current group.
   std::vector<Decided> decided_;
 };
 

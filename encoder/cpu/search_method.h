@@ -15,8 +15,8 @@ namespace c63::cpu {
 
 /// One block to search, of the plane that was given to begin().
 struct BlockTask {
-  /// The candidates; not empty. The window is the first member, so that compilers write it with one wide store. Kernels
-  /// read it with one wide load.
+  /// The candidates; not empty. The window is the first member, so that compilers write it with one wide store. It is
+  /// also read with one wide load.
   SearchWindow window;
   int x = 0;            ///< position of the block in its plane, in samples
   int y = 0;

@@ -99,8 +99,9 @@ struct FourPredictions {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
 
-/// Converts the residual of two blocks to columns of binary32 values: the low halves of both blocks, then the high
-/// halves. Register y of `rows` has row y of both blocks, then row y + 4 of both, in 16 bits.
+/// Converts the residuals of two blocks to columns of binary32 values. Each output register has the low halves of a
+/// column of both blocks, then the high halves. Register y of `rows` has row y of both blocks, then row y + 4 of both,
+/// as 16-bit numbers.
 [[gnu::always_inline]] inline BlockPair to_columns(const __m512i (&rows)[4]) {
   const __m512i low01 = _mm512_unpacklo_epi32(rows[0], rows[1]);
   const __m512i low23 = _mm512_unpacklo_epi32(rows[2], rows[3]);
