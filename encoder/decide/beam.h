@@ -34,9 +34,9 @@ inline constexpr int kBeamLanes = kBeamCandidates * kDcLevels;  ///< A lane is a
 
 /// Marks a DC level that a candidate does not have.
 inline constexpr Cost kInvalidCost = INT32_MAX;
-/// In a beam, costs are differences from the cheapest state's, limited to this. A way of coding that costs so much more
-/// (128 bits at the largest λ) never wins in the end. The sum of two such costs and a block's bits is below
-/// kUnreachable. kUnreachable leaves free bits above it, so that a lane's number can be stored below a cost.
+/// In a beam, a cost is the difference from the cheapest state's cost, limited to kMaxBeamCost. A state that costs so
+/// much more (128 bits at the largest λ) never wins in the end. The sum of two such costs and a block's bits is below
+/// kUnreachable. The bits above kUnreachable are free, so that a cost can be moved up to make room for a lane's number.
 inline constexpr Cost kMaxBeamCost = 1 << 25;
 inline constexpr Cost kUnreachable = 1 << 27;
 

@@ -34,7 +34,7 @@ namespace c63 {
   return flat_tables_of_step(std::max(4, (flat[0][0] + 2) / 5 * 4));
 }
 
-/// Returns λ = 0.2·step², times `scale`. At scale 1, a video has the best pictures for its bits.
+/// Returns λ = 0.2·step², times `scale`. With scale 1, a video has the highest quality for its size.
 [[nodiscard]] inline Cost lambda_of_qp(double qp, double scale) {
   const double step = equal_step_in_sixteenths(qp) / 16.0;
   const double lambda = scale * 0.2 * step * step * (1 << kCostFractionBits);

@@ -146,7 +146,7 @@ void CappedSearch::plan_pass(GopQuality of_video, bool is_last) {
 }
 
 void CappedSearch::plan() {
-  // The size of the video with one quality for all GOPs, except those above the cap, which have their own.
+  // The size of the video if all GOPs have the same quality, except those above the cap, which have their own.
   struct Whole {
     std::uint64_t bytes = 0;
     std::uint64_t without_cap = 0;

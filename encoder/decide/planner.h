@@ -44,8 +44,8 @@ class Planner {
   /// The delay of observation, in frames, at least 1. When frame k is planned, exactly the GOP's frames up to k - lag()
   /// have been observed. If the delay is short, a GOP must often wait for its own frames.
   [[nodiscard]] virtual int lag() const { return kNeverObserves; }
-  /// Returns what the look-ahead does in the GOP that begins at frame `key`. Only λ may differ between the GOPs of an
-  /// encode.
+  /// Returns what the look-ahead does in the GOP that begins at frame `key`. The result must be the same for all GOPs
+  /// of an encode, except for λ.
   [[nodiscard]] virtual LookaheadDecisions lookahead([[maybe_unused]] std::int64_t key) const { return {}; }
   [[nodiscard]] virtual FramePlan plan(const FramePosition& frame) = 0;
   /// Receives the result of the next frame.

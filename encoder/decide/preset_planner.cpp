@@ -19,7 +19,8 @@ constexpr Weight kReplacedWeight = kPlainWeight + 3;
 /// A key frame with finer tables has four fifths of the step, so its λ is half an octave lower.
 constexpr Weight kFinerWeight = kPlainWeight - 2;
 
-/// Returns true if the mean weight is a quarter of an octave or more below the plain one.
+/// Returns true if errors of a frame with these weights remain visible for long. Then the mean weight is at least a
+/// quarter of an octave below the plain weight.
 bool are_seen_long(const FrameWeights& weights) {
   const auto sum = std::accumulate(weights.begin(), weights.end(), std::size_t{0});
   return sum <= (kPlainWeight - std::size_t{1}) * weights.size();

@@ -21,10 +21,11 @@ ReferenceAlternation::Choice ReferenceAlternation::next() {
 }
 
 bool ReferenceAlternation::may_try() const {
-  // A trial costs up to half a frame's bits. Alternation then saves about a sixteenth of each frame's bits.
+  // A trial costs up to half a frame's bits. Alternation then saves about a sixteenth of each frame's bits. So enough
+  // frames must be left.
   constexpr int kLeastFramesLeft = 16;
-  // Neither frame of a trial may be a repeat. If a video shows pictures twice, or seldom changes, frames of a trial
-  // would be repeats.
+  // Neither frame of a trial may be a repeat. So the last frames must be inter frames with many bits. They are not if a
+  // video shows pictures twice or seldom changes; there, repeats are better.
   constexpr int kLivelyFrames = 4;
   return !is_tried_ && planned_ >= next_trial_ && planned_ + kLeastFramesLeft <= most_frames_ &&
          lively_ >= std::min(kLivelyFrames, planned_ - kLag);
@@ -76,8 +77,8 @@ void ReferenceAlternation::observe_staying(std::int64_t bits) {
     return;
   }
   if (!alternates_) return;  // the frame was planned before alternation ended
-  // An advancing frame would probably take kWhole / replaced_share_ times the replaced frame's bits. This frame may
-  // take a seventh more than that. From the second pair on, the sums over the last two pairs are compared.
+  // An advancing frame would probably take kWhole / replaced_share_ times the replaced frame's bits. The staying frame
+  // may take a seventh more than that. From the second pair on, the sums over the last two pairs are compared.
   const std::int64_t staying = bits + (pairs_ > 1 ? staying_ : 0);
   const std::int64_t replaced = replaced_ + (pairs_ > 1 ? replaced_before_ : 0);
   staying_ = bits;

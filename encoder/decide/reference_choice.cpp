@@ -22,13 +22,13 @@ MotionTotals totals_of(const SourceMotion& motion, Cost lambda) {
 }
 
 bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda) {
-    // A staying frame may take up to an eighth more bits, because the previous frame then saves about as many.
+  // A staying frame may take up to an eighth more bits, because the previous frame then saves about as many bits.
   return 8 * bits_of(staying, lambda) < 9 * bits_of(advancing, lambda);
 }
 
 bool is_hardly_new(const MotionTotals& motion, Cost lambda) {
-  // A frame costs at least six to eight bits per block, so a repeat pays up to an error of about λ/8 per sample. Here,
-  // up to twice that may become a repeat.
+  // A coded frame takes at least six to eight bits per block, so a repeat pays up to an error of about λ/8 per sample.
+  // A frame may become a repeat up to twice this error.
   return (motion.squared_error << kCostFractionBits) * 4 <= static_cast<std::uint64_t>(lambda) * kBlockSamples * motion.blocks;
 }
 

@@ -66,7 +66,7 @@ class TemporalFilter {
     const float left = share > 0 ? share : 0;
     return left * left;
   }
-  /// The falloff for AveragedSample::add(): 1 divided by the smallest squared difference whose weight is 0.
+  /// The argument `falloff` of AveragedSample::add(): 1/x, where x is the smallest squared difference with weight 0.
   [[nodiscard]] C63_HD constexpr float falloff() const { return falloff_; }
 
   /// Returns the sum of size x size differences: the tap's samples minus those at `samples`.
