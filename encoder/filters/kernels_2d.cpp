@@ -93,7 +93,7 @@ ByteKernel gauss_kernel(double sigma) {
     taps.push_back(static_cast<std::int32_t>(std::lround(weight / total * 256)));
     rest -= taps.back();
   }
-  // Adds the rounding error of all taps, so that flat areas keep their brightness.
+  // The middle tap gets the rounding error of all taps. So their sum is 256, and flat areas keep their brightness.
   taps[static_cast<std::size_t>(radius)] += rest;
   return separable_kernel<std::int32_t>(taps, taps, 65536);
 }

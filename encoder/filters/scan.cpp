@@ -1,7 +1,8 @@
-// Prefix scan. In the fast form, each thread takes the next tile, loads it into the cache and sums it. It gets the sum
-// of all earlier tiles from the previous tile, and at once passes the sum including its own tile on. Then it scans the
-// tile, which is still in the cache, and at the same time sums the next one. So memory is read once and written once,
-// without pauses. Sums of doubles differ from the serial form's in the last digits.
+// Prefix scan. In the fast form, each thread takes the next tile, loads it into the cache and sums it. From the thread
+// of the previous tile it gets the sum of all earlier tiles. It adds the sum of its tile and passes the result on at
+// once. Then it scans its tile, which is still in the cache, and at the same time sums the tile that it takes next. So
+// memory is read once and written once, without pauses. Sums of doubles differ from the serial form's in the last
+// digits.
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
