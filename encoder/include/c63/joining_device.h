@@ -11,7 +11,7 @@
 namespace c63 {
 
 /// A device whose driver takes long to start, such as a GPU. Encodes and decodes begin on the CPU or on other devices.
-/// If the remaining work is worth it, this device is started. It joins when it is ready (Encoder::set_joining,
+/// If enough work is left (see Worth), this device is started. It joins when it is ready (Encoder::set_joining,
 /// DecoderSettings::joining). Several encodes and decodes may share it; it is started once. Any thread may call all
 /// functions.
 ///

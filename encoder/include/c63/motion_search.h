@@ -20,8 +20,8 @@ struct MotionPair {
 struct MotionSettings {
   int range = 16;  ///< 1..127 samples
   SearchMethod method = SearchMethod::full;
-  /// The zero vector is chosen if its SAD is below the smallest SAD plus this; 0..16320. 0 has no effect; with 1 the
-  /// zero vector wins ties. Above 0, the zero vector takes part even if it is not a candidate.
+  /// The zero vector is chosen if its SAD is below the smallest SAD plus `zero_bias`; 0..16320. 0 has no effect; with 1
+  /// the zero vector wins ties. Above 0, the zero vector takes part even if it is not a candidate.
   int zero_bias = 0;
   /// MotionResults::seconds leaves out the candidates that are near the chosen vector: those that differ from it by
   /// less than `second_distance` samples on both axes; 1..127. With 1, only the chosen vector is left out.
