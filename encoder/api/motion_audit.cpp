@@ -53,7 +53,7 @@ std::string pair_text(int x, int y) {
 }
 std::string text_of(MotionVector v) { return pair_text(v.x, v.y); }
 
-/// Counts how well a mistake explains the found vectors.
+/// Counts the blocks on which a mistake was tried, and those whose found vector it explains.
 struct Tried {
   std::int64_t wrong = 0;      ///< differing blocks on which it was tried
   std::int64_t explained = 0;  ///< differing blocks for which it gives the found vector
@@ -69,7 +69,7 @@ struct Tried {
   [[nodiscard]] bool fits() const { return explained > 0 && explained * 10 >= wrong * 9 && kept * 10 >= right * 9; }
 };
 
-/// How many of the differing blocks lie in each place.
+/// The numbers of differing blocks in the first and last columns and rows, and in each plane.
 struct Places {
   std::int64_t first_column = 0;
   std::int64_t last_column = 0;
@@ -149,7 +149,7 @@ struct MotionAudit::State {
   std::int64_t blocks_tried = 0;
   Places places;
   std::int64_t sads_8_bits = 0;
-  std::int64_t sads_untold = 0;  ///< SADs that are reported as 0 but are not, although the vectors are right
+  std::int64_t sads_untold = 0;  ///< blocks whose vector is right and whose SAD is reported as 0, although it is not 0
 
   MotionDifference judge(const FoundMotion& found, int column, int row) const;
   void note_place(const FoundMotion& found, const MotionDifference& d);
@@ -217,7 +217,7 @@ void MotionAudit::State::try_mistakes(const FoundMotion& found) {
       Tried& t = tried[i];
       if (t.refuted()) continue;
       const std::optional<MotionVector> guess = motion_mistakes()[i].find(searched);
-      // A mistake that cannot be tried on this block changes nothing.
+      // If the mistake cannot be tried on this block, a search that makes it finds the right vector here.
       const bool same = guess ? *guess == v : !is_wrong;
       ++(is_wrong ? t.wrong : t.right);
       (is_wrong ? t.explained : t.kept) += same ? 1 : 0;

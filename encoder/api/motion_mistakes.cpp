@@ -160,7 +160,7 @@ SearchWindow changed(const SearchedBlock& b, int left, int top, int right, int b
   return {w.left + left, w.top + top, w.right + right, w.bottom + bottom};
 }
 
-/// The window with errors in its bounds (in samples), which is cut at the plane's edges after the error.
+/// The window with errors in its bounds, in samples. The wrong window is then cut at the plane's edges.
 SearchWindow reaching(const SearchedBlock& b, int left, int top, int right, int bottom) {
   const int x = b.column * kBlockSize;
   const int y = b.row * kBlockSize;
@@ -212,8 +212,8 @@ std::uint32_t sad_of_part(const std::uint8_t* a, std::ptrdiff_t ap, const std::u
   return sum_of<kWidth, kHeight, kRowStep>(a, ap, b, bp, kAbsolute);
 }
 
-/// Starts at the zero vector and moves to the best of its eight neighbours until none is better, as every fast search
-/// ends.
+/// Starts at the zero vector and moves to the best of the eight neighbours, until no neighbour is better. Every fast
+/// search ends with such steps.
 Found descend(const SearchedBlock& b) {
   const SearchWindow w = window_of(b);
   if (w.empty()) return MotionVector{};
@@ -466,7 +466,7 @@ constexpr std::array kMistakes = {
                     return exact_of(b, number_of(b) % rows * columns + number_of(b) / rows);
                   }},
 
-    // This is not a mistake if it is intended.
+    // A search that is not exhaustive on purpose gives such vectors, too.
     MotionMistake{"descent",
                   "vectors are those of a search that stops at a local minimum: it is not exhaustive (--inexact, if "
                   "that is meant)",

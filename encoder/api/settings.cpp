@@ -83,7 +83,7 @@ void require(bool condition, ErrorKind kind, const char* id, const std::string& 
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-/// Throws Error (usage) for a number outside least..most of the option.
+/// Throws Error (usage) if `value` is below `least` or above option.most. Options without a range_id have no range.
 void check_range(const OptionInfo& option, double value, double least) {
   if (option.range_id.empty() || (value >= least && value <= option.most)) return;
   throw Error(ErrorKind::usage, std::string(option.range_id),

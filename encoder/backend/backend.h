@@ -17,11 +17,13 @@ struct ChainFrame {
   int chain = 0;
   FramePlan plan;
   double read_ms = 0;                           ///< time that reading it took; goes to the frame's statistics
-  /// Its samples, if they lie in place; empty: they are in the chain's input.
+  /// The frame's samples, if the backend reads them where they lie: in the source's memory (see accepts()), or in the
+  /// memory of SourceFrames. Empty: they are in the chain's input.
   std::span<const std::uint8_t> in_place = {};
-  /// If the frame was filtered: the frame before that, against which PSNR and SSIM are measured. Null: not filtered.
+  /// If a filter changed the frame: the samples before the filter, against which PSNR and SSIM are measured. Null: the
+  /// frame is not filtered, or original_in_place has the samples.
   std::shared_ptr<const std::vector<std::uint8_t>> original = {};
-  std::span<const std::uint8_t> original_in_place = {};  ///< the same, if it lies in place
+  std::span<const std::uint8_t> original_in_place = {};  ///< the same samples, if they lie in place
 };
 
 /// A frame that a chain has finished.
@@ -64,9 +66,9 @@ class Backend {
   /// finished.
   [[nodiscard]] virtual bool accepts([[maybe_unused]] std::span<const std::uint8_t> in_place) const { return false; }
 
-  /// Returns the SourceFrames with which a chain's look-ahead keeps its frames in the device's memory. They live as
-  /// long as the backend. Null: the look-ahead keeps its frames in host memory. One thread at a time uses those of a
-  /// chain.
+  /// Returns the SourceFrames of a chain, in which its look-ahead keeps frames in the device's memory. They live as
+  /// long as the backend. Null: the look-ahead keeps its frames in host memory. Only one thread at a time may use the
+  /// SourceFrames of a chain.
   [[nodiscard]] virtual SourceFrames* source_frames([[maybe_unused]] int chain) { return nullptr; }
 
   /// Starts to encode frames, at most one for each chain, from inputs or in place. Returns at once.

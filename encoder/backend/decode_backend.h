@@ -13,12 +13,14 @@ namespace c63 {
 
 /// A frame for a device to decode.
 struct FrameToDecode {
-  /// The scan with stuffing, no longer than its picture allows. The memory must be valid until the frame is popped.
+  /// The scan with stuffing, no longer than a picture of this size allows. The memory must be valid until the frame is
+  /// popped.
   std::span<const std::uint8_t> scan;
   QuantizationTables tables{};
   bool key = false;
   bool repeat = false;             ///< nothing is coded: the previous picture is shown again
-  /// False: its reference is that of the previous frame, and its picture replaces that frame's.
+  /// False: the frame is predicted from the same reference as the previous frame, and its picture replaces the previous
+  /// picture.
   bool advances_reference = true;
   bool wanted = true;              ///< false: the picture is only needed as a reference
 };

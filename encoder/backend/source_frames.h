@@ -15,18 +15,19 @@ namespace c63 {
 
 /// What a look-ahead gives for one frame: the samples to be coded, and its findings.
 struct LookedAt {
-  /// The samples, if they lie in place; empty: they were written to `input`.
+  /// The samples, if they were not copied but lie in the memory of SourceFrames. Empty: they were written to `input`.
   std::span<const std::uint8_t> in_place = {};
-  /// If the frame was filtered: the frame before that, against which errors are measured. It lies in memory that does
-  /// not change, or in place.
+  /// If a filter changed the frame: the samples before the filter, against which errors are measured. `original` has
+  /// them in memory that does not change; original_in_place has them in the memory of SourceFrames. Both are empty if
+  /// the frame is not filtered.
   std::shared_ptr<const std::vector<std::uint8_t>> original = {};
   std::span<const std::uint8_t> original_in_place = {};
   std::shared_ptr<const FrameWeights> weights = {};  ///< weights of the frame's MCUs (propagated_weights.h); null: none
   double filter_ms = 0;                              ///< time that filtering took
 };
 
-/// The latest frames of one GOP and the results of looking ahead, in a device's memory or in host memory. Places are
-/// numbers of frames, counted from the oldest kept frame. Only one thread at a time may use it.
+/// The latest frames of one GOP and the results of looking ahead, in a device's memory or in host memory. The place of
+/// a frame is its distance from the oldest kept frame, in frames. Only one thread at a time may use it.
 class SourceFrames {
  public:
   virtual ~SourceFrames() = default;

@@ -15,7 +15,8 @@ void check_av_memory(const AvWatch& watch, int code, int system_code, const Erro
                 "decoded pictures take more than the limit of " + bytes_text(watch.max_memory()), place);
   }
   const bool no_memory = system_code == ENOMEM || watch.ran_out_of_memory();
-  // errno is ENOMEM if the system refused memory. It does not change if FFmpeg's own limit refused it.
+  // If the system refused memory, errno is ENOMEM. If FFmpeg refused it because of its own limit, errno does not
+  // change.
   if (const auto most = AvWatch::most_allocated();
       most && !no_memory && (code == AVERROR(ENOMEM) || watch.was_refused_memory())) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",

@@ -23,8 +23,8 @@ template <typename Call>
   return code;
 }
 
-/// Returns the error for a failed call: Error (input, `id`), or one for too many open files. Its message includes
-/// FFmpeg's text for `code` and the last line that FFmpeg logged.
+/// Returns the error for a failed call: Error (input, `id`), or a limit (C63-OPEN-FILES) if too many files are open.
+/// The message includes FFmpeg's text for `code` and the last line that FFmpeg logged.
 [[nodiscard]] Error av_fault(const AvWatch& watch, const char* id, const std::string& what, int code,
                              const ErrorPlace& place);
 

@@ -97,10 +97,10 @@ AVFormatContext* AvInput::make_format_context(const AVInputFormat& format) {
   context->pb = context_;
   context->opaque = this;
   context->io_open = refuse;
-  // Some formats open files without io_open. No protocol has the name "none", so that is refused as well.
+  // Some formats open files without io_open. This setting refuses those files, too: no protocol has the name "none".
   context->protocol_whitelist = copy_of("none");
-  // A container may contain another one, such as subtitles in AVI. To find its streams, FFmpeg would decode streams of
-  // all kinds.
+  // A container may contain another container, such as subtitles in AVI. FFmpeg would open the inner one, whatever its
+  // format, and decode its streams to examine them. This setting refuses it.
   context->format_whitelist = copy_of(format.name);
   static const std::string kDecoders = video_decoders();
   context->codec_whitelist = copy_of(kDecoders.c_str());

@@ -69,7 +69,7 @@ class Settings {
       if (av_dict_set_int(&list, name, value, 0) < 0) throw std::bad_alloc();
     }
   }
-  /// The lists, for FFmpeg, which removes the options that it knows.
+  /// Returns the lists for a call of FFmpeg, which removes the options that it knows.
   [[nodiscard]] AVDictionary** get() { return lists_.empty() ? nullptr : lists_.data(); }
 
  private:
@@ -213,7 +213,8 @@ class ContainerSource final : public MediaSource {
 
   /// Returns an error with `message` as its cause. If `code` is negative, it also has FFmpeg's text for that code.
   [[nodiscard]] Error fail(const char* id, const std::string& message, int code = 0) const {
-    // FFmpeg uses the codes for damage also for pictures above max_pixels. Only its log tells them apart.
+    // FFmpeg returns the same codes for a damaged picture and for a picture above max_pixels. Only its log tells which
+    // it was.
     const std::string logged = watch_->last_error();
     if (logged.find("max pixel") != std::string::npos) {
       return {ErrorKind::limit, "C63-MAX-PIXELS",
@@ -237,7 +238,7 @@ class ContainerSource final : public MediaSource {
       return code;
     });
     check_container(opened, "cannot be opened");
-    // The trial decoding must stay within the limits, too.
+    // avformat_find_stream_info() decodes some frames. Their pictures must stay within the limits, too.
     Settings trial(context->nb_streams);
     trial.set("max_pixels", max_pixels());
     const int found = call([&] { return avformat_find_stream_info(context, trial.get()); });
@@ -280,8 +281,8 @@ class ContainerSource final : public MediaSource {
     codec_->max_pixels = max_pixels();
     if (options_.codec_vectors) {
       codec_->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
-      // FFmpeg exports a P frame's vectors from the thread of a later frame, which does not wait for the P frame's own
-      // thread: with frame threads some vectors come from a frame that is not yet decoded.
+      // Frame threads are not used. With them, FFmpeg exports a P frame's vectors from the thread of a later frame,
+      // without waiting until the P frame is decoded, so some vectors are wrong.
       codec_->thread_type = FF_THREAD_SLICE;
     }
     const int opened = call([&] { return avcodec_open2(codec_.get(), codec, nullptr); });
@@ -291,7 +292,8 @@ class ContainerSource final : public MediaSource {
     if (opened < 0) throw fail("C63-AV-OPEN", "the decoder does not open", opened);
   }
 
-  /// The number of decoder threads: 0 for all, or fewer if the pictures of all would take too much memory.
+  /// The number of decoder threads. 0 means one for each CPU; a lower number is used if their pictures would take too
+  /// much memory.
   [[nodiscard]] int thread_count(const AVCodecParameters& parameters) const {
     constexpr std::uint64_t kPicturesPerThread = 3;
     if (parameters.width <= 0 || parameters.height <= 0) return 0;
@@ -305,7 +307,8 @@ class ContainerSource final : public MediaSource {
         std::min<std::uint64_t>(options_.limits.max_pixels, std::numeric_limits<int>::max()));
   }
 
-  /// Throws after a call that reads the container, if reading threw, another file was refused, or the call failed.
+  /// Call it after FFmpeg has read the container and returned `result`. Throws if reading threw, if the container
+  /// refers to another file, or if `result` is an error.
   void check_container(int result, const char* what) {
     input_.rethrow();
     if (!input_.refused().empty()) {
@@ -344,7 +347,7 @@ class ContainerSource final : public MediaSource {
     }
   }
 
-  /// Gives the decoder one more packet, or the end.
+  /// Gives the decoder the next packet, or tells it that no more packets will come.
   void feed() {
     const int got = call([this] { return av_read_frame(container_.get(), packet_.get()); });
     input_.rethrow();

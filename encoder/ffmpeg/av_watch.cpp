@@ -77,7 +77,8 @@ void AvWatch::add_decoder(AVCodecContext& codec) {
   codec.opaque = this;
   codec.get_buffer2 = get_buffer;
 #if LIBAVCODEC_VERSION_MAJOR < 60
-  // Without this, the calling thread would allocate buffers for the decoding threads, which would wait for it.
+  // With this setting, decoder threads allocate their buffers themselves. Otherwise they would wait until the calling
+  // thread allocates for them.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   codec.thread_safe_callbacks = 1;

@@ -18,8 +18,8 @@ void remove_folder_in_use(const char* path) noexcept {
 }  // namespace
 
 Leftovers& leftovers() {
-  // Never destroyed, because a signal may come during static destruction. Not on the heap, because memory may have run
-  // out.
+  // The object is never destroyed, because a signal may come during static destruction. It is not on the heap, because
+  // memory may have run out.
   static union Kept {
     Kept() : all() {}
     ~Kept() {}

@@ -9,7 +9,7 @@
 namespace c63 {
 
 /// What this process must remove if it ends without destructors: incomplete files, temporary folders, and running child
-/// programs. Hold the mutex from before one of them is created until it is in its list.
+/// programs. To add a file, folder or program, lock the mutex, create it, put it into its list, and unlock the mutex.
 struct Leftovers {
   std::mutex mutex;
   std::list<std::string> files;

@@ -20,7 +20,7 @@
 namespace c63 {
 namespace {
 
-/// A module that the library knows, and its state. Another module would need another object.
+/// A kind of module that the library can load, and its state. There is one object for each kind.
 struct KnownModule {
   const char* file;
   const char* error_id;

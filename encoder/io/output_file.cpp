@@ -38,9 +38,8 @@ std::optional<int> number_from(const std::string& text) {
   return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Follows links one by one. This is needed because a rename to a link would replace the link, even if what it points
-/// to is missing. Links in a folder of descriptors are not followed, because their text is not a path that can be
-/// opened.
+/// Follows links one by one. A rename to a link would replace the link, even if the file that the link points to is
+/// missing. Links in /proc/…/fd are not followed, because their text may not be a path that can be opened.
 Target follow_links(fs::path path) {
   constexpr int kMostLinks = 40;
   for (int links = 0;; ++links) {
@@ -91,7 +90,7 @@ void OutputFile::open_part() {
   if (!exists && errno != ENOENT) fail("C63-WRITE-OPEN", kOpening, errno);
   if (exists && S_ISDIR(status.st_mode)) fail("C63-WRITE-OPEN", kOpening, EISDIR);
   if (exists && !S_ISREG(status.st_mode)) return open_directly(target_, 0);
-  // Checked, because a rename would also replace a file without write permission.
+  // Write permission must be checked here, because a rename also replaces a file that cannot be written.
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail("C63-WRITE-OPEN", kOpening, errno);
   descriptor_ = part_.create(target_);
   if (descriptor_ < 0) fail("C63-WRITE-OPEN", kOpening, errno);

@@ -47,7 +47,7 @@ class OutputFile {
 
   /// Closes the file and gives it its name. Write nothing after it. The caller decides whether an incomplete stream
   /// should be committed. With Durability::power_loss, the disk has either the older file or the whole new one at any
-  /// time: the bytes are on the disk before the name changes, and the name is before commit() returns.
+  /// time. The bytes are on the disk before the name changes, and the new name is on the disk before commit() returns.
   void commit();
   /// Commits a file that was cut short by a stop. If an older file that is not empty has the name, the older file keeps
   /// it. The new file then gets the name partial_name(), which is returned. Otherwise returns an empty string.

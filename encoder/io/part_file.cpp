@@ -49,7 +49,7 @@ int PartFile::create(const std::string& target) {
   std::list<std::string> one(1);
   for (int attempt = 0;; ++attempt) {
     one.front() = start + std::to_string(attempt);
-    // With the mutex held, a signal that ends the process finds every file in the list.
+    // exit_without_leftovers() waits for this mutex. So a file that was created is in the list before the process ends.
     const std::lock_guard lock(leftovers().mutex);
     const int descriptor = ::open(one.front().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) {

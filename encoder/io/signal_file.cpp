@@ -37,7 +37,7 @@ std::vector<std::uint8_t> read_all(InputFile& file, std::size_t max_bytes) {
     bytes.resize(file.read(bytes));
     return bytes;
   }
-  // Read in pieces, because a growing buffer would need twice its memory.
+  // A pipe is read in pieces, because one buffer that grows would need twice its memory.
   std::deque<std::vector<std::uint8_t>> pieces;
   std::size_t size = 0;
   do {

@@ -75,7 +75,7 @@ class Y4mFrames {
  public:
   Y4mFrames(const Y4mHeader& header, const SourceOptions& options, const std::string& file)
       : coded_(header.format), format_(header.format) {
-    // Checked first, so that no size can overflow below.
+    // Large sides are refused first, so that sizes that are computed from them cannot overflow.
     if (coded_.width > kMaxSide || coded_.height > kMaxSide) {
       check_picture_size(coded_.width, coded_.height, options.limits, file);
     }

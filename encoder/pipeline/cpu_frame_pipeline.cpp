@@ -14,9 +14,9 @@ namespace {
 /// The current picture and its reference stay in use until the next frame is submitted.
 constexpr std::size_t kKeptPictures = 2;
 
-/// The most decoded pictures that may wait, in bytes and in number. With several small pictures for each thread, a
-/// thread that wakes late finds work. More pictures would be slower, because pictures that are soon reused are still in
-/// a cache.
+/// The most decoded pictures that may wait, in bytes and in number. With several small pictures for each thread, there
+/// is work to do even if some thread wakes late. More pictures would be slower, because a picture that is soon reused
+/// is still in a cache.
 constexpr std::uint64_t kWaitingBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kWaitingPictures = 64;
 constexpr std::uint64_t kWaitingPicturesPerThread = 6;
@@ -73,7 +73,8 @@ CpuFramePipeline::~CpuFramePipeline() {
 void CpuFramePipeline::open(const Geometry& geometry) {
   require_memory(settings_, geometry);
   // A quarter of the memory is for coded frames. There are one and a half times as many tasks as threads, because some
-  // wait for their reference. At least as many decoded frames may wait for their turn.
+  // tasks wait for their reference. Each task has two pictures in the pool: while it decodes to one, the frame in the
+  // other can wait for its turn.
   const std::uint64_t memory = settings_.execution.limits.max_memory / 4 * 3;
   const std::uint64_t picture = picture_bytes(settings_, geometry);
   const std::uint64_t frame = FrameTask::memory(geometry) + 2 * picture;
@@ -93,8 +94,9 @@ void CpuFramePipeline::open(const Geometry& geometry) {
 
 bool CpuFramePipeline::has_room() const {
   if (!is_open()) return true;
-  // Each submitted frame takes a picture, and the last two pictures stay in use as well. Only few unwanted frames may
-  // wait, because writing to memory for the first time takes longer than waking a thread.
+  // Each submitted frame takes a picture, and the last two pictures stay in use as well. While frames are not wanted,
+  // only few may be submitted, so that few pictures are used: writing to a picture's memory for the first time takes
+  // longer than waking a thread.
   const bool are_wanted = outputs_.empty() || outputs_.back().wanted;
   const std::size_t most = are_wanted ? pool_.size() : std::min(pool_.size(), kKeptPictures + 2 * tasks_.size() + kWakeAfter);
   if (outputs_.size() + kKeptPictures >= most) return false;
@@ -110,7 +112,7 @@ void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool want
   output.wanted = wanted;
   if (frame.repeat) {
     output.picture = chain_.current();
-    output.done = true;  // it is shown after the previous frame, whose picture it has
+    output.done = true;  // a repeat needs no decoding: it has the previous frame's picture, and is taken after it
     return;
   }
   DecodedPicture& picture = *pool_.find_free();
@@ -125,7 +127,7 @@ void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool want
   begin_next(task);
 }
 
-/// Starts the first job with this task. The caller holds the mutex.
+/// Gives the first job to this task and starts the task. The caller holds the mutex.
 void CpuFramePipeline::begin_next(Task& task) noexcept {
   Job& job = jobs_.front();
   task.output = job.output;
@@ -203,8 +205,8 @@ void CpuFramePipeline::run(Task& task) noexcept {
     begin_next(task);
   }
   ++finished_;
-  // Waking a thread takes as long as decoding a small frame. So it is not woken for one frame while others are being
-  // decoded.
+  // Waking the thread that waits in front() takes as long as decoding a small frame. So it is not woken for a single
+  // frame while enough other frames are left to decode.
   const bool is_worth_waking = jobs_.size() < tasks_.size() || finished_ >= kWakeAfter;
   if ((awaited_ != nullptr && awaited_->done && is_worth_waking) || free_tasks_.size() == tasks_.size()) changed_.notify_all();
 }

@@ -15,7 +15,8 @@ namespace c63 {
 /// frame to find the error and its place, so errors are the same on every device.
 class DeviceFramePipeline final : public FramePipeline {
  public:
-  /// `settings.device` must be set. Throws Error (device) if the settings ask to keep what only the CPU can keep.
+  /// `settings.device` must be set. Throws Error (device) if the settings ask to keep predictions or vectors, which
+  /// only the CPU can keep.
   DeviceFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
   ~DeviceFramePipeline() override;
   DeviceFramePipeline(const DeviceFramePipeline&) = delete;

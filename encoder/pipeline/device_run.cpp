@@ -20,7 +20,7 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
   for (Chain& chain : chains_) chain.position.device = index;
   const LookaheadDecisions& lookahead = parts.encode.lookahead;
   if (!lookahead.any()) return;
-  // The CPU measures global motion, so the frames must then be in host memory.
+  // If global motion is measured, the look-ahead's frames must be in host memory, because the CPU measures it.
   const bool on_device = !parts.encode.settings.measurement.global_motion;
   for (int i = 0; i < info_.chains; ++i) {
     chains_[static_cast<std::size_t>(i)].lookahead.emplace(parts.encode.geometry, cpu::kernels(parts.encode.settings.execution.simd), lookahead,
@@ -147,8 +147,8 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
   if (chain.lookahead && planned.key) {
     chain.lookahead->set_lambda(position.planner->lookahead().lambda);
   }
-  // Reading a whole GOP ahead takes seconds, and after a stop submit() takes no frames. So reading ahead ends at a
-  // stop.
+  // Reading ahead ends at a stop, because reading a whole GOP takes seconds. The frame is then planned without its
+  // whole look-ahead, and submit() drops it.
   const auto read_ahead = [this, &read](std::int64_t index, std::span<std::uint8_t> frame) {
     return !feeds_no_more() && read_source(read, index, frame);
   };
@@ -187,7 +187,8 @@ GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span
 
 void DeviceRun::submit() {
   batch_.clear();
-  // Asked only once and after all reading: during a stop, a frame may have been planned without its whole look-ahead.
+  // feeds_no_more() is called once, after all reading. If a stop came while frames were read, some were planned without
+  // their whole look-ahead. Then none of the frames is submitted.
   const bool stopped = feeds_no_more();
   const auto now = Clock::now();
   {

@@ -49,8 +49,8 @@ class DeviceRun {
   /// The collecting thread calls this. Returns when all frames are finished, or when the run ends.
   void collect();
 
-  /// Makes both functions return before the end of the video. At StopLevel::finish, collect() still finishes the frames
-  /// in flight. At StopLevel::drop, it drops them, and the device cannot be used any more.
+  /// Makes feed() and collect() return before the end of the video. At StopLevel::finish, collect() still finishes the
+  /// frames in flight. At StopLevel::drop, it drops them, and the device cannot be used any more.
   void stop(StopLevel level) noexcept;
   /// Returns the number of frames that the device has finished.
   [[nodiscard]] std::int64_t finished() const { return frames_finished_; }
@@ -94,9 +94,9 @@ class DeviceRun {
   void read_frame(Read& read);
   /// Reads frame `index` of the source to `to`, and adds the time to read.frame.read_ms.
   bool read_source(Read& read, std::int64_t index, std::span<std::uint8_t> to);
-  /// Looks ahead if planners want that, and plans the frame. Its samples are written to the chain's input, or they lie
-  /// in place and read.frame says where. Sets `samples` to them if they are in the input. Returns false if there is no
-  /// such frame.
+  /// Looks ahead if planners look ahead, and plans the frame. Its samples are written to the chain's input, and
+  /// `samples` is set to them; or they lie in place, and read.frame.in_place is set to them. Returns false if there is
+  /// no such frame.
   bool look_at(Read& read, std::span<const std::uint8_t>& samples);
   [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
   void submit();

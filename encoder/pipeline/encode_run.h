@@ -64,8 +64,9 @@ class EncodeRun {
   struct Member {
     Member(const RunParts& parts, Backend& backend, int index, int readers) : reading_arena(readers), device(parts, backend, index) {}
 
-    /// The arena of the feeding thread. It limits the threads that read to as many as code. It is not the arena in
-    /// which the CPU codes, because the coding tasks may occupy all threads of that arena until the last frame.
+    /// The arena in which the feeding thread reads. It has no more threads than the arena in which the CPU codes, so
+    /// ExecutionSettings::threads also limits reading. It is a separate arena, because the coding tasks may occupy all
+    /// threads of theirs until the last frame.
     ThreadArena reading_arena;
     DeviceRun device;
     std::jthread collector;

@@ -51,18 +51,19 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
                     bytes_text(most_bytes) + ", the limit is " + bytes_text(max_memory) + " (--max-memory)");
   }
-  // For global motion, the look-ahead keeps its frames in host memory, so they count here. Otherwise only the device
-  // knows where they are, and counts them.
+  // If global motion is measured, the look-ahead keeps its frames in host memory, and they count here. Otherwise the
+  // device counts them, because only the device knows where they are.
   const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : encode.chain_bytes();
   auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(encode.chains_in_half(chain_bytes), 1, kMostChains));
   if (!source.seekable()) {
-    // As many chains as GOPs fit into the memory for read frames, and one more for the GOP that is being read.
+    // The memory for read frames has room for some whole GOPs. Each of them can have a chain, and so can the GOP that
+    // is being read.
     limit = std::min(limit, 1 + encode.read_ahead_frames() / settings.coding.key_interval);
   }
   const auto kept_pictures = static_cast<std::uint64_t>(settings.measurement.keep_reconstruction) +
                              static_cast<std::uint64_t>(settings.measurement.keep_prediction);
   if (kept_pictures > 0) {
-    // Divided in two steps, because the bytes of a GOP may not fit in 64 bits.
+    // The division has two steps, because the bytes of a GOP may not fit in 64 bits.
     const std::uint64_t pictures = encode.chains_in_half(encode.frame_bytes()) / kept_pictures;
     const std::uint64_t gops = pictures / static_cast<std::uint64_t>(settings.coding.key_interval);
     limit = static_cast<std::int64_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), 1 + gops));
@@ -133,7 +134,7 @@ struct OpenDevices {
     for (const std::string& device : descriptions()) summary.backend += (summary.backend.empty() ? "" : ", ") + device;
     summary.lanes = chains();
   }
-  /// Returns true if opening the devices again with `max_chains` would give the same.
+  /// Returns true if opening the devices again with `max_chains` would give the same number of chains.
   [[nodiscard]] bool serve(int max_chains) const {
     if (devices.empty()) return false;
     return max_chains == limit || (chains() < limit && chains() <= max_chains);

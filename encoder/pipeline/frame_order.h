@@ -109,7 +109,7 @@ class FrameOrder {
     }
   }
 
-  // Only used by the thread that takes frames, so devices do not wait while it sorts.
+  // The next three members are only used by the thread that takes frames, so devices do not wait while it sorts.
   std::vector<FinishedFrame> taking_;
   std::map<std::int64_t, FinishedFrame> early_;  ///< frames that are finished before earlier ones
   std::int64_t next_;                            ///< the next frame to take

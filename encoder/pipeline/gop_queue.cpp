@@ -93,7 +93,7 @@ void GopQueue::take_back(int device) {
   const std::lock_guard lock(mutex_);
   for (auto gop = handed_out_.begin(); gop != handed_out_.end(); ++gop) {
     const auto next = std::next(gop);
-    // The end of the newest GOP may not be known yet. It is then encoded again.
+    // The newest GOP counts as unfinished, because its last frame may not be known yet.
     const bool is_finished = next != handed_out_.end() && gop->finished == next->key - gop->key;
     if (gop->device == device && !is_finished) gop->device = std::nullopt;
   }

@@ -22,9 +22,9 @@ struct ChainPosition {
 };
 
 /// Gives whole GOPs to chains, in order. The end of a GOP may become known late, because scene cuts and the end of the
-/// video are searched no further than a chain needs. A GOP is given out as soon as its key frame has arrived, so slow
-/// input keeps one chain busy. GOPs of a device that leaves the run are given out again. Several threads may use it at
-/// once.
+/// video are searched no further than a chain needs. A GOP is given out as soon as its key frame has arrived, so its
+/// frames can be coded while later ones still arrive. GOPs of a device that leaves the run are given out again. Several
+/// threads may use it at once.
 class GopQueue {
  public:
   struct Options {
@@ -50,11 +50,11 @@ class GopQueue {
 
   /// Says that a device has finished frame `index`.
   void finished(int device, std::int64_t index);
-  /// Says that all frames before `index` were delivered.
+  /// Says that all frames before frame `index` were delivered.
   void delivered_before(std::int64_t index);
-  /// From now on, only this device and those with higher numbers may start GOPs.
+  /// From now on, only `device` and devices with higher numbers may start GOPs.
   void reserve_for(int device);
-  /// Devices with lower numbers must wait, until hold(0) is called. The caller of hold(0) must wake them.
+  /// Devices with lower numbers than `device` must wait, until hold(0) is called. The caller of hold(0) must wake them.
   void hold(int device);
   /// Gives the unfinished GOPs of a device to others. The device must not call find_next() any more.
   void take_back(int device);

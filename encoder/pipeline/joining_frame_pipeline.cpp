@@ -16,8 +16,8 @@ JoiningFramePipeline::JoiningFramePipeline(const DecoderSettings& settings, std:
       cpu_(std::make_unique<CpuFramePipeline>(settings_, arena_of(settings_))) {}
 
 void JoiningFramePipeline::open(const Geometry& geometry) {
-  // CPU and device work at the same time for a while, each with half of the memory. If a half is too little, the CPU
-  // gets all, and the device does not join.
+  // CPU and device work at the same time for a while, each with half of the memory limit. If half of the limit has no
+  // room for 128 pictures, the CPU gets all, and the device does not join.
   constexpr std::uint64_t kFewestPictures = 128;
   std::uint64_t& max_memory = settings_.execution.limits.max_memory;
   if (kFewestPictures * frame_bytes(geometry.width(), geometry.height()) > max_memory / 2) {

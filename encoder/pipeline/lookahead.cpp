@@ -55,8 +55,8 @@ bool Lookahead::read_next(const Read& read) {
 
 int Lookahead::choose_reference(const std::array<MotionTotals, 2>& motion) {
   if (seen_.empty()) return 0;
-  // To stay, the previous frame must be an inter frame that will not become a repeat, and its reference must still be
-  // kept.
+  // The newest frame may keep the previous frame's reference if three conditions hold: the previous frame is an inter
+  // frame, it will not become a repeat, and its reference is still kept.
   const Seen& before = seen_.back();
   const bool may_stay = decisions_.choose_reference && seen_.size() >= 2 && before.back > 0 && before.back < kMostFramesBack &&
                         !before.hardly_new;

@@ -18,7 +18,8 @@ bool parse(std::string_view text, T& value) {
 }
 
 constexpr std::uint64_t kSumFrames = 2;      // 16-bit sums of one frame
-// The source's frame, and its largest plane with borders, before and after the filter.
+// Memory of one spatial read, in frames, rounded up: the source's frame, and its luma plane with borders, before and
+// after the filter.
 constexpr std::uint64_t kSpatialFrames = 4;
 
 std::optional<ByteKernel> kernel_of(const Prefilter& prefilter) {
@@ -98,7 +99,7 @@ PrefilterSource::PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefi
   if (prefilter.kind == Prefilter::Kind::temporal) {
     const auto window = static_cast<std::uint64_t>(prefilter.size);
     least = kSumFrames + window;
-    // Several lanes read at different places. The memory is enough for eight lanes.
+    // Several chains read different parts of the video. The memory is enough for eight of them.
     most_frames_ = std::clamp(room, least, kSumFrames + 8 * window);
     most_kept_ = static_cast<std::size_t>(most_frames_ - kSumFrames);
   } else {

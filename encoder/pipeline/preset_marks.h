@@ -37,8 +37,8 @@ struct PresetMarks {
 
   void add(const ParsedFrame& frame);
   [[nodiscard]] bool has_course_tables() const;
-  /// Returns true if the tables are those that preset best gives to key frames, next to the flat tables of the other
-  /// frames.
+  /// Returns true if preset best would use these tables for key frames: the stream also has the flat tables from which
+  /// they are made.
   [[nodiscard]] bool is_finer(const QuantizationTables& frame_tables) const;
   /// Returns the presets whose streams have these properties, if no other option is set.
   [[nodiscard]] std::vector<Preset> presets() const;

@@ -60,8 +60,9 @@ class RowProgress {
     reach(INT_MAX);
   }
 
-  /// Returns true if `rows` rows are decoded. Otherwise `waiter` is resumed once, from any thread, when `wake_at` rows
-  /// are (at least `rows`). It may already run when this returns. Only one waiter at a time is possible.
+  /// Returns true if `rows` rows are decoded. Otherwise returns false, and `waiter` is resumed once, from any thread,
+  /// when `wake_at` rows are decoded. `wake_at` is at least `rows`. The waiter may already run again when this function
+  /// returns. Only one waiter at a time is possible.
   [[nodiscard]] bool wait_for(int rows, int wake_at, Waiter& waiter) noexcept {
     if (has(rows)) return true;
     wanted_ = wake_at;

@@ -55,7 +55,7 @@ std::int64_t first_key_frame_from(const SegmentPlan& plan, int key_interval, std
   const std::int64_t scene = next_scene == plan.scene_starts.begin() ? 0 : *std::prev(next_scene);
   const std::int64_t end = next_scene == plan.scene_starts.end() ? plan.frames : *next_scene;
   const std::int64_t behind_key = (frame - scene) % key_interval;
-  // Compared before the addition, because the sum may not fit in 64 bits.
+  // The interval is compared before it is added to `frame`, because the sum may not fit in 64 bits.
   if (behind_key == 0) return std::min(frame, end);
   return key_interval - behind_key < end - frame ? frame + key_interval - behind_key : end;
 }
@@ -70,7 +70,7 @@ Segment cut_segment(const SegmentPlan& plan, int key_interval, int number, int c
   if (count < 1)
     throw Error(ErrorKind::usage, "C63-SEGMENT-COUNT", "there is at least one segment, not " + std::to_string(count));
   const auto begin_of = [&](int index) {
-    // Divided before the multiplication, because the product may not fit in 64 bits.
+    // The frames are divided before they are multiplied, because the product may not fit in 64 bits.
     const std::int64_t share = plan.frames / count * index + plan.frames % count * index / count;
     return first_key_frame_from(plan, key_interval, share);
   };

@@ -21,7 +21,8 @@ struct StreamFrame {
 /// Returns a frame's error with the frame's place in the stream added.
 [[nodiscard]] Error in_stream(const Error& error, const StreamFrame& frame);
 
-/// Where decoding begins in the middle of a stream: at a key frame, with what was set before it.
+/// Where decoding begins in the middle of a stream: at a key frame, with the size and tables that earlier frames have
+/// set.
 struct StreamPlace {
   std::int64_t index = 0;
   std::uint64_t offset = 0;

@@ -54,7 +54,7 @@ std::string name_of(const Row& row) {
 
 /// Returns the row of each span. Spans must be sorted by their starts.
 std::vector<Row> place(const std::vector<TraceSpan>& spans) {
-  // For each row, the ends of the spans that have not ended.
+  // `open` has, for each row, the ends of the spans that have not ended.
   std::map<Row, std::vector<TraceSpan::Clock::time_point>> open;
   std::vector<Row> rows;
   rows.reserve(spans.size());

@@ -21,8 +21,8 @@ class TimeLeft {
   explicit TimeLeft(const Work& work) : work_(work) {}
 
   /// Returns the time left in ms, if `finished` frames took `elapsed_ms`. Both must not decrease from call to call.
-  /// Until enough frames are finished, the speed of a usual CPU is assumed. If the video's length is unknown, the rest
-  /// is assumed to take as long again.
+  /// Until enough frames are finished, the speed of a usual CPU is assumed. If the video's length is unknown, the time
+  /// left is assumed to equal the time so far.
   [[nodiscard]] double estimate(std::int64_t finished, double elapsed_ms);
 
  private:

@@ -28,7 +28,7 @@ struct SpareArenas {
   std::vector<std::unique_ptr<oneapi::tbb::task_arena>> arenas;
 };
 SpareArenas& spare_arenas() {
-  // Never destroyed, because an arena may be given back while the process ends.
+  // The list is never destroyed, because an arena may be given back while the process ends.
   static auto* const spare = new SpareArenas;
   return *spare;
 }
@@ -74,7 +74,7 @@ class WorkerStarter {
 };
 
 void start_workers(int count) {
-  // Never destroyed, because a worker may still wait in it while the process ends.
+  // The starter is never destroyed, because a worker may still wait in it while the process ends.
   static auto* const starter = new WorkerStarter;
   starter->start(count);
 }

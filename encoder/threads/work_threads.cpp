@@ -28,7 +28,7 @@ struct WorkThreads::SpareQueues {
   std::vector<std::unique_ptr<Queue>> queues;
 
   static SpareQueues& of_process() {
-    // Never destroyed, because a worker may still arrive while the process ends.
+    // The list is never destroyed, because a worker may still arrive while the process ends.
     static auto* const spare = new SpareQueues;
     return *spare;
   }
@@ -101,7 +101,8 @@ void WorkThreads::post(const Task& task) noexcept {
       return;
     }
   }
-  // Without this, oneTBB would send a worker even to an arena that has no places for workers.
+  // An arena whose places are all kept for other threads has none for workers, but enqueue() would send a worker even
+  // then.
   if (arena_.places_kept() >= arena_.concurrency()) return;
   try {
     arena_.enqueue([queue = queue_.get(), generation] {

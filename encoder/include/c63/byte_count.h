@@ -9,8 +9,8 @@
 
 namespace c63 {
 
-/// Returns a number of bytes as text for people. A number that a unit divides is written in the largest such unit, as a
-/// person would type it: "8GiB", "1500KB". Any other is written in bytes: "10948608 bytes (10.5 MiB)".
+/// Returns a number of bytes as text for people. A whole number of some unit is written in the largest such unit, as a
+/// person would type it: "8GiB", "1500KB". Other numbers are written in bytes: "10948608 bytes (10.5 MiB)".
 [[nodiscard]] inline std::string bytes_text(std::uint64_t bytes) {
   using Unit = std::pair<std::string_view, std::uint64_t>;
   constexpr std::array kUnits = {Unit{"TiB", 1ULL << 40}, Unit{"GiB", 1ULL << 30}, Unit{"GB", 1'000'000'000}, Unit{"MiB", 1ULL << 20},

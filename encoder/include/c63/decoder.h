@@ -36,8 +36,8 @@ struct DecoderSettings {
   /// cannot use it.
   std::shared_ptr<DecodeBackend> device = {};
   /// A device that may still be starting; null: none. Decoding begins on the CPU. At a key frame, the device continues
-  /// if it is ready and the rest of the stream is worth it. No decode waits for the device; if it cannot be opened, the
-  /// CPU decodes everything. Only Decoder uses it, and only if `device` is null and neither predictions nor vectors are
+  /// if it is ready and enough of the stream is left. No decode waits for the device; if it cannot be opened, the CPU
+  /// decodes everything. Only Decoder uses it, and only if `device` is null and neither predictions nor vectors are
   /// kept.
   std::shared_ptr<JoiningDecoder> joining = {};
 };

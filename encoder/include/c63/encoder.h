@@ -142,15 +142,15 @@ class Encoder {
 
   /// Sets a device that replaces all others if one of them fails with a device error. `on_fallback` receives the
   /// reason. The new device begins again at the last key frame that the sink received. The stream has the same bytes,
-  /// and the sink receives no frame twice. For this, input that cannot seek is kept in memory: one GOP and the frames
-  /// in the lanes. If one GOP needs more than half of the memory limit, a failure after the first frame ends the
-  /// encode.
+  /// and the sink receives no frame twice. For this, frames of input that cannot seek are kept in memory: those of one
+  /// GOP, and those that are being encoded. If one GOP needs more than half of the memory limit, a failure after the
+  /// first frame ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
-  /// Lets a device join each encode when it is ready, if the remaining work is worth it (c63/joining_device.h). The
-  /// device then encodes the rest, and the first devices are free. If a GOP of input that cannot seek does not fit into
-  /// memory, the first devices finish the GOPs that they have begun. No encode waits for the device. If it cannot be
-  /// opened, the encode continues without it, and `on_problem` receives the reason at the end.
+  /// Lets a device join each encode when it is ready, if that saves time (LateDevice::Worth in c63/joining_device.h).
+  /// The joined device then encodes all the rest, and the first devices stop. If a GOP of input that cannot seek does
+  /// not fit into memory, the first devices finish the GOPs that they have begun. No encode waits for the joining
+  /// device. If it cannot be opened, the encode continues without it, and `on_problem` receives the reason at the end.
   void set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string& reason)> on_problem);
   /// Sets a function that is called when a stop of a live source is requested. It receives the number of frames that
   /// were read but are not yet coded. It is called on the thread that requests the stop, and only if there are such

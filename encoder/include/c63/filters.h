@@ -82,7 +82,8 @@ void check_kernel(const FloatKernel& kernel);
 /// Computes s[y][x] = Σ_j Σ_i taps[j][i] · in[y + r − j][x + r − i] with r = size/2; `in` is zero outside the picture.
 /// `out` is s / divisor, rounded half up and clamped to 0..255. All forms are exact. Σ|taps|·255 must be below 2³¹.
 void convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out, FilterForm form = FilterForm::fast);
-/// The same for floats, without rounding and clamping. The serial form sums in double, the fast form in float.
+/// Computes the sum s / divisor in float, without rounding and clamping. The serial form sums in double, the fast form
+/// in float.
 void convolve(BasicPlaneView<const float> in, const FloatKernel& kernel, BasicPlaneView<float> out,
               FilterForm form = FilterForm::fast);
 
@@ -112,7 +113,8 @@ template <typename T>
 using SumOf = std::conditional_t<std::is_floating_point_v<T>, double,
                                  std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
-// T is uint8, int32, float or double. The sum of an empty span is 0; the other functions throw for an empty span.
+// In this section, T is uint8, int32, float or double. The sum of an empty span is 0. All other functions of this
+// section throw for an empty span.
 
 template <typename T>
 [[nodiscard]] SumOf<T> sum(std::span<const T> values, FilterForm form = FilterForm::fast);
@@ -133,7 +135,8 @@ template <typename T>
 
 // ---- Prefix scan ---------------------------------------------------------------------------------------------------
 
-// T is int32, uint32 or double. `out` is as long as `values` and may be the same memory. Integer sums wrap around.
+// In this section, T is int32, uint32 or double. `out` is as long as `values` and may be the same memory. Integer sums
+// wrap around.
 
 /// Computes out[i] = values[0] + … + values[i].
 template <typename T>

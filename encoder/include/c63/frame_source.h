@@ -37,9 +37,9 @@ class FrameSource {
   [[nodiscard]] virtual bool concurrent() const { return false; }
   /// Fills `frame` with frame `index`. Returns false if that frame does not exist. Throws Error (input) if reading fails.
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
-  /// Tells a source that cannot seek that frame `index` is wanted soon. The next read() would be for frame `next`, at
-  /// most `index`. The source skips frames if it can. Returns the index that the next read() must use, from `next` to
-  /// `index`.
+  /// Tells a source that cannot seek that frame `index` is wanted soon. `next` is the frame that read() would return
+  /// next; it is not after `index`. The source skips frames if it can. Returns the index that the next read() must use,
+  /// from `next` to `index`.
   [[nodiscard]] virtual std::int64_t skip_towards(std::int64_t next, [[maybe_unused]] std::int64_t index) { return next; }
   /// Called from another thread when the encode is ending. A read() that waits for input should give up and return false.
   virtual void stop_waiting() {}
@@ -125,8 +125,9 @@ struct SourceOptions {
   std::optional<FrameRate> rate = {};  ///< empty: the file's, or 25 per second
   bool strict = false;                 ///< a partial last frame is an error instead of a warning
   bool tolerant = false;               ///< for FFmpeg: damaged packets are skipped, and a warning gives their number
-  /// For FFmpeg: an empty table is filled while frames are read; with a filled table, the source skips to frames. If
-  /// the samples of such a frame differ from the table's checksum, the source decodes from the start.
+  /// For FFmpeg. An empty table is filled while frames are read. With a filled table, the source can skip frames. It
+  /// then compares each frame that it reads with the table's checksum. If one differs, it decodes the file again from
+  /// the start.
   std::shared_ptr<SeekTable> seek_table = {};
   /// For FFmpeg: receives the vectors of each frame that is read, in FFmpeg's order; null: vectors are not wanted.
   /// MPEG-1, MPEG-2, MPEG-4 and H.264 have vectors, among others. For other codecs the list is empty.

@@ -11,7 +11,7 @@
 namespace c63 {
 
 /// A device whose driver takes long to start, such as a GPU. Encodes and decodes begin on the CPU or on other devices.
-/// If the remaining work is worth it, this device is started. It joins when it is ready (Encoder::set_joining,
+/// If enough work is left (see Worth), this device is started. It joins when it is ready (Encoder::set_joining,
 /// DecoderSettings::joining). Several encodes and decodes may share it; it is started once. Any thread may call all
 /// functions.
 ///
@@ -20,8 +20,9 @@ namespace c63 {
 template <typename Opened>
 class LateDevice {
  public:
-  /// This device is worth it if the devices at work need at least this long for the remaining work, in ms. The defaults
-  /// suit a GPU: its driver takes 230 to 380 ms to start and 60 ms to stop, and its buffers take 30 to 100 ms.
+  /// The device is started or opened only if the devices at work would need at least this many ms for the remaining
+  /// work. The defaults suit a GPU: its driver takes 230 to 380 ms to start and 60 ms to stop, and its buffers take 30
+  /// to 100 ms.
   struct Worth {
     double starting_ms = 800;  ///< if the driver is not yet started
     double opening_ms = 150;   ///< if the driver is already started
@@ -29,7 +30,6 @@ class LateDevice {
 
   /// `start` starts the driver and returns what it gives. It runs at most once, on its own thread. If it throws, wait()
   /// and ready() throw its exception again.
-  /// what it throws.
   explicit LateDevice(std::function<Opened()> start);
   LateDevice(std::function<Opened()> start, const Worth& worth);
   /// Waits for `start` if it is running.

@@ -20,11 +20,11 @@ struct MotionPair {
 struct MotionSettings {
   int range = 16;  ///< 1..127 samples
   SearchMethod method = SearchMethod::full;
-  /// The zero vector is chosen if its SAD is below the smallest SAD plus this; 0..16320. 0 has no effect; with 1 the
-  /// zero vector wins ties. Above 0, the zero vector takes part even if it is not a candidate.
+  /// The zero vector is chosen if its SAD is below the smallest SAD plus `zero_bias`; 0..16320. 0 has no effect; with 1
+  /// the zero vector wins ties. Above 0, the zero vector takes part even if it is not a candidate.
   int zero_bias = 0;
-  /// MotionResults::seconds does not count candidates that are less than this far from the chosen vector, on both axes;
-  /// 1..127 samples. With 1, only the chosen vector itself does not count.
+  /// MotionResults::seconds leaves out the candidates that are near the chosen vector: those that differ from it by
+  /// less than `second_distance` samples on both axes; 1..127. With 1, only the chosen vector is left out.
   int second_distance = 1;
   /// True: the 64 bytes before and after each plane can be read; their values do not matter. Planes are then searched
   /// without a copy.
@@ -48,9 +48,9 @@ struct MotionResults {
 /// Finds the best vector of every 8x8 block of every pair, on the CPU, with all threads of the caller's arena. All
 /// planes have the same size, with sides that are multiples of 8.
 ///
-/// Candidates follow the codec's rules: components from -range to range-1, and the block inside `reference`. Upper
-/// bounds are exclusive also at the plane's right and bottom edges. Of equal SADs, the first in raster order wins. A
-/// block without candidates gets (0, 0).
+/// Candidates follow the codec's rules. The components of a vector are from -range to range-1. The block that it points
+/// to lies inside `reference` and does not touch the right or bottom edge. Of equal SADs, the first in raster order
+/// wins. A block without candidates gets (0, 0).
 ///
 /// `around` is null, or has a vector for each block of each pair. The range then counts from that vector instead of (0,
 /// 0). Components of vectors stay in -128..127. Throws Error (usage) for other sizes and settings.

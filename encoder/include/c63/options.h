@@ -11,8 +11,8 @@
 
 namespace c63 {
 
-/// When a value of a decision means that the encode decides by rate and distortion: never, if it is true (or above 0),
-/// or if it is set.
+/// Says which values of a decision turn on decisions by rate and distortion for the encode: none, true (or a number
+/// above 0), or any value that is set.
 enum class ByRate { never, if_true, if_set };
 
 /// The description of an option: a row of c63/options.inc.

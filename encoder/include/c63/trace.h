@@ -12,7 +12,7 @@
 
 namespace c63 {
 
-/// What a row of a trace shows. This and an index name the row.
+/// The kind of a row of a trace. A kind and an index together identify a row.
 enum class TraceTrack {
   loop,     ///< the caller's thread, which waits for frames and writes them
   feeder,   ///< a thread that reads frames and gives them to a device
@@ -35,8 +35,9 @@ struct TraceSpan {
   Clock::time_point end;
 };
 
-/// Receives every span, from any thread. All times are of one clock. Times of a device are converted before: the host's
-/// clock is read when the device has just passed an event, and the device's time since that event is added.
+/// Receives every span, from any thread. All times are times of the host's clock. A device's time is converted like
+/// this: the host's clock is read when the device has just passed an event, and the device's time since that event is
+/// added.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
