@@ -16,15 +16,15 @@ namespace c63::cuda {
 /// Gives the device its work in batches. When the device is about to run out of work, all waiting frames become one
 /// batch. So batches are small while the device is idle, and grow while it is busy.
 ///
-/// Two threads use it. One submits frames. The other takes finished batches, and launches more while the device works.
-/// Launching takes the host as long as reading a small frame, so each of the two jobs has its own thread.
+/// Two threads use it. One submits frames. The other takes finished batches and launches waiting frames. Launching
+/// takes the host as long as reading a small frame, so one thread for both would be too slow.
 class BatchQueue {
  public:
   BatchQueue(std::span<Chain> chains, const UploadQueue& uploads, FrameStages& stages)
       : chains_(chains), uploads_(uploads), stages_(stages) {}
 
-  /// Hands over all frames that were added to the chains. Their uploads must have started. They are launched as soon as
-  /// the device needs more work.
+  /// Hands over all frames that were added to the chains. Their uploads must have started. The frames are launched as
+  /// soon as the device needs more work.
   void submit();
 
   /// Returns the oldest batch if the device has finished it, else null. Also launches waiting frames. Does not wait.
@@ -32,7 +32,7 @@ class BatchQueue {
   /// Releases the oldest batch: its outputs may then be overwritten.
   void release();
 
-  /// Returns the error, naming the first frame of the batch that caused it.
+  /// Returns `error` with the number of the batch's first frame.
   [[nodiscard]] Error at_first_frame(const Error& error, const Batch& batch) const;
 
  private:

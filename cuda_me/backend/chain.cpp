@@ -23,7 +23,8 @@ FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layo
                 "a frame without SOF is planned that comes after one that may be repeated: which reference is meant is not yet known",
                 {.frame = plan.index});
   }
-  // A key frame may use either picture. It uses the one that the recorded graphs expect.
+  // A key frame may be reconstructed to either of the chain's two pictures. It takes the one to which the recorded
+  // graph of its slot writes.
   if (plan.key) chain.newest = static_cast<int>((chain.added + 1) % 2);
   if (!role.inherits) chain.newest = 1 - chain.newest;
   role.reconstruction = chain.newest;

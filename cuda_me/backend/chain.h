@@ -15,7 +15,8 @@ struct FrameRole {
   bool by_rate = false;
   bool is_weighted = false;      ///< the plan has weights
   bool has_original = false;     ///< the frame is filtered, and its original is uploaded, too
-  /// The reference does not advance: predicts from the previous frame's reference, and overwrites that frame.
+  /// True if the reference does not advance. The frame is then predicted from the previous frame's reference, and its
+  /// reconstruction overwrites the previous frame's.
   bool inherits = false;
   int reconstruction = 0;        ///< the picture of the chain that the frame is reconstructed to
 
@@ -29,7 +30,7 @@ struct FrameSlot {
   std::uint8_t* staging = nullptr;  ///< page-locked memory for its samples, until it is submitted
   std::int64_t upload = 0;          ///< number of the upload that contains the frame
   QuantizationTables tables{};      ///< the tables whose quantizers are in the device's memory for this slot
-  QuantizationTables decision_tables{};  ///< the tables whose decision quantizers are there
+  QuantizationTables decision_tables{};  ///< the same for the decision quantizers
 };
 
 /// A GOP chain: its memory, and the frames that it holds.
@@ -48,8 +49,8 @@ struct Chain {
   [[nodiscard]] FrameSlot& next_slot() { return slots[static_cast<std::size_t>(added % kChainDepth)]; }
 };
 
-/// Adds a frame to the chain and returns its role. Throws Error (internal) for plans that no decoder accepts: a frame
-/// whose reference does not advance must follow an inter frame that cannot become a repeat.
+/// Adds a frame to the chain and returns its role. Throws Error (internal) if the plan's reference is not possible: a
+/// frame that inherits its reference must be an inter frame, and follow an inter frame that cannot become a repeat.
 [[nodiscard]] FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layout);
 
 /// One frame of a batch.

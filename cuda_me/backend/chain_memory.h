@@ -20,8 +20,8 @@ inline constexpr int kChainDepth = 6;
 /// The most batches in the device's queue. One is coded. The scans of another are written and downloaded at the same
 /// time. A third waits, so that the device never waits for the host.
 inline constexpr int kBatchesInFlight = 3;
-// A frame's slot also selects its buffers where there are two, or kBatchesInFlight, of a kind. So these must divide the
-// depth.
+// A frame's slot also selects buffers of which a chain has only two, or only kBatchesInFlight. So both numbers must
+// divide the depth.
 static_assert(kChainDepth % 2 == 0 && kChainDepth % kBatchesInFlight == 0);
 
 /// The outputs that are downloaded in addition to the bytes of frames.
@@ -58,7 +58,7 @@ struct DeviceChain {
     Weight* weights = nullptr;                      ///< one for each MCU
   };
   std::array<Input, kChainDepth> inputs{};
-  std::uint8_t* decided = nullptr;          ///< one per block; 1: decided to code it without a vector
+  std::uint8_t* decided = nullptr;          ///< one per block; 1: it is decided that the block has no vector
   std::array<std::uint8_t*, 2> pictures{};  ///< the newest reconstruction and its reference; they change places
   std::uint8_t* prediction = nullptr;
   std::array<MotionVector*, 2> vectors{};  ///< vectors of the newest frame and of the previous one; they change places
@@ -72,7 +72,7 @@ struct DeviceChain {
 
 /// A chain's arrays in page-locked host memory.
 struct HostChain {
-  /// A plan's data, from where it is uploaded.
+  /// The buffers from which a plan's data is uploaded.
   struct Input {
     QuantizerTable* quantizers = nullptr;
     DecisionQuantizers* decision_quantizers = nullptr;
@@ -97,8 +97,8 @@ struct HostChain {
   static HostChain carve(Carver& carver, const CodingContext& context);
 };
 
-/// The number of page-locked frames for input: as many as fit in 48 MiB, at least two, at most as many as the chains
-/// hold. More do not make it faster, and a driver takes 0.3 ms to allocate a MiB.
+/// The number of page-locked frames for input: as many as fit in 48 MiB, but at least two, and not more than
+/// kChainDepth per chain. More frames would not make encoding faster, and a driver takes 0.3 ms to allocate a MiB.
 [[nodiscard]] int staging_frames(const Geometry& geometry, int chains);
 
 /// The device memory that the driver uses for a chain's graphs, in bytes.

@@ -144,7 +144,7 @@ void CudaBackend::add(const ChainFrame& frame) {
 }
 
 void CudaBackend::add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture) {
-  // Planes that follow each other without a gap, in both places, are copied together.
+  // Planes that follow each other without a gap, both in `samples` and in `picture`, are copied together.
   const FrameLayout& layout = context_.layout;
   const std::uint8_t* from = samples.data();
   for (int p = 0; p < kPlanes;) {
@@ -166,7 +166,7 @@ void CudaBackend::add_original(const ChainFrame& frame, std::uint8_t* picture) {
   if (frame.original == nullptr) return add_samples(frame.original_in_place, true, picture);
   if (!context_.settings.measurement.psnr) return;
   const std::vector<std::uint8_t>& samples = *frame.original;
-  std::uint8_t* const staging = uploads_.take_staging();  // inputs need only half of the staging frames
+  std::uint8_t* const staging = uploads_.take_staging();  // inputs hold at most half of the staging frames
   uploads_.free_with_upload(staging);
   std::ranges::copy(samples, staging);
   add_samples({staging, samples.size()}, false, picture);

@@ -23,8 +23,8 @@ namespace c63::cuda {
 /// The GPU that a backend uses.
 struct DeviceChoice {
   int index = 0;      ///< CUDA's index
-  int number = 0;     ///< the number in messages
-  int trace_row = 0;  ///< the first of its three rows in the trace
+  int number = 0;     ///< the GPU's number in messages
+  int trace_row = 0;  ///< the first of the device's three rows in the trace
 };
 
 /// One GPU as a device of a run. Frames are put into page-locked memory and uploaded (UploadQueue), collected in

@@ -12,8 +12,8 @@ namespace c63::cuda {
 
 /// The work on a frame, recorded as CUDA graphs. Only for a backend with one chain. The buffers of a chain's frames
 /// repeat after kChainDepth frames, and there is a graph for each set of buffers, so no graph is ever changed. A frame
-/// uses a graph if its picture is the usual one of its slot, and either all its blocks have a vector or it is a key
-/// frame. Other frames are launched kernel by kernel.
+/// uses a graph if it is reconstructed to picture `slot % 2`, and either is a key frame or has a vector for every
+/// block. Other frames are launched kernel by kernel.
 class FrameGraphs {
  public:
   /// Has no graphs.
@@ -21,8 +21,8 @@ class FrameGraphs {
   FrameGraphs(const CodingContext& context, const Chain& chain, MotionSearch& search, const Stream& coding,
               const Stream& download);
 
-  /// Returns the graph of a frame's search and coding, or null if the frame must be launched on the stream. `search`
-  /// may require that to measure times.
+  /// Returns the graph of a frame's search and coding, or null if the frame must be launched on the stream, for example
+  /// because `search` measures times.
   [[nodiscard]] const GraphExec* coding(int slot, const FrameRole& role, MotionSearch& search) const;
   /// Returns the graph that writes and downloads a scan, or null if there is none.
   [[nodiscard]] const GraphExec* scan(int turn) const;

@@ -135,7 +135,7 @@ void FrameResults::write_bytes(const Batch& batch, const BatchEntry& entry, Enco
   bits.luma = report.totals.luma_bits;
   bits.chroma = report.totals.chroma_bits;
   const std::uint64_t written = 8 * report.scan_bytes;
-  // The end of the scan may lose up to seven bits.
+  // The end of the scan may be up to seven bits shorter than its codes, because the flush can drop an unfinished byte.
   bits.header = written > report.scan_bits ? written - report.scan_bits : 0;
   write_frame_trailer(bytes);
   bits.header += 8 * (header.size() + kFrameTrailerBytes);

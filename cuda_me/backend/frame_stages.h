@@ -47,8 +47,8 @@ class FrameStages {
   [[nodiscard]] RateItem rate_item(const BatchEntry& entry, const CodingJob& job) const;
   /// Returns true if the batch's chains may be divided into two sides (RateStages) that run on separate streams.
   [[nodiscard]] bool may_part(const Batch& batch) const;
-  /// Makes the streams of the two sides wait for earlier batches, if these used the streams differently. `apart`: this
-  /// batch runs on separate streams.
+  /// Makes the streams of a batch wait for its upload. If the previous batch ran on one stream and this one runs on
+  /// two, or the reverse, they also wait for the previous batch. `apart` is true if this batch runs on two streams.
   void part_or_join(bool apart, const Event& uploaded);
   void enqueue_coding_of(const Batch& batch, bool apart);
   /// Makes the download stream wait for all coding.

@@ -55,7 +55,8 @@ void UploadQueue::start() {
   upload(started_).done.record(stream_);
   const std::lock_guard lock(mutex_);
   ++started_;
-  // An upload without staging frames is never reclaimed by take_staging(), so it is done here.
+  // take_staging() reclaims uploads, but nothing calls it while uploads have no staging frames. So the oldest uploads
+  // are reclaimed here when `uploads_` is full.
   if (started_ - reclaimed_ == static_cast<std::int64_t>(uploads_.size())) reclaim_staging();
 }
 

@@ -23,13 +23,13 @@ struct Upload {
 };
 
 /// Brings frames to the device. Frames are put into page-locked memory (staging) and copied from there. One call copies
-/// all frames that were added together. Frames that are on the device already are copied within it.
+/// all frames that were added together. Frames that are in the device's memory already are copied by the device.
 ///
 /// Any thread may call take_staging() and give_back(). One thread adds and starts uploads.
 class UploadQueue {
  public:
-  /// `staging` is the page-locked memory, one pointer per frame. `most_uploads` is the number of uploads whose data is
-  /// kept: an upload must be done before that many later ones have started.
+  /// `staging` is the page-locked memory, one pointer per frame. The queue keeps the data of `most_uploads` uploads: an
+  /// upload must be done before `most_uploads` later uploads have started.
   UploadQueue(std::vector<std::uint8_t*> staging, std::size_t most_uploads);
   ~UploadQueue();
   UploadQueue(const UploadQueue&) = delete;
@@ -74,7 +74,7 @@ class UploadQueue {
   std::vector<Upload> uploads_;  ///< by number modulo the vector's size
   std::size_t staging_count_;
   std::mutex mutex_;                  ///< guards the members below, and Upload::staging
-  std::vector<std::uint8_t*> free_;   ///< the one used last is taken first, because it may still be in a cache
+  std::vector<std::uint8_t*> free_;   ///< the frame used last is taken first, because it may still be in a cache
   std::int64_t started_ = 0;          ///< number of started uploads
   std::int64_t reclaimed_ = 0;        ///< number of uploads whose staging is free again
 };

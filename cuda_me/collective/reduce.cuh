@@ -19,8 +19,8 @@ struct Adding {
   __device__ static Partial combine(Partial a, Partial b) { return a + b; }
 };
 
-/// Returns the value of the lane whose number differs in the bits of `by`. The size of P is a multiple of 4 bytes, or
-/// below 4.
+/// Exchanges values within a warp: lane n gets the value of lane n ^ by. The size of P is a multiple of 4 bytes, or
+/// less than 4 bytes.
 template <typename P>
 [[nodiscard]] __device__ __forceinline__ P shuffle_xor(P value, int by) {
   if constexpr (sizeof(P) < 4) {

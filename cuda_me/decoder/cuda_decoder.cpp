@@ -13,7 +13,7 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kMostGroups = 4;  // with two more streams, still fewer than a device's hardware queues
+constexpr int kMostGroups = 4;  // their streams and two more are fewer than a device's hardware queues
 constexpr int kMostFramesOfGroup = 192;
 constexpr int kMostSlots = 32;
 /// The last restored frame, its reference, and the frame that is restored next.

@@ -17,7 +17,7 @@
 
 namespace c63::cuda {
 
-/// How much of everything a decoder has for pictures of one size.
+/// The numbers of groups, frames and slots, and the bytes for scans, that a decoder has for pictures of one size.
 struct DecoderRoom {
   int groups = 0;  ///< groups whose scans are parsed at the same time
   int frames = 0;  ///< frames per group

@@ -36,7 +36,7 @@ void enqueue_parsing(const ScanShape& shape, const ScanBatch& batch, cudaStream_
 struct RestoreJob {
   const std::int16_t* levels = nullptr;
   const PackedVector* vectors = nullptr;
-  /// The vectors with which blocks without a coded vector are predicted; null: they are predicted from zero.
+  /// The vectors with which to predict blocks without a coded vector. If null, the prediction of these blocks is zero.
   const PackedVector* inherited = nullptr;
   const StepQuantizer* quantizers = nullptr;     ///< a QuantizerTable
   const std::uint8_t* reference = nullptr;   ///< null: a key frame

@@ -48,7 +48,7 @@ class ScanGroup {
   /// Empties the group. The next scans are copied to the device only after the work on `stream`, which must include all
   /// reads of this group's results.
   void release(cudaStream_t stream);
-  /// Empties the group at once. Nothing may read its results.
+  /// Empties the group at once. When it is called, no work that reads the group's results may be pending.
   void clear();
 
  private:

@@ -1,4 +1,4 @@
-// 2-D convolution, first step: every output reads K² samples from global memory.
+// 2-D convolution, variant `direct`: for a kernel of K x K taps, every output reads K² samples from global memory.
 #include "cuda_me/filters/kernel_taps.cuh"
 
 namespace c63::cuda::kernels {

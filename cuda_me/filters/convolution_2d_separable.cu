@@ -1,5 +1,6 @@
-// 2-D convolution, last step, for kernels that are a product of two factors: the column factor over a tile in shared
-// memory, then the row factor over these results. This takes 2K instead of K² products per output.
+// 2-D convolution, variant `separable`, for kernels of K x K taps that are a product of two factors. Applies the column
+// factor to a tile in shared memory, then the row factor to the results. This takes 2K instead of K² products per
+// output.
 #include "cuda_me/filters/kernel_taps.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,5 +1,5 @@
-// 1-D convolution, last step, for short kernels. The number of taps is known at compile time, a thread keeps the values
-// around its outputs in registers, and all loads and stores have 16 bytes.
+// 1-D convolution, variant `tuned`, for short kernels. The number of taps is known at compile time. A thread keeps the
+// values around its outputs in registers. Every load and store moves 16 bytes.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {
@@ -31,7 +31,8 @@ __global__ void __launch_bounds__(kThreads) convolution_tuned(const double* __re
   for (int p = 0; p < kPairs; ++p) {
 #pragma unroll
     for (int j = 0; j <= 2 * kLead; ++j) {
-      // Before the signal's start, the index wraps around and is too large, too.
+      // For values before the signal's start, the index wraps around and exceeds `count`, so load_pair() gives zeros
+      // there too.
       const std::size_t i = first + static_cast<std::size_t>(2 * kThreads * p + 2 * (j - kLead));
       const double2 pair = load_pair(signal, count, i);
       x[p][2 * j] = pair.x;

@@ -41,7 +41,7 @@ void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> byte
 /// The most bytes that CUB counts in one call: its 32-bit counters and offsets cannot overflow.
 inline constexpr std::size_t kCubHistogramBytes = std::size_t{1} << 30;
 /// If `temporary` is null, returns the number of temporary bytes that are needed. Otherwise sets the 256 counts of at
-/// most kCubHistogramBytes bytes. Counters have 32 bits, as in CUB's own benchmarks; with 64 bits it is several times
+/// most kCubHistogramBytes bytes. Counters have 32 bits, as in CUB's own benchmarks; with 64 bits, CUB is several times
 /// slower.
 std::size_t histogram_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint32_t* counts,
                           void* temporary, std::size_t temporary_bytes);

@@ -1,6 +1,6 @@
-// Histogram, first and second step: all threads count in global memory. In the first step each thread takes one section
-// of the bytes, so a warp reads addresses that are far apart. In the second step neighbouring threads read neighbouring
-// bytes.
+// Histogram, variants `sections` and `interleaved`: all threads count in global memory. In `sections`, each thread
+// takes one section of the bytes, so a warp reads addresses that are far apart. In `interleaved`, neighbouring threads
+// read neighbouring bytes.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,5 +1,6 @@
-// Histogram, third step: each block counts in shared memory, then adds its counts to the global ones. Lane k of every
-// warp uses its own counters, all in bank k. So the lanes of a warp never wait for each other, whatever the bytes are.
+// Histogram, variant `privatized`: each block counts in shared memory, then adds its counts to the global ones. Lane k
+// of every warp uses its own counters, all in bank k. So the lanes of a warp never wait for each other, whatever the
+// bytes are.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {
@@ -9,7 +10,8 @@ constexpr int kThreads = 256;
 constexpr int kLanes = 32;
 constexpr int kVectors = 4;  // 16-byte vectors that a thread loads ahead
 
-/// Counts four bytes. `counts` are the counters of a lane, one per row of kLanes.
+/// Counts four bytes. `counts` points to a lane's counter for byte value 0. The counter for value v is v * kLanes
+/// further on.
 __device__ void count_word(unsigned* counts, unsigned word) {
   atomicAdd(counts + (word & 255U) * kLanes, 1U);
   atomicAdd(counts + (word >> 8 & 255U) * kLanes, 1U);

@@ -28,8 +28,8 @@ __global__ void store_kernel(const __grid_constant__ KernelTaps<Tap> taps, Tap* 
   }
 }
 
-/// Stores the taps in device memory, for the steps that read them there. The taps are passed as a kernel parameter, so
-/// this also works in a graph.
+/// Stores the taps in device memory, for the variants that read them there. The taps are passed as a kernel parameter,
+/// so this also works in a graph.
 template <typename Tap>
 [[nodiscard]] const Tap* store(FilterQueue& queue, const Kernel2d<Tap>& kernel) {
   auto* stored = static_cast<Tap*>(queue.scratch(sizeof(KernelTaps<Tap>)));
@@ -48,8 +48,8 @@ template <typename Sample>
   return x >= 0 && x < in.width && y >= 0 && y < in.height ? in.data[y * in.pitch + x] : Sample{0};
 }
 
-// A block has kTile x kTile outputs and loads each sample that they need once. A thread has every kTileRows-th output
-// of a column.
+// A thread block computes kTile x kTile outputs. It loads each sample that these outputs need only once. A thread
+// computes every kTileRows-th output of a column.
 inline constexpr int kTile = 32;
 inline constexpr int kTileRows = 8;
 inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side; includes the halo of the largest kernel

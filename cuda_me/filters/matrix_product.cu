@@ -1,6 +1,6 @@
-// Matrix product in three steps. First, one thread per output, from global memory. Second, tiles of both matrices in
-// shared memory, which divides the global loads by the tile's width. Third, 4x4 outputs per thread, which divides the
-// loads from shared memory by four.
+// Matrix product, three variants. In `direct`, one thread per output reads global memory. In `shared_tile`, tiles of
+// both matrices are in shared memory, which divides the global loads by the tile's width. In `register_tile`, a thread
+// computes 4x4 outputs, which divides the loads from shared memory by four.
 #include "c63/filter_checks.h"
 #include "cuda_me/filters/filter_common.cuh"
 

@@ -37,7 +37,7 @@ __global__ void sum_atomics(const T* values, std::size_t count, SumOf<T>* result
   atomic_add(result, reduce_strided<ReductionOp<Reduction::sum, T>>(values, count));
 }
 
-/// With `flip` all ones, this finds the largest value: the smallest inverted key.
+/// Finds the smallest key of the values. With `flip` all ones, keys are inverted, so it finds the largest value.
 template <typename T>
 __global__ void minimum_atomics(const T* values, std::size_t count, std::uint64_t flip, std::uint64_t* key) {
   std::uint64_t smallest = ~std::uint64_t{0};

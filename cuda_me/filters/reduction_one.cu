@@ -1,5 +1,5 @@
-// Reduction, the two steps with one block. In the first, a single thread does all. In the second, thread 0 combines the
-// results of the block's threads.
+// Reduction by one block, two variants. In `one_thread`, a single thread does all. In `one_block`, each thread reduces
+// its share, and thread 0 combines the results.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {

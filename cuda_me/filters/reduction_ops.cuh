@@ -77,7 +77,7 @@ struct ReductionOp<Reduction::argmax, T> {
   __device__ static Result result(Partial a) { return a.index; }
 };
 
-/// The calling thread's partial result: over every value at a stride of the whole grid.
+/// Returns the partial result of the calling thread. In a grid of n threads, it takes every n-th value.
 template <typename Op, typename T>
 [[nodiscard]] __device__ typename Op::Partial reduce_strided(const T* values, std::size_t count) {
   typename Op::Partial partial = Op::none();

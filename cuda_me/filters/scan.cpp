@@ -10,8 +10,8 @@ namespace {
 /// of a copy; the scan of CUB 3.0.1 reaches 73 %.
 constexpr std::size_t kRoundsPay = std::size_t{4} << 20;
 
-/// Runs a variant that exists only for 4-byte integers. Returns false if `variant` is not such a one, or cannot be used
-/// here.
+/// Runs a variant that exists only for 4-byte integers: `rounds`, also if it is the best one, or `look_back`. Returns
+/// false without running anything for other variants, and if `rounds` does not support this device or alignment.
 bool scan_words(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count, bool inclusive,
                 ScanVariant variant) {
   const bool rounds = variant == ScanVariant::rounds || (variant == ScanVariant::best && count >= kRoundsPay);

@@ -1,8 +1,8 @@
 // Prefix scan of 4-byte integers in one pass: memory is read once and written once. A block takes the next tile, scans
 // it in registers and publishes its sum. Then it looks back over the earlier tiles, up to one that has published the
 // sum of itself and all tiles before it (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
-// look-back"). It looks at one tile per thread at once. That is more tiles than are in work at a time, so looking once
-// is enough.
+// look-back"). In one look, each thread of the block reads the state of one tile. Fewer tiles than that are in work at
+// a time, so one look is enough.
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
@@ -10,7 +10,7 @@ namespace c63::cuda::kernels {
 namespace {
 
 constexpr int kThreads = 512;
-/// Thread blocks per multiprocessor, which limits registers.
+/// The number of thread blocks that a multiprocessor must be able to hold. It limits the registers per thread.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kResidentBlocks = 2;  // sm_75 holds 1024 threads
 #else
@@ -88,7 +88,8 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
       v[r].w = i + 3 < count ? values[i + 3] : 0;
     }
   }
-  // Sums within the warp: `before` is for the lane's four values of each round, `v` becomes their own prefixes.
+  // Sums within the warp. v[r] becomes the prefix sums of the lane's four values of round r alone, and before[r] the
+  // sum of the warp's values before these four.
   unsigned before[kRounds];
   const unsigned carry = scan_warp(v, before, lane);
   if (lane == 0) warp_sums[warp] = carry;

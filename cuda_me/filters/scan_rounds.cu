@@ -3,9 +3,9 @@
 // four different jobs, so that the waits of the jobs overlap:
 //   fetch  the copy engine fills a ring of tiles in shared memory, several tiles ahead;
 //   tell   publishes a tile's sum to all blocks as soon as the tile has arrived, long before it is scanned;
-//   add    computes the sum before a tile: the sum before this block's previous tile plus the sums of the gridDim.x
-//   tiles from there;
-//   scan   all other warps scan tiles whose previous sum is known, and write them.
+//   add    computes the sum before a tile: the sum before this block's previous tile, plus the sums of that tile and of
+//   all tiles up to this one, gridDim.x in all;
+//   scan   all other warps: scan a tile when the sum before it is known, and write the results.
 // Blocks read each other's sums, so all must be resident: the launch is cooperative.
 #include <cuda/ptx>
 
@@ -39,8 +39,8 @@ __device__ __forceinline__ void wait(std::uint64_t* barrier, int turn) {
   }
 }
 
-/// The jobs of one block. Blocks only wait for the sums of earlier tiles. Other blocks publish these sums as soon as
-/// the tiles arrive, and tiles arrive in order.
+/// The jobs of one block. Blocks cannot wait for each other forever: they only wait for the sums of earlier tiles,
+/// other blocks publish these sums as soon as the tiles arrive, and tiles arrive in order.
 template <typename Shape>
 struct RoundsBlock {
   const std::uint32_t* values;
@@ -110,10 +110,10 @@ struct RoundsBlock {
   }
 
   /// The sum of states[begin..end); at least lane 0 gets it. Waits for states that are not published yet. A lane starts
-  /// all its loads before it uses the first one: one after another they would take longer than the memory needs for a
-  /// tile.
+  /// all its loads before it uses the first value. If each load waited for the previous one, this sum would take longer
+  /// than the memory needs to deliver a tile.
   __device__ unsigned told(unsigned begin, unsigned end) const {
-    constexpr unsigned kAhead = 8;  // loads per lane: one step for up to 256 blocks
+    constexpr unsigned kAhead = 8;  // loads per lane at a time; enough for up to 256 blocks
     unsigned sum = 0;
     for (unsigned first = begin + threadIdx.x % 32; first < end; first += kAhead * 32) {
       unsigned long long state[kAhead];
@@ -134,7 +134,7 @@ struct RoundsBlock {
     for_tiles([&](unsigned tile, int stage, int turn) {
       total += told(tile < gridDim.x ? 0 : tile - gridDim.x, tile);
       if (threadIdx.x % 32 == 0) {
-        // A sum may be known before its tile is in shared memory, so this warp may be one turn ahead of the scan.
+        // This warp may know the next sum of a stage before the scan has read the previous one. So it waits until then.
         if (turn > 0) wait(taken + stage, turn - 1);
         before[stage] = total;
         ptx::mbarrier_arrive(known + stage);
@@ -158,8 +158,8 @@ struct RoundsBlock {
       unsigned base = before[stage];
       __syncwarp();
       if (lane == 0) ptx::mbarrier_arrive(taken + stage);
-      // Sums within the warp: `before_lane` is for the lane's four values of each round, `v` becomes their own
-      // prefixes.
+      // Sums within the warp. v[r] becomes the prefix sums of the lane's four values of round r alone, and
+      // before_lane[r] the sum of the warp's values before these four.
       unsigned before_lane[Shape::kRounds];
       const unsigned carry = scan_warp(v, before_lane, lane);
       // Two arrays take turns, so one barrier per tile is enough.

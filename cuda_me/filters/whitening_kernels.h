@@ -86,7 +86,8 @@ void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const
 template <typename Sample>
 void correlate_all(CUstream_st* stream, const FrameList<Sample>& frames, int width, int height, Sum<Sample>* products);
 
-/// Does the same as reject_outliers(). Picture k is written to out[k · width · height] on, with a pitch of `width`.
+/// Does the same as reject_outliers(). The samples of picture k start at out[k · width · height], with a pitch of
+/// `width`.
 template <typename Sample>
 void reject_all(CUstream_st* stream, const FrameList<Sample>& history, int width, int height, float threshold,
                 Sample* out);

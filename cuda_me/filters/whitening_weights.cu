@@ -16,8 +16,8 @@ struct WeightsArguments {
 };
 
 /// Solves (A + ε · t · E) x = b, where t is the mean of A's diagonal and E the unit matrix. Row n of `a` is b, and
-/// becomes x. Returns false if the system is singular. All threads call it. A is factored as L·D·Lᵀ; each step takes a
-/// reciprocal and one barrier, and eliminates in b like in A's rows.
+/// becomes x. Returns false if the system is singular. All threads call it. The matrix is factored as L·D·Lᵀ. Each step
+/// takes a reciprocal and one barrier, and also eliminates the unknown from b.
 __device__ bool solve(double (*a)[kMaxMemory + 1], int n, double epsilon) {
   const int t = static_cast<int>(threadIdx.x);
   double trace = 0;
@@ -43,8 +43,8 @@ __device__ bool solve(double (*a)[kMaxMemory + 1], int n, double epsilon) {
     }
     __syncthreads();
   }
-  // Back substitution: computes x_k from the last to the first, and subtracts it from the earlier rows. By one warp;
-  // each lane has two rows and keeps their x.
+  // Back substitution by one warp: computes x_k from the last to the first, and subtracts its part from the earlier
+  // rows. Each lane works on two rows, and keeps their values in registers.
   if (t < 32) {
     double rest[2] = {t < n ? a[n][t] : 0, t + 32 < n ? a[n][t + 32] : 0};
     const double inverse[2] = {t < n ? 1 / a[t][t] : 0, t + 32 < n ? 1 / a[t + 32][t + 32] : 0};

@@ -18,10 +18,10 @@ namespace {
 constexpr int kThreads = 64;
 constexpr int kAhead = 4;  // blocks whose candidates are being loaded
 constexpr int kLaneBits = 5;
-static_assert(kBeamLanes == 1 << kLaneBits && kUnreachable <= 1 << (32 - kLaneBits));  // both fit in a word
+static_assert(kBeamLanes == 1 << kLaneBits && kUnreachable <= 1 << (32 - kLaneBits));  // a word holds a cost and a lane
 static_assert(kMaxBeamWidth == 8);  // a choice is a byte: five bits of lane, three of parent state
 
-/// The choices at a block, one byte per state, the first state's lowest.
+/// The choices at a block, one byte per state. The lowest byte is the first state's.
 template <int kWidth>
 using Choices = std::conditional_t<kWidth <= 4, std::uint32_t, std::uint64_t>;
 
@@ -176,8 +176,8 @@ __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow
   }
 }
 
-/// Extends and traces the beams of all MCU rows. The rows of Y come first because they are longer. `warps` is per
-/// plane.
+/// Extends and traces the beams of all MCU rows. The rows of Y come first because they are longer. `warps` is the
+/// number of warps for each plane.
 template <int kLanes, int kWidth, bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     beam_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, int warps) {
@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(kWinnerThreads)
 
 template <int kLanes, bool kWeighted>
 auto kernel_for(int width) {
-  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // else enqueue_only_state() does it
+  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // fewer lanes: enqueue_only_state()
   return width <= 2   ? beam_kernel<kLanes, 2, kWeighted>
          : width <= 4 ? beam_kernel<kLanes, 4, kWeighted>
                       : beam_kernel<kLanes, 8, kWeighted>;

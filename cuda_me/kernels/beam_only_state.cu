@@ -1,6 +1,6 @@
 // A beam of one state, computed for all blocks at once instead of one after another (decide/only_state.h). A unit is
-// the four Y blocks of an MCU, or one block of U or V. A joint is one of the few states that the previous unit can
-// leave. A thread block takes an MCU row and computes the choices of each unit for each of its joints. Then one thread
+// the four Y blocks of an MCU, or one block of U or V. A joint is one of the few ways in which the previous unit can
+// end. A thread block takes an MCU row and computes the choices of each unit for each of its joints. Then one thread
 // walks the row from joint to joint. The choices on its path are kept.
 
 #include "cuda_me/kernels/beam.cuh"
@@ -35,7 +35,8 @@ struct RowMemory {
   [[nodiscard]] __device__ __forceinline__ int lambda_of(int unit) const { return kWeighted ? weights[unit] : 0; }
 };
 
-/// The cost of a row so far. MCUs in a row with the same weight are a run: its costs are summed, then converted.
+/// The cost of a row so far. Neighbouring MCUs of equal weight form a run. The costs in a run are added, and their sum
+/// is then converted to the plain weight.
 struct RowCost {
   long long cost = 0;
   long long run = 0;
@@ -76,8 +77,8 @@ __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& fra
   return least;
 }
 
-/// Chooses the lanes of a unit that follows `joint`. `block` is its first block; the earlier blocks lie before it in
-/// memory. Returns the lanes as in RowUnit, and their cost in `cost`.
+/// Chooses a lane for each block of a unit that follows `joint`. `block` points to the unit's first block; the blocks
+/// of the previous unit lie just before it in memory. Returns the lanes as in RowUnit, and their total cost in `cost`.
 template <int kBlocks>
 __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_first, unsigned joint, const DcCosts& dc_costs,
                                               Cost lambda, Cost& cost) {
@@ -126,8 +127,8 @@ __device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int uni
   }
 }
 
-/// Follows the joints through `units` units, stores each unit's, and returns the joint after the last one. Called by
-/// one thread.
+/// Follows the joints through `units` units, starting at `joint`. Stores the joint before each unit, and returns the
+/// joint after the last unit. Called by one thread.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units, unsigned joint) {
   constexpr int kWords = RowUnit<kBlocks>::kJoints / 8;

@@ -12,8 +12,9 @@
 
 namespace c63::cuda {
 
-/// Words of shared memory from one row of a block to the next, and from one block to the next. With these, neither rows
-/// nor columns of a warp's four blocks conflict in a bank.
+/// In shared memory, a row of a block begins kRowWords words after the previous row, and a block begins kBlockWords
+/// words after the previous block. With these distances, neither rows nor columns of a warp's four blocks conflict in a
+/// bank.
 inline constexpr int kRowWords = 9;
 inline constexpr int kBlockWords = 72;
 
@@ -115,7 +116,8 @@ __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, 
   return pack_saturated(sample(0), sample(1), sample(2), sample(3));
 }
 
-/// The DC level of a block. The transform's DC depends only on the sum of the residual, a sum of integers.
+/// The DC level of a block. The DC coefficient depends only on the sum of the residual. The sum is exact, because
+/// residuals are integers.
 __device__ __forceinline__ int dc_level(int residual_sum, const StepQuantizer& quantizer) {
   const float coefficient = scale_coefficient(static_cast<float>(residual_sum), 0, 0);
   return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
@@ -165,7 +167,8 @@ __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numb
 }
 
 /// Adds the inverse transform of column `t` of a block's scaled coefficients to the prediction. `any` is true if the
-/// column has a nonzero level. Without any in the whole warp, returns the prediction. The whole warp takes part.
+/// column has a nonzero level. If no column in the whole warp has one, returns the prediction. The whole warp takes
+/// part.
 __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
   if (!__any_sync(kFullWarp, any)) return prediction;
   int residuals[8];

@@ -11,7 +11,7 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kResident = 4;  // thread blocks per multiprocessor, which limits registers
+constexpr int kResident = 4;  // thread blocks that a multiprocessor must be able to hold; limits the registers
 
 /// The quantizer, code lengths and λ for decisions in a block.
 struct BlockDecisions {
@@ -35,8 +35,8 @@ struct WorkOrder {
   unsigned ends[kClasses];
   std::uint16_t items[kThreads];
 
-  /// Sorts the candidates; the calling thread's has the amount `work`, 0 to 63. All threads call it, and it ends with a
-  /// barrier.
+  /// Sorts the candidates by their amount of work. `work` is that of the calling thread's candidate, 0 to 63. All
+  /// threads call it, and it ends with a barrier.
   __device__ __forceinline__ void put(unsigned work) {
     if (threadIdx.x < kClasses) ends[threadIdx.x] = 0;
     __syncthreads();

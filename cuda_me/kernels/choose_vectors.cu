@@ -1,10 +1,10 @@
 // Chooses each block's vector: its own best one, or its left neighbour's (defined in cpu/cost_search.cpp). A block
 // takes the neighbour's vector if that vector's SAD is smaller than the cost of its own best candidate, bits included.
 //
-// Done block by block, a row would be one chain of SADs. But every vector that blocks take from the left began as some
-// block's own. So each block's own vector is followed to the right, for all blocks at the same time, until a block
-// refuses it or found the same vector itself. This is a walk. The row's choices are then found by jumping from the
-// first block to the end of its walk, and so on.
+// If blocks chose one after another, each would have to wait for the SAD of the previous one. But every vector that
+// blocks take from the left began as some block's own vector. So a walk follows a block's own vector to the right,
+// until a block refuses it or has the same own vector. The walks of all blocks run at the same time. The row's choices
+// are then found by jumping from the first block to the end of its walk, where the next chosen walk begins, and so on.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -35,7 +35,8 @@ struct RowFound {
   [[nodiscard]] __device__ __forceinline__ MotionVector vector(int column) const { return vectors[column * vectors_apart]; }
 };
 
-/// The bytes of shared memory for a row: first without, then with the vectors that the search found.
+/// The bytes of shared memory for a row: walk_bytes() is without the vectors that the search found, row_bytes() with
+/// them.
 [[nodiscard]] constexpr std::size_t walk_bytes(int columns) { return static_cast<std::size_t>(columns) * sizeof(Walk); }
 [[nodiscard]] constexpr std::size_t row_bytes(int columns) {
   return walk_bytes(columns) + static_cast<std::size_t>(columns) * (sizeof(MotionVector) + sizeof(std::uint16_t));

@@ -1,6 +1,7 @@
-// Turns the chosen candidates into levels, reconstruction and the bits of every block. code_frame.cu does so for plain
-// quantization. If repeating the previous picture is cheaper, the reference is copied to the reconstruction, and the
-// bits are not used. So the buffers of pictures alternate as after a coded frame.
+// Turns the chosen candidates into levels, reconstruction and the bits of every block. (Frames with plain quantization
+// are coded by code_frame.cu instead.) If repeating the previous picture is cheaper, the reference is copied to the
+// reconstruction, and the bits are not used. So a chain's two pictures change places after a repeat as after a coded
+// frame.
 
 #include "cuda_me/kernels/frame_segment.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
@@ -109,7 +110,8 @@ __global__ void __launch_bounds__(kErrorThreads)
     repeat_error_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];
   if (!frame.may_repeat) return;
-  // Planes are 256-byte aligned, with zeros in between in both pictures.
+  // Planes are 256-byte aligned, and the bytes between them are zero in both pictures. So whole pictures can be
+  // compared.
   const auto* const a = reinterpret_cast<const uint4*>(frame.job.current);
   const auto* const b = reinterpret_cast<const uint4*>(frame.job.reference);
   const auto chunks = static_cast<unsigned>(layout.picture_bytes / sizeof(uint4));

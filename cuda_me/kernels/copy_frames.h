@@ -15,9 +15,9 @@ struct DeviceCopy {
   std::size_t bytes = 0;
 };
 
-/// Enqueues copies for the frames of a batch, many in one launch. Separate calls of the driver would take the host
-/// longer than the device needs for a small frame. For a large frame, the copy engines are
-/// no faster than the bus.
+/// Enqueues copies for the frames of a batch, many in one launch. For small frames, separate calls of the driver would
+/// take the host longer than the device needs for a frame. For large frames, the copy engines would be slower than this
+/// kernel: they copy within the device no faster than over the bus.
 void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -1,8 +1,8 @@
 // Successive elimination by SAD and vector cost. It works like motion_eliminate_tile.cuh, but adds the vector's cost to
-// each compared candidate, and keeps a list of the best. Let V, k and slack be as in motion_eliminate.cuh, and c the
-// cost of a vector. From 2^k V + c <= SAD + c + slack follows that the bound V + floor(c / 2^k) is at most
-// (SAD + c + slack) / 2^k. If it exceeds this value for the worst cost in the list, the candidate cannot be among the
-// best.
+// each compared candidate, and keeps a list of the best candidates. Let V, k and slack be as in motion_eliminate.cuh,
+// and c the cost of a vector. Because 2^k V + c <= SAD + c + slack, the bound V + floor(c / 2^k) is at most (SAD + c +
+// slack) / 2^k. Let w be the worst SAD + c in the list. A candidate whose bound exceeds (w + slack) / 2^k cannot be
+// among the best.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"
@@ -19,7 +19,8 @@ struct CostSearchShared {
   EliminateShared tile;
   std::uint16_t column_costs[kSquare];  ///< vector costs of the columns of the pass's candidates
   std::uint16_t row_costs[kSquare];
-  /// Lower half: the smaller cost of two rows. Upper half: that of the two rows `kBelow` further down.
+  /// For each pair of rows, the smaller of the two rows' costs. A word holds two of these: the lower half is for one
+  /// pair, the upper half for the pair `kBelow` rows further down.
   std::uint32_t row_pair_costs[kPairs / 2];
   std::uint32_t best[kEliminateBlocks][kMaxFoundVectors];  ///< cost << 16 | (dy + 128) << 8 | (dx + 128), in order
 };
@@ -40,8 +41,8 @@ struct CostPass {
 /// The largest bound that is stored. Larger ones are stored as this value.
 constexpr std::uint32_t kMostBound = 1023;
 
-/// Each bit of a mask is one of a lane's pairs of candidates. Bit b is the pair in row b % 16; if b is 16 or more, the
-/// pair `kBelow` rows further down.
+/// A mask has a bit for each of a lane's pairs of candidates. If b is below 16, bit b is for the pair in row b, and bit
+/// b + 16 for the pair in row b + kBelow.
 struct WidePairs {  // for windows of 32x32 candidates, as in motion_eliminate.cuh
   static constexpr int kHalf = kPairs / 2;
   static constexpr int kBelow = 16;
@@ -78,8 +79,8 @@ template <typename Pairs>
   return bits;
 }
 
-/// The vector costs that are added to the bounds of word p: in each half, the smaller cost of a pair, divided by
-/// 2^shift.
+/// The vector costs that are added to the bounds of word p. Each half of the word is the smaller cost of its pair,
+/// divided by 2^shift.
 template <typename Pairs>
 [[nodiscard]] __device__ __forceinline__ std::uint32_t pair_costs(const CostPass& pass, unsigned lane, unsigned p, int shift) {
   const unsigned row = Pairs::row(lane, p);

@@ -45,7 +45,8 @@ struct FrameState {
 struct FrameReport {
   FrameTotals totals;
   FrameMoments moments;
-  /// When one segment was written, by the device's clock; others may end slightly later.
+  /// About the time when the scan was written, by the device's clock. The last segment's warp reports it; other warps
+  /// may end slightly later.
   unsigned long long writing_ends = 0;
   unsigned long long scan_bits = 0;     ///< bits of the scan before byte stuffing and padding
   unsigned long long scan_bytes = 0;    ///< bytes of the finished scan
@@ -67,23 +68,23 @@ struct ScanParts {
 using QuantizerTable = std::array<StepQuantizer, kPlanes * 64>;
 [[nodiscard]] QuantizerTable make_quantizer_table(const QuantizationTables& tables);
 
-/// The value that marks a block as predicted from zero. No search returns it.
+/// The value that marks a block whose prediction is zero. No search returns it.
 [[nodiscard]] C63_HD constexpr MotionVector no_vector() { return {-128, -128}; }
 
 /// One frame of one chain. Pointers are to device memory; `coded` and `report` are to mapped host memory.
 struct CodingJob {
   const std::uint8_t* current = nullptr;    ///< picture
-  const std::uint8_t* reference = nullptr;  ///< picture; null: a key frame, predicted from zero
+  const std::uint8_t* reference = nullptr;  ///< picture; null: a key frame, whose prediction is zero
   std::uint8_t* reconstruction = nullptr;   ///< picture; not the reference
   std::uint8_t* prediction = nullptr;       ///< picture; may be null
   const StepQuantizer* quantizers = nullptr;    ///< a QuantizerTable
-  /// One per block, from the search; not read in key frames. Coding replaces the entry of each block without a coded
-  /// vector by the vector with which the block was predicted.
+  /// One vector per block, from the search; not read in key frames. Coding replaces the entry of each block without a
+  /// coded vector by the vector with which the block was predicted.
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;              ///< one per block; not read in key frames
   /// One flag per block, 1: coded without a vector; null: no flag is set; null in key frames.
   const std::uint8_t* unpredicted = nullptr;
-  /// The vectors with which blocks without a coded vector are predicted; null: they are predicted from zero.
+  /// The vectors with which to predict blocks without a coded vector. If null, the prediction of these blocks is zero.
   const MotionVector* inherited = nullptr;
   ScanParts scan;
   FrameState* state = nullptr;

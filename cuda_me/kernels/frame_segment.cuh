@@ -11,10 +11,10 @@
 namespace c63::cuda {
 
 inline constexpr int kSegmentThreads = kBlocksPerSegment * 8;
-/// Levels from one block to the next in shared memory. A warp reads eight levels of each of four blocks; the padding of
-/// 8 keeps them in different banks.
+/// The distance between the levels of neighbouring blocks in shared memory, in levels. A warp reads eight levels of
+/// each of four blocks; the padding of 8 keeps them in different banks.
 inline constexpr int kLevelsApart = 64 + 8;
-/// Thread blocks that a multiprocessor must be able to hold, which limits registers.
+/// The number of thread blocks that a multiprocessor must be able to hold. It limits the registers per thread.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr int kResidentSegments = 2;  // sm_75 holds 1024 threads
 #else
@@ -77,8 +77,8 @@ __device__ __forceinline__ void clear_totals(SegmentMemory& memory) {
   }
 }
 
-// Both functions add a segment's sums to the frame's. Called by one thread, after all threads have added to the
-// segment's.
+// Both functions add a segment's sums to the frame's sums. One thread calls them, after all threads have added to the
+// segment's sums.
 
 __device__ __forceinline__ void add_errors(const SegmentMemory& memory, FrameState& state) {
   FrameTotals& totals = state.totals;
@@ -93,8 +93,9 @@ __device__ __forceinline__ void add_bits(const SegmentMemory& memory, FrameState
   atomicAdd(&totals.chroma_bits, static_cast<unsigned long long>(memory.coefficient_bits[1]));
 }
 
-/// Writes a row of a reconstructed block, and of its prediction unless `keeps_prediction`. Returns the block's squared error
-/// over its coded samples. The whole warp takes part.
+/// Writes a row of a reconstructed block. Also writes the row of its prediction if the job has a picture for it. A
+/// repeat sets `keeps_prediction`: the prediction of the previous frame then stays in place. Returns the block's
+/// squared error over its coded samples. The whole warp takes part.
 __device__ __forceinline__ unsigned int store_block(const FrameLayout& layout, const CodingJob& job, const Work& work,
                                                     const BlockRows& rows, uint2 reconstruction,
                                                     bool keeps_prediction = false) {

@@ -13,7 +13,7 @@
 
 namespace c63::cuda {
 
-/// The search kernels, each a step from the one before. All find the same vectors and SADs.
+/// The search kernels, each based on the one before. All find the same vectors and SADs.
 enum class MotionKernel {
 #define C63_MOTION_KERNEL(kernel, name, text, make) kernel,
 #include "cuda_me/kernels/motion_kernels.inc"

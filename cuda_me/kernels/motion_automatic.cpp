@@ -51,7 +51,7 @@ class AutomaticSearch final : public MotionSearch {
   MotionSearch& chosen(int choice) override { return *searches_[static_cast<std::size_t>(choice)]; }
 
  private:
-  static constexpr std::size_t kTimed = 4;    ///< timed calls per round; each kernel's first one warms it up
+  static constexpr std::size_t kTimed = 4;    ///< timed calls per round; each kernel's first call only warms it up
   static constexpr std::size_t kRound = 256;  ///< calls
 
   void read_time() {

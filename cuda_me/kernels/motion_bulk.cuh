@@ -64,7 +64,7 @@ template <int kColumns>
 __device__ __forceinline__ std::uint32_t squares_outside(const MotionJob& job, int column, int row) {
   constexpr int kRange = BulkShape<kColumns>::kRange;
   static_assert(kRange % 8 == 0 && kRange <= 16);
-  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return 0;  // not used
+  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return 0;  // no such block
   const SearchWindow window = search_window(column, row, job.width, job.height, kRange);
   const auto square = [](int position, int block) { return (position - block * kBlockSize + kRange) / 8; };
   const int x = (1 << square(window.right, column)) - (1 << square(window.left, column));
@@ -169,7 +169,8 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
   }
 }
 
-/// Makes the copy of a window shifted by `shift` bytes, 1 to 3. One warp calls it, or each of kHelpers warps.
+/// Makes the copy of a window that is shifted by `shift` bytes, 1 to 3. Called by kHelpers warps, numbered by `helper`
+/// from 0. Each of them makes its part of the copy; a single warp (kHelpers 1) makes all of it.
 template <int kColumns, int kHelpers>
 __device__ __forceinline__ void make_copy(BulkStage& stage, int shift, int helper) {
   using Shape = BulkShape<kColumns>;

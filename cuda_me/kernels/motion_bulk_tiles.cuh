@@ -31,7 +31,8 @@ struct BulkShape {
   static constexpr int kRows = kBulkTurns * kTurnRows;              ///< rows of blocks per tile
   static constexpr int kWindowRows = kRows * kBlockSize + kSpan - 1;
   static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box's row before the window
-  /// How many times each lane of a maker copies 16 bytes. In all, that is slightly more than the window.
+  /// The number of 16-byte units that each lane of a maker copies. In total, a maker copies slightly more than the
+  /// window.
   static constexpr int kMakerTurns = (kWindowRows * kBulkPitch / 16 + kWarp - 1) / kWarp;
   static constexpr int kCopyBytes = kMakerTurns * kWarp * 16 + 128;
   static constexpr int kCurrentRows = kRows * kBlockSize;
@@ -50,11 +51,12 @@ struct alignas(128) BulkJob {
   bool narrow = false;        ///< kColumns is 4
 };
 
-/// The cost of `turns` turns. A turn of range 16 costs 2, because it has twice the candidates.
+/// The cost of `turns` turns. A `narrow` turn (range 8) costs 1. A turn of range 16 costs 2, because it has twice the
+/// candidates.
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turn_cost(std::uint32_t turns, bool narrow) {
   return turns << (narrow ? 0 : 1);
 }
-/// The number of turns that begin within a cost.
+/// The number of equal turns, one after another, that begin before their total cost reaches `cost`.
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turns_within(std::uint32_t cost, bool narrow) {
   return narrow ? cost : (cost + 1) >> 1;
 }
@@ -68,7 +70,7 @@ struct BulkBatch {
 
 /// The place of a tile.
 struct BulkPlace {
-  int which = 0;             ///< job
+  int which = 0;             ///< index of the job
   std::uint32_t column = 0;  ///< column of tiles
   std::uint32_t turn = 0;    ///< the tile's first turn in the column
   std::uint32_t turns = 0;   ///< up to kBulkTurns; 0: no tile is left
@@ -89,7 +91,8 @@ class BulkShare {
     if (index == job.turns * job.columns) {  // all turns of this job belong to earlier shares
       ++place_.which;
     } else {
-      // By rows of tiles: tiles at the plane's left and right take longer, and this spreads them over all shares.
+      // Shares take the tiles row by row. Tiles at the plane's left and right take longer, and this order spreads them
+      // over all shares.
       const std::uint32_t row = index / (kBulkTurns * job.columns);
       index -= row * kBulkTurns * job.columns;
       top_ = row * kBulkTurns;

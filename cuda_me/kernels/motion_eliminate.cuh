@@ -77,7 +77,8 @@ __device__ __forceinline__ CurrentSquare current_square(std::uint32_t sum, const
   return {static_cast<std::uint32_t>(clamped >> scale.shift), static_cast<std::uint32_t>(max(dropped, most - dropped))};
 }
 
-/// The samples x..x+7, from a window of words of four samples, or from a window with two such words side by side.
+/// The samples x to x+7. A window has one element for each x: either a word with the four samples from x on, or two
+/// words with all eight.
 __device__ __forceinline__ uint2 eight_samples(const std::uint32_t* word) { return {word[0], word[4]}; }
 __device__ __forceinline__ uint2 eight_samples(const uint2* words) { return *words; }
 
@@ -174,8 +175,8 @@ __device__ __forceinline__ PairSads pair_sads(const Word* from, const uint4 (&cu
   return {upper, lower};
 }
 
-/// Lower half: the smaller bound V of a pair of candidates, whose sums are at `from`. Upper half: the same for the pair
-/// `kBelow` rows further down.
+/// Returns the smaller bounds V of two pairs of candidates. The lower half of the word is for the pair whose sums are
+/// at `from`, the upper half for the pair `kBelow` rows further down.
 template <int kBelow>
 __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, std::uint32_t bytes) {
   constexpr int kOffset = kBelow * kWordColumns;
@@ -185,12 +186,13 @@ __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, 
   return __vminu2(upper, lower);
 }
 
-/// Finds a lane's pair with the smallest bound, 0 to 1023. A pair is named by its bit: 2p for the lower half of word p,
-/// 2p + 16 for the upper half.
+/// Finds a lane's pair with the smallest bound, 0 to 1023, in words that each hold the bounds of two pairs. The result
+/// is the pair's bit: 2p for the lower half of word p, 2p + 16 for the upper half.
 class MostPromising {
  public:
   __device__ __forceinline__ MostPromising() {
-    // Hides the constant: the compiler must multiply, as a shift would use the differences' pipe.
+    // Hides the constant 64 from the compiler. Otherwise it would shift instead of multiplying, and shifts use the same
+    // pipe as the absolute differences.
     asm("" : "+r"(room_));
   }
   /// Adds word p of the bounds. Called with p = 0, 1, 2 and so on, an even number of times.
@@ -252,7 +254,7 @@ struct CurrentBlock {
 };
 
 /// Returns the smallest key of a block's candidates. Candidates with a SAD above `known_sad` may be omitted. `words`
-/// and `sums` point to those of the pass's first candidate.
+/// and `sums` point to the elements of the pass's first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std::uint32_t* sums,
                                                    const CurrentBlock& block, const AllowedCandidates& allowed,

@@ -3,11 +3,14 @@
 // Successive elimination with Hopper's bulk tensor copies, for a range of 16. One thread block stays on each multiprocessor and
 // takes every gridDim-th tile.
 //
-// All work on its tiles is one queue of items. A warp that is free takes the next item. A tile's items are, in this
-// order: the words of its window (eight rows per item) and the preparation of its current blocks, the bytes A (half the
-// rows of a group of columns per item), and the search (one block per item). A tile is prepared while the tile two
-// before it is searched. An item waits for the items that it needs, which are always earlier in the queue. So no warp
-// is reserved for one kind of work, all warps prepare the first tile, and a slow block delays no other.
+// All work on its tiles is one queue of items. A warp that is free takes the next item. These are the items of a tile,
+// in order:
+//   1. the preparation of its current blocks (one item), and the words of its window (eight rows per item)
+//   2. the bytes A (half the rows of a group of columns per item)
+//   3. the search (one block per item)
+// A tile is prepared while the tile two before it is searched. An item waits for the items that it needs, which are
+// always earlier in the queue. So no warp is reserved for one kind of work, all warps prepare the first tile, and a
+// slow block delays no other.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_eliminate.cuh"
@@ -113,7 +116,8 @@ __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const Queu
   copy_box(box.current, job.current, x, y, arrived);
 }
 
-/// Builds eight rows of words. A lane writes the words of two samples at a time. Three steps of a warp cover two rows.
+/// Builds eight rows of words. A lane writes the words of two samples at a time. A warp needs three such writes for two
+/// rows.
 __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, unsigned item) {
   constexpr unsigned kWritesARow = kBoxColumns / 2;  // the last two of a row are skipped
   constexpr unsigned kWordsARow = kBoxColumns / 4;
@@ -241,9 +245,10 @@ struct QueueItem {
   std::uint32_t item;
 };
 
-/// The number of search items of a tile before the first items of the tile ahead. A barrier can only tell its current
-/// phase from the one before. So no warp may wait for a box's next content while another warp still uses the box. The
-/// items between the two depend on that warp's item, so they must be enough to occupy all warps.
+/// The number of a tile's search items that come before the first items of the tile kTilesAhead later, which loads the
+/// same box. A barrier can tell its current phase only from the one before. So no warp may wait for a box's next
+/// content while another warp still uses the old content. All items of the old tile in between wait for that other
+/// warp. They must be enough to hold up all warps, so that none takes an item of the new tile.
 inline constexpr std::uint32_t kSearchFirst = kSearchItems / 2 + 1;
 static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst >= kQueueWarps);
 

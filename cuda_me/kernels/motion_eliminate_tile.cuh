@@ -173,7 +173,7 @@ struct EliminateTile {
 /// A block of a tile in one pass. Its first candidate is at the vector (first_dx, first_dy).
 struct EliminateBlock {
   int index;                  ///< in the tile
-  const std::uint32_t* words;  ///< of the first candidate
+  const std::uint32_t* words;  ///< points to the word of the first candidate
   const std::uint32_t* sums;
   CurrentBlock current;
   AllowedCandidates allowed;

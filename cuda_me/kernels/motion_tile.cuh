@@ -1,14 +1,13 @@
 #pragma once
 
 // The register-tile search. A warp takes a pair of horizontally adjacent blocks. For each of the two blocks, a lane has
-// a tile of kColumns x 4 candidates. It has every fourth dx, so that one byte-shifted copy of the window serves all of
-// them without shifts. It has four consecutive dy, so that a loaded row serves four candidates. The two blocks are 8
-// bytes apart, so the same three 16-byte loads per row serve both.
-//
+// a tile of kColumns x 4 candidates. These have every fourth dx, so the lane reads all of them from one byte-shifted
+// copy of the window, without shifting. They have four consecutive dy, so a loaded row serves four candidates. The two
+// blocks are 8 bytes apart, so the same three 16-byte loads per row serve both.
 //   lane = row group * 4 + byte shift;  dx = first + shift + 4 k, k < kColumns;  dy = first + 4 * group + j, j < 4
 //
 // kColumns 8: 32x32 candidates, all lanes for one pair. kColumns 4: 16x16 candidates (chroma), half a warp per pair.
-// Larger ranges take several passes, each over such a square of candidates.
+// Larger ranges take several passes, each over a square of this size.
 //
 // Shared memory holds four copies of the window; copy s is shifted s bytes left. Rows are 48 bytes apart, and a copy is
 // an odd number of 16-byte units. A 16-byte load is done for eight lanes at a time: two groups of rows and four copies.
@@ -23,7 +22,7 @@ inline constexpr int kTileThreads = kTileWarps * kWarp;
 inline constexpr int kTileResident = 6;  ///< thread blocks per multiprocessor
 inline constexpr int kTileShifts = 4;
 inline constexpr int kTileDy = 4;      ///< candidates below each other that a lane has
-inline constexpr int kSweepDy = 2;     ///< of these, at a time; fewer need fewer registers, so more warps fit
+inline constexpr int kSweepDy = 2;     ///< candidates of these that are compared at a time; few, to save registers
 inline constexpr int kTilePitch = 48;  ///< bytes of a window row
 inline constexpr int kTilePair = 2 * kBlockSize;
 
@@ -188,9 +187,10 @@ struct IntegerMinimum {
   }
 };
 
-/// Finds the same in floating point. Integer minima use the pipe of the absolute differences; floating point does not.
-/// A sum's bits, read as a denormal, are sum * 2^-149. Scaled by 2^119, and with the candidate's index below, this is
-/// the exact 24-bit number sum * 2^-30 + index * 2^-40. min(a, b) = a - saturate(a - b), and every step is exact.
+/// Finds the same minimum as IntegerMinimum, in floating point. Integer minima use the pipe of the absolute
+/// differences; floating point does not. A sum's bits, read as a denormal, are sum * 2^-149. This is scaled by 2^119,
+/// and the candidate's index is added in the lower bits. The result is the exact 24-bit number sum * 2^-30 + index *
+/// 2^-40. min(a, b) = a - saturate(a - b), and every operation is exact.
 struct FloatMinimum {
   static constexpr float kScale = 0x1p119F;
   static constexpr float kStep = 0x1p-40F;
@@ -222,8 +222,9 @@ __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int c
   return bits;
 }
 
-/// Computes the SADs of a lane's candidates for both blocks of its pair: kSweep candidates below each other, the first
-/// one kLead bytes after `window`. The pitch of the window is kPitch, that of the pair kCurrentPitch.
+/// Computes the SADs of a lane's candidates for both blocks of its pair, in kSweep consecutive rows of candidates. The
+/// first candidate is kLead bytes after `window`. Rows of the window are kPitch bytes apart, rows of the pair of blocks
+/// kCurrentPitch bytes.
 template <int kColumns, int kSweep, int kLead, int kPitch, int kCurrentPitch>
 __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std::uint8_t* current,
                                           std::uint32_t (&left)[kSweep][kColumns],
@@ -273,8 +274,8 @@ template <int kColumns, typename Minimum>
 __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& tile_job, std::uint32_t tile) {
   using Shape = TileShape<kColumns>;
   const MotionJob& job = tile_job.job;
-  // Divides by the reciprocal, which may give a quotient that is one too high. The reciprocal of 1 does not fit in 32
-  // bits.
+  // Divides by multiplying with the reciprocal. The quotient may be one too high. The reciprocal of 1 does not fit in
+  // 32 bits.
   std::uint32_t tile_row = tile_job.pairs == 1 ? tile : __umulhi(tile, tile_job.reciprocal);
   int pair = static_cast<int>(tile - tile_row * static_cast<std::uint32_t>(tile_job.pairs));
   if (pair < 0) {

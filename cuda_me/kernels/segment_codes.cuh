@@ -19,7 +19,7 @@ struct BlockHead {
   int dc_difference = 0;
 };
 
-/// The lengths of a block's codes, in bits: flags and vector, and all.
+/// The number of bits in a block's codes: in its flags and vector (`motion`), and in all its codes.
 struct BlockLength {
   int motion = 0;
   int all = 0;
@@ -75,7 +75,7 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
   std::uint32_t high = 0;
   for_8([&](auto j) {
     const unsigned ballot = __ballot_sync(kFullWarp, levels[j * 8 + t] != 0);
-    // This block's byte of the ballot becomes byte j of its mask.
+    // The ballot has one byte per block. This block's byte becomes byte j of its 64-bit mask of nonzero levels.
     constexpr unsigned kPlace = j % 4 * 4;
     constexpr unsigned kKeep = (0x3210U & ~(0xFU << kPlace)) | 4U << kPlace;
     std::uint32_t& half = j < 4 ? low : high;
@@ -150,7 +150,7 @@ __device__ __forceinline__ SegmentPlace place_in_segment(const SegmentMemory& me
   return {start + (block % 2 == 0 ? 0 : first), __shfl_sync(kFullWarp, end, 31)};
 }
 
-/// The index in SegmentMemory::dc of the DC level that a block's DC level is coded relative to.
+/// A block's DC level is coded as a difference. Returns the index in SegmentMemory::dc of the level that is subtracted.
 __device__ __forceinline__ int dc_before(int block, int sub) {
   if (sub >= 1 && sub <= 3) return kCarriedBlocks + block - 1;  // the previous Y block
   if (block < kBlocksPerMcu) return sub == 0 ? 0 : sub - 3;     // carried from the previous segment

@@ -30,7 +30,7 @@ __device__ __forceinline__ void transform_line(const int (&in)[8], int rounding,
     sums[j] = in[j] + in[7 - j];
     differences[j] = in[j] - in[7 - j];
   }
-  // The even outputs have the same symmetry in the sums.
+  // The sums have the same symmetry: outputs 0 and 4 depend on sums of two of them, outputs 2 and 6 on differences.
   const int even[2] = {sums[0] + sums[3], sums[1] + sums[2]};
   const int odd[2] = {sums[0] - sums[3], sums[1] - sums[2]};
   out[0] = (even[0] + even[1]) * weight(0, 0) + rounding;
@@ -60,7 +60,8 @@ constexpr bool weights_are_symmetric() {
 }
 static_assert(weights_are_symmetric());
 
-/// Twice the change of output i if all inputs grow by half a sample. It is 0 except for output 0.
+/// The sum of the weights of output i, which is 0 except for output 0. If all inputs grow by half a sample, the output
+/// grows by half of this sum.
 constexpr int sum_of_weights(int i) {
   int sum = 0;
   for (int j = 0; j < 8; ++j) sum += weight(j, i);
@@ -130,7 +131,8 @@ __global__ void __launch_bounds__(kThreads)
     for_8([&](auto i) { in[i] = byte_of_row(current, i) - byte_of_row(prediction, i); });
     int residual_sum = row_sum - sum_of_bytes(prediction);
     int residual_squares = row_squares + products_of_bytes(prediction, prediction) - 2 * products_of_bytes(current, prediction);
-    // The inputs are half of half_samples(), so one bit less is shifted out.
+    // The inputs are whole samples, half as large as the numbers that half_samples() gives. So one bit less is shifted
+    // out.
     transform_line(in, 1 << (kRowShift - 2), out);
     out[0] += predicted ? 0 : sum_of_weights(0) / 2;
     for_8([&](auto i) { numbers[t * kRowWords + i] = out[i] >> (kRowShift - 1); });

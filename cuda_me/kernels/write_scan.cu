@@ -2,7 +2,7 @@
 //
 // A byte belongs to the segment in which it starts. The scan ends as the course encoder's flush ends it (bitstream.md,
 // "flush"). Let T be the last 32 bits. If T is 0, an unfinished byte is dropped. Otherwise an unfinished byte is filled
-// up; if there is none, a zero byte is added.
+// up with zero bits; if there is none, a zero byte is added.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"
@@ -19,7 +19,7 @@ constexpr int kWarps = kThreads / 32;
 struct SegmentBytes {
   const std::uint32_t* words = nullptr;  ///< the segment's words
   int bits = 0;                          ///< the segment's length
-  int first_bit = 0;                     ///< where the segment's first own byte starts
+  int first_bit = 0;                     ///< the bit at which the first byte that belongs to the segment starts
   int bytes = 0;
   std::uint32_t next = 0;  ///< the first bits of the next segment; 0 for the last segment
 };
@@ -33,7 +33,7 @@ __device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, 
   return __funnelshift_l(low, high, static_cast<unsigned>(position) & 31U);
 }
 
-/// The four bytes from byte `index` on, the first one on top.
+/// The four bytes from byte `index` on. The first byte is in the highest bits.
 __device__ __forceinline__ std::uint32_t four_bytes(const SegmentBytes& s, int index) {
   const int position = s.first_bit + index * 8;
   std::uint32_t bits = bits_of_segment(s, position);

@@ -25,9 +25,9 @@ __global__ void __launch_bounds__(kFlowThreads)
   flow[block] = {found.vector, passed_share(found.squared_error, lambda)};
 }
 
-/// Adds a part to a block's importance. All blocks within reach of a vector may be predicted from this block, in
-/// several frames. The sum of that many small parts does not overflow 32 bits. Large parts are not added if the sum has
-/// reached its limit.
+/// Adds a part to a block's importance. The sum cannot overflow 32 bits. All blocks within reach of a vector may be
+/// predicted from this block, in several frames, but even that many parts below kSmall do not overflow. Larger parts
+/// are not added if the sum has reached its limit.
 __device__ __forceinline__ void add_part(std::uint32_t* importance, std::uint32_t part) {
   constexpr std::uint32_t kSmall = 1 << 16;
   static_assert(std::uint64_t{33} * 33 * kMostFramesBack * kSmall < (std::uint64_t{1} << 31));

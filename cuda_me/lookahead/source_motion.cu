@@ -90,7 +90,9 @@ class Descent {
         current_(current),
         reference_(reference) {}
 
-  /// Starts at the best of the zero vector and of the other vectors that exist, in the order of the parameters.
+  /// Starts at the cheapest of the zero vector and the parameters' vectors that exist and may be taken. Of equally
+  /// cheap vectors, the zero vector wins, otherwise the first in the order of the parameters. The zero vector's cost is
+  /// reduced by kStillBonus.
   __device__ __forceinline__ void begin(MotionVector hint, MotionVector left, bool has_above, MotionVector above, bool has_right,
                                         MotionVector above_right) {
     const MotionVector own = which() == 1   ? hint
@@ -114,8 +116,8 @@ class Descent {
     keep(smallest);
   }
 
-  /// Makes steps of 2, then steps of 1. The vectors at both distances are compared at once: mostly no step of 2 is
-  /// better, and then the result for distance 1 is already known.
+  /// Moves the best vector by two samples as long as that is better, then by one sample. Vectors at both distances are
+  /// compared at once: mostly no vector at distance 2 is better, and then the results for distance 1 are already known.
   __device__ __forceinline__ void go_down() {
     std::uint32_t near = 0;
     bool is_known = false;
@@ -166,8 +168,9 @@ class Descent {
     }
     return sum_of_lanes<kLanes>(sad);
   }
-  /// The key of the lane's vector around the best one: at distance 2 (only if `both`) or 1. The key is kNoCandidate if
-  /// it may not be taken.
+  /// The key of the lane's vector next to the best one. Half of the lanes compare vectors at distance 2, but only if
+  /// `both`; the others compare vectors at distance 1. The key is kNoCandidate if the vector is not compared or may not
+  /// be taken.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t ring_key(bool both) {
     const int away = which() < kRing ? 2 : 1;
     const int x = x_ + away * ring_x(which() % kRing);

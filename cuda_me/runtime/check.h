@@ -14,8 +14,8 @@ void check(cudaError_t status, const char* what);
 /// Returns true if this process cannot use the device any more after the error.
 [[nodiscard]] bool is_sticky(cudaError_t status) noexcept;
 
-/// Sets the function that is told of failed releases in destructors, which cannot throw. It must not throw. By default,
-/// failures are only counted.
+/// Sets the function that is told of failed releases in destructors, which cannot throw. The function must not throw
+/// either. By default, failures are only counted.
 using ReleaseFailureHandler = void (*)(const char* what, const char* reason) noexcept;
 void set_release_failure_handler(ReleaseFailureHandler handler) noexcept;
 /// The number of failed releases in this process.

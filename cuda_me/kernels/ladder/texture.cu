@@ -1,4 +1,4 @@
-// Like packed.cu, but the window is not copied to shared memory: words are read through a texture, and its cache holds
+// Like packed.cu, but the window is not copied to shared memory. Words are read through a texture, whose cache holds
 // the window.
 
 #include <map>

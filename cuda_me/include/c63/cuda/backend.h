@@ -19,7 +19,8 @@ enum class UploadMode {
 /// Says which GPUs encode, and how.
 struct CudaBackendOptions {
   std::vector<int> devices = {};            ///< GPUs by CUDA's index; empty: the first usable one
-  /// The GPUs' numbers in descriptions, for programs that hide other GPUs from CUDA; empty: CUDA's index.
+  /// The numbers of `devices` in descriptions; empty: CUDA's indices. For programs that hide some GPUs from CUDA,
+  /// because CUDA then numbers only the others.
   std::vector<int> numbers = {};
   std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
   UploadMode upload = UploadMode::frame;
@@ -46,7 +47,7 @@ struct CudaBackendOptions {
 [[nodiscard]] std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options = {});
 
 /// Makes the first GPU of the options join encodes that other devices have begun (c63/joining_device.h). This call does
-/// not start the GPU's driver. The first encode for which a GPU is worth it does.
+/// not start the GPU's driver. The driver starts when an encode has enough work left to gain from the GPU.
 [[nodiscard]] std::shared_ptr<JoiningDevice> make_joining_device(const CudaBackendOptions& options = {});
 
 /// Returns the device memory of a chain in bytes. Let P be the bytes of a picture (3/2 of the product of W and H, each
@@ -65,8 +66,8 @@ struct CudaBackendOptions {
 ///   N·F + C·(B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
 /// N is the number of input frames through which all frames are read: the smaller of 48 MiB / F and 6·C, but at least
 /// two. The other terms are weights and quantizers, and the coded bytes of three frames per chain. With preset best,
-/// each chain takes F + B / 6 more. Each of these takes 3·F more per chain: keep_reconstruction or ssim,
-/// keep_prediction, and ssim.
+/// each chain takes F + B / 6 more. Each downloaded picture takes 3·F more per chain: the reconstruction (with
+/// keep_reconstruction or ssim), the prediction (with keep_prediction), and the original (with ssim).
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains,
                                                 const CudaBackendOptions& options = {});
 

@@ -10,7 +10,8 @@ namespace c63::cuda {
 /// Says which GPU decodes.
 struct CudaDecoderOptions {
   int device = 0;   ///< CUDA's index
-  /// The GPU's number in the description, for programs that hide other GPUs from CUDA; -1: CUDA's index.
+  /// The GPU's number in the description; -1: CUDA's index. For programs that hide some GPUs from CUDA, because CUDA
+  /// then numbers only the others.
   int number = -1;
 };
 
@@ -26,8 +27,8 @@ struct CudaDecoderOptions {
 /// throws C63-CUDA-MEMORY if not even one frame fits, and Error (device) if the device fails.
 [[nodiscard]] std::shared_ptr<DecodeBackend> open_decoder(const CudaDecoderOptions& options = {});
 
-/// Makes a GPU for DecoderSettings::joining. This call does not start the GPU's driver. The first decode for which a
-/// GPU is worth it does.
+/// Makes a decoder on a GPU for DecoderSettings::joining. This call does not start the GPU's driver. The driver starts
+/// when a decode has enough work left to gain from the GPU.
 [[nodiscard]] std::shared_ptr<JoiningDecoder> make_joining_decoder(const CudaDecoderOptions& options = {});
 
 }  // namespace c63::cuda

@@ -47,8 +47,8 @@ struct DeviceList {
 /// time to see whether they can be used. Never throws because a machine has no GPU or no driver.
 [[nodiscard]] const DeviceList& devices();
 
-/// Returns the same list without opening devices, which takes a quarter of a second each. A device in this list may be
-/// marked usable but fail when it is opened.
+/// Returns the GPUs that devices() lists, but does not open them. Opening takes a quarter of a second each. A GPU that
+/// is marked usable in this list may fail when it is opened.
 [[nodiscard]] const DeviceList& listed_devices();
 
 /// Opens only the device with this index and returns it. Throws Error (device) with ids C63-CUDA-NO-DRIVER,

@@ -44,8 +44,8 @@ class FilterQueue {
   [[nodiscard]] void* scratch(std::size_t bytes);
   /// Returns 1024 bytes of device memory that are zero. Work that changes them must set them to zero again.
   [[nodiscard]] void* zeros() const;
-  /// Returns one of four more streams, 0..3. Its work waits for all work queued so far. After join(), the queue waits
-  /// for the work of all four.
+  /// Returns one of four more streams; `index` is 0 to 3. Work on this stream waits for all work queued so far. After
+  /// join(), the queue waits for the work of all four.
   [[nodiscard]] CUstream_st* fork(int index);
   void join();
 
@@ -109,7 +109,7 @@ enum class ConvolutionVariant {
   tuned,          ///< several outputs per thread from values in registers, 16-byte loads and stores
 };
 
-/// Convolves with `taps` from host memory. Equals the serial form bit for bit.
+/// Convolves with `taps` from host memory. The result equals that of c63::convolve() bit for bit.
 void convolve(FilterQueue& queue, std::span<const double> signal, std::span<const double> taps, std::span<double> out,
               ConvolutionVariant variant = ConvolutionVariant::best);
 void mean_filter(FilterQueue& queue, std::span<const double> signal, int width, std::span<double> out,
@@ -150,7 +150,7 @@ enum class ReductionVariant {
   cub,
 };
 
-// For T = uint8, int32, float and double. The result is one value in device memory.
+// The reductions below exist for T = uint8, int32, float and double. Each result is one value in device memory.
 
 template <typename T>
 void sum(FilterQueue& queue, std::span<const T> values, SumOf<T>* result,
@@ -181,7 +181,7 @@ enum class ScanVariant {
   cub,              ///< CUB, by look-back
 };
 
-// For T = int32, uint32 and double. `out` may be `values`.
+// The scans below exist for T = int32, uint32 and double. `out` may be the same memory as `values`.
 
 template <typename T>
 void inclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> out,
