@@ -21,8 +21,8 @@ struct RacedFile {
 [[nodiscard]] RacedFile race_in_own_process(const std::string& arguments, const std::string& file,
                                             tools::ProcessLimits limits);
 
-/// Throws Error unless all entrants are right. The kind is comparison (C63-RACE-WRONG). If an entrant's process has
-/// refused the file, it is the kind of that process's error (C63-RACE-REFUSED).
+/// Throws Error unless all entrants are right. The kind is comparison (C63-RACE-WRONG). But if an entrant's process has
+/// refused the file, the kind is that of the process's error (C63-RACE-REFUSED).
 void require_all_right(const nlohmann::ordered_json& figures);
 
 [[nodiscard]] nlohmann::ordered_json race_json(const race::Verdict& verdict);

@@ -13,7 +13,7 @@ namespace c63::tools {
 using OpenSource = std::function<std::unique_ptr<FrameSource>()>;
 
 /// Reads the segments of one video, one after another. A seekable source is opened once. Any other source is opened
-/// again only if a segment begins before the frames that were read. Frames between segments are skipped.
+/// again if a segment begins before its next unread frame. Otherwise the frames between two segments are skipped.
 class SegmentSource {
  public:
   explicit SegmentSource(OpenSource open) : open_(std::move(open)) {}
