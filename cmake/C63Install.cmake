@@ -1,4 +1,5 @@
-# Installs the library with its headers, the CMake package c63 and c63.pc. Programs are installed by their own folders.
+# Installs the library with its headers, the CMake package c63 and c63.pc. The programs are installed by the
+# CMakeLists.txt of their folders.
 
 include(CMakePackageConfigHelpers)
 

@@ -64,7 +64,7 @@ if(NOT C63_FFMPEG STREQUAL "OFF")
 endif()
 message(STATUS "c63: FFmpeg input ${C63_HAVE_FFMPEG}")
 
-# Every target of the project links this or c63_cold_options. Neither is exported.
+# Every target of the project links c63_build_options or c63_cold_options. Neither is exported.
 add_library(c63_build_options INTERFACE)
 target_compile_options(c63_build_options INTERFACE
   # A fused multiply-add rounds once, but the format rounds twice, so the bytes would differ. g++ fuses even with

@@ -1,5 +1,5 @@
-# Unity builds of CUDA files. nvcc reads a file's headers four times, and for most of these files that is the longest
-# part. CMake's own unity builds support CUDA only from 3.31 on.
+# Unity builds of CUDA files. nvcc reads the headers of a file four times, and for most of these files that takes most
+# of the compile time. CMake's own unity builds support CUDA only from 3.31 on.
 
 # c63_unite(files_variable name files...): writes a file that includes `files`, and adds it to the variable.
 function(c63_unite files_variable name)
@@ -17,8 +17,8 @@ function(c63_unite files_variable name)
 endfunction()
 
 # c63_unite_cuda(sources_variable differing_variable): replaces the CUDA files in the first variable by files that
-# include eight of them each. Files in the second variable are united separately. Afterwards each variable holds its
-# files to compile.
+# include eight of them each. One separate file includes the files of the second variable, which are also in the first.
+# Afterwards, the first variable holds all files to compile, and the second holds only the separate file.
 function(c63_unite_cuda sources_variable differing_variable)
   set(kernels ${${sources_variable}})
   set(files ${${sources_variable}})

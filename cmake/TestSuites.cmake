@@ -1,5 +1,5 @@
 # Makes one CTest test of each suite of a GoogleTest program, after the program is built. gtest_discover_tests() would
-# make one of each single test, and starting a process takes longer than most tests.
+# make a CTest test of each single GoogleTest test, and starting a process takes longer than most tests.
 #
 # c63_discover_suites(target prefix [cost]): adds tests named prefix/suite. A suite counts as skipped if all its tests
 # were skipped. CTest starts tests with the highest cost first, so that a long test does not run alone at the end.

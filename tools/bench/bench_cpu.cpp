@@ -32,7 +32,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Results are added to it, so that the compiler cannot remove the code that computes them.
+/// Kernels' results are written to `sink`, so that the compiler cannot remove the code that computes them.
 volatile std::uint64_t sink;
 
 /// A kernel to time. One run does `amount` units of work.
@@ -168,7 +168,7 @@ class Scene {
   PredictionVectors previous_;
 };
 
-/// Searches the luma of the scene like the encoder.
+/// Searches the luma of the scene as the encoder does. Returns the sum of the SADs of the vectors that it finds.
 std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   searcher.begin(scene.current(), scene.reference());
   searcher.prepare_rows(0, scene.current().height);
@@ -187,8 +187,9 @@ std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   return total;
 }
 
-/// Returns the mean number of candidates of a luma block: all of them, and those that remain when sums of 4x4 samples
-/// rule candidates out, starting from the best neighbouring vector.
+/// Returns two means per luma block: the number of all candidates, and the number of SADs to compute. A SAD is computed
+/// for each predicted vector, and for each candidate whose lower bound is less than the smallest SAD of the predicted
+/// vectors. The bound comes from sums of 4x4 samples.
 std::pair<double, double> candidates_per_block(const Scene& scene) {
   const PlaneGeometry g = scene.geometry().plane(0);
   std::vector<std::uint16_t> sums(g.samples());
@@ -242,7 +243,8 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
     cases.push_back({what, text, unit, amount, std::move(run), limit, limit_per_unit});
     return &cases.back();
   };
-  // The transform is two passes. Each computes 64 outputs, and each output is eight products and their sum.
+  // Operations per sample. The transform of a block is two passes. Each pass computes 64 outputs, and each output takes
+  // eight products and eight additions.
   constexpr double kTransformOperations = 2.0 * 64 * 16 / 64;
 
   const double differences = candidates * blocks * 64;
@@ -395,7 +397,7 @@ void run(const CpuBenchOptions& options) {
   // The cases take turns, so that a temporary disturbance affects all of them alike.
   for (int round = 0; round <= options.rounds; ++round) {
     for (Case& c : cases) {
-      if (c.level == "scalar" && round > 3) continue;  // they take long, and only show the scale
+      if (c.level == "scalar" && round > 3) continue;  // scalar kernels take long, and serve only for comparison
       const auto start = Clock::now();
       c.run();
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

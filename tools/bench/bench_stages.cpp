@@ -1,5 +1,5 @@
 // c63bench stages: the time per block of each stage of an encode on one thread, for each preset. Kernels are timed by a
-// kernel table whose entries time each call. The whole is timed without that table, by the thread's CPU time.
+// kernel table whose entries time each call. The whole encode is timed without that table, by the thread's CPU time.
 
 #include <oneapi/tbb/task_arena.h>
 
@@ -31,7 +31,7 @@
 namespace c63::bench {
 namespace {
 
-/// Returns a time that takes few cycles to read. The length of a tick is measured elsewhere.
+/// Returns a time stamp in ticks. Reading it takes few cycles. Cycle measures how many ticks a cycle has.
 std::uint64_t ticks() {
 #if defined(__x86_64__)
   return __rdtsc();

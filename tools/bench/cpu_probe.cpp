@@ -102,7 +102,8 @@ __attribute__((target("avx2"))) void floats_ymm() {
   }
 }
 
-/// SSE's mulps overwrites an operand, so moves fill the registers again before. Moves use no execution unit.
+/// SSE's mulps overwrites an operand, so moves fill the registers again before the next products. Moves use no
+/// execution unit.
 void floats_xmm() {
   const __m128 a = _mm_set1_ps(1.0F);
   __m128 s0 = _mm_setzero_ps(), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;

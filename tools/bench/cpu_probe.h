@@ -16,7 +16,7 @@ enum class Limit {
   absolute_differences,  ///< absolute differences of bytes per second, each added to a sum, in registers
   loads,                 ///< bytes loaded per second from the samples that the kernels read
   float_operations,      ///< binary32 products per second, each added to a sum, in registers
-  codes,                 ///< look-ups per second in a table of codes, each where the one before ended
+  codes,                 ///< look-ups per second in a table of codes, each begins where the one before ended
 };
 
 /// A loop that does nothing but one kind of work. Its speed is the ceiling of an instruction set.
@@ -28,7 +28,7 @@ struct CeilingProbe {
   std::function<void()> run;
 };
 
-/// Returns the probes for the instruction sets of this machine. Those of loads read `samples`.
+/// Returns the probes for the instruction sets of this machine. The probes that load bytes read `samples`.
 [[nodiscard]] std::vector<CeilingProbe> ceiling_probes(std::span<const std::uint8_t> samples);
 
 /// Runs `count` dependent additions. Each takes one cycle on all CPUs of interest, so their time gives the clock rate.

@@ -24,8 +24,8 @@ std::vector<T> random_values(std::size_t count) {
 
 inline constexpr std::array<const char*, 3> kByteContents = {"random", "video", "skewed"};
 
-/// Returns bytes for timing histograms. `content` names one of three kinds: random; slowly changing levels with a
-/// little noise; nine of ten equal.
+/// Returns bytes for timing histograms. `content` is one of three kinds: "random"; "video", slowly changing levels with
+/// a little noise; "skewed", where nine of ten bytes are equal.
 inline std::vector<std::uint8_t> bytes_of(const std::string& content, std::size_t count) {
   auto bytes = random_values<std::uint8_t>(count);
   if (content == "skewed") {

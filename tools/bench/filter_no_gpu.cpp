@@ -1,4 +1,4 @@
-// The part for GPUs in a build without CUDA: it measures nothing.
+// Replaces bench_filters_gpu.cpp in a build without CUDA. These functions only print that the build has no CUDA.
 #if !defined(C63_HAVE_CUDA)
 
 #include <cstdio>

@@ -33,14 +33,14 @@ class FilterTable {
   FilterTable(std::string name, const FilterBenchOptions& options);
 
   [[nodiscard]] bool wants(const std::string& utility) const;
-  /// Sets the rate of a copy at a place: bytes per second, read plus written. Later rows of that place are compared
-  /// with it.
+  /// Sets the rate of a copy on one device: bytes per second, read plus written. `where` names the device as in
+  /// FilterRow. Later rows of that device are compared with this rate.
   void set_copy(const std::string& where, double bytes_per_s, double bytes);
   /// Names the library that the rows of a variant call, such as "CUB 3.0.1".
   void set_peer(const std::string& variant, const std::string& peer) { peers_[variant] = peer; }
   void add(FilterRow row);
-  /// Times the serial and the fast variant of a filter on the CPU. `bound`: memory limits it, so it is compared with
-  /// the copy.
+  /// Times the serial and the fast variant of a filter on the CPU. `bound`: memory limits the filter, so its rate is
+  /// compared with the rate of a copy.
   void add_cpu_forms(const std::string& utility, double bytes, bool bound, const std::function<void(FilterForm)>& work);
   void finish() const;
 

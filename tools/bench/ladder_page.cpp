@@ -11,7 +11,7 @@
 #include "io/output_file.h"
 
 namespace c63::tools::ladder_files {
-// Made from tools/bench/page in the build.
+// The build makes these constants from the files in tools/bench/page.
 extern const std::string_view html;
 extern const std::string_view css;
 extern const std::string_view js;
@@ -27,7 +27,7 @@ Error wrong_file() {
           "these are no figures of c63bench me and c63bench cpu (--json), or results of tools/gpu_check and tools/checks/cpu_check"};
 }
 
-/// Returns the CPU's full searches as rows in the form of a GPU's.
+/// Returns the CPU's full searches as rows with the same keys as a GPU's rows.
 ordered_json cpu_rows(const ordered_json& bench) {
   constexpr double kSamples = 64;
   const std::string size = bench.value("size", "352x288");
@@ -45,7 +45,8 @@ ordered_json cpu_rows(const ordered_json& bench) {
                         {"size", size},
                         {"us_per_frame", us},
                         {"absdiff_per_s", differences / (us.at("median").get<double>() * 1e-6)}};
-    // Searches by elimination skip differences, so a share of the ceiling of differences would mean nothing.
+    // A search by elimination does not compute all differences, so its share of the rate of differences would mean
+    // nothing.
     if (name.ends_with("brute") && kernel.contains("share_of_ceiling")) row["share_of_ceiling"] = kernel["share_of_ceiling"];
     rows.push_back(std::move(row));
   }
@@ -62,7 +63,7 @@ std::string ladder_page(const ordered_json& me, const ordered_json& cpu) {
       data["copy_bytes_per_s"] = me.at("bench_filters").at("filter").at("copies").at(0).at("bytes_per_s");
     }
     if (!cpu.is_null()) {
-      const bool checked = cpu.at("kernels").is_object();  // by tools/checks/cpu_check, which names the machine
+      const bool checked = cpu.at("kernels").is_object();  // true for a result of tools/checks/cpu_check
       data["cpu"] = cpu_rows(checked ? cpu.at("kernels") : cpu);
       data["cpu_name"] = checked ? cpu.at("machine").at("cpu") : ordered_json("this machine's");
     }

@@ -16,13 +16,13 @@ struct RacedFile {
 };
 
 /// Starts this program again to race one file. The command line is `arguments`, then `file` and a file for results.
-/// Prints what the process prints. If the process hangs, crashes or refuses the file, the entrant says so. `limits` are
-/// extended by limits on files.
+/// Prints what the process prints. If the process hangs, crashes or refuses the file, the entrant's verdict says so.
+/// This function adds limits on the number and size of files to `limits`.
 [[nodiscard]] RacedFile race_in_own_process(const std::string& arguments, const std::string& file,
                                             tools::ProcessLimits limits);
 
-/// Throws Error unless all entrants are right: comparison (C63-RACE-WRONG), or the kind of error that ended the
-/// entrant's process.
+/// Throws Error unless all entrants are right. The kind is comparison (C63-RACE-WRONG). But if an entrant's process has
+/// refused the file, the kind is that of the process's error (C63-RACE-REFUSED).
 void require_all_right(const nlohmann::ordered_json& figures);
 
 [[nodiscard]] nlohmann::ordered_json race_json(const race::Verdict& verdict);

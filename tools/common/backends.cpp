@@ -69,8 +69,8 @@ cuda::CudaBackendOptions cuda_options(const BackendChoice& choice) {
   return options;
 }
 
-/// Starts to open the GPUs in the background. The driver needs a quarter of a second for each. A GPU's factory waits
-/// until it is open. If the user asked for all GPUs, unusable ones are left out.
+/// Starts to open the GPUs in the background. The driver needs a quarter of a second for each. The factory of a GPU
+/// waits until that GPU is open. If the user asked for all GPUs, unusable ones are left out.
 std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const std::vector<WantedDevice>& devices) {
   std::vector<std::shared_future<void>> opening;
   cuda::CudaBackendOptions options = cuda_options(choice);

@@ -22,7 +22,7 @@ namespace c63::tools {
 struct BackendChoice {
   std::vector<std::string> names = {"auto"};  ///< auto alone, or cpu and cuda
   std::vector<std::string> devices;           ///< GPUs by number, or "all"; empty: the first usable one
-  // Options for a GPU. If one is given, a GPU must be usable.
+  // Options for a GPU. If the user sets any of these three, a GPU must be usable.
   std::optional<std::string> motion_kernel = {};  ///< empty: the fastest kernel
   std::optional<std::string> upload = {};         ///< what is uploaded for each frame: "frame" or "pair"; empty: frame
   std::optional<std::string> launch = {};         ///< how kernels are launched: "auto" or "stream"; empty: auto

@@ -125,8 +125,8 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
 [[noreturn]] void end_by_exception() noexcept {
   int code = kExitInternal;
   try {
-    // The exception may have left a noexcept function: it is then in flight, but cannot be read here. Functions of
-    // libraries that promise not to throw still throw if memory runs out, so that is assumed.
+    // An exception that has left a noexcept function is in flight, but cannot be read here. It is reported as lack of
+    // memory: library functions that promise not to throw still throw if memory runs out.
     const bool is_caught = std::current_exception() != nullptr;
     if (!is_caught && std::uncaught_exceptions() > 0) throw std::bad_alloc();
     Console console;
@@ -138,7 +138,8 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
   exit_without_leftovers(code);
 }
 
-/// Set before main(), because static objects are constructed there and their exceptions cannot be caught.
+/// The handler is set before main(), because constructors of static objects run before main(), and nothing can catch
+/// their exceptions.
 [[maybe_unused]] const std::terminate_handler kDefaultHandler = std::set_terminate(end_by_exception);
 
 /// Returns how many characters must be changed, added or removed to turn one word into the other.

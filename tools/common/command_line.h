@@ -77,7 +77,7 @@ struct Program {
 
 /// Adds the options that every program has.
 void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program);
-/// Parses the command line. Returns an exit code if it only asked for a text, such as --help, which is then printed.
+/// Parses the command line. If it only asks for a text, such as --help, prints the text and returns an exit code.
 /// Throws Error (usage).
 [[nodiscard]] std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::vector<Example>& examples = {});
 

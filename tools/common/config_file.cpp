@@ -81,7 +81,7 @@ std::optional<Error> ConfigFile::fault(const CLI::App& app, const CLI::ParseErro
     const std::string line = setting.line > 0 ? fmt::format("line {}: ", setting.line) : "";
     return Error(ErrorKind::usage, "C63-USAGE", line + what, {.file = app.get_config_ptr()->as<std::string>()});
   };
-  // CLI11 reports a missing file even if it only lacked memory or a file descriptor to open it.
+  // CLI11 also reports a missing file if the file exists, but cannot be opened for lack of memory or file descriptors.
   if (dynamic_cast<const CLI::FileError*>(&error) != nullptr) {
     const auto path = app.get_config_ptr()->as<std::string>();
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

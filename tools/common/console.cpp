@@ -40,7 +40,8 @@ void Console::clear_status() {
 }
 
 void Console::write(std::string_view text) const {
-  // If standard error is closed, nobody can be told. Outputs with data are checked by the code that writes them.
+  // An error is ignored: if standard error is closed, there is no other way to tell the user. Data goes to other files,
+  // and the code that writes them checks for errors.
   std::uint64_t written = 0;
   static_cast<void>(write_all(fd_, bytes_of(text), written));
 }

@@ -6,7 +6,8 @@
 namespace c63::tools {
 
 /// Returns a text as a CSV field. It is quoted if it contains a comma, a quote or a line end. It gets a leading
-/// apostrophe if a spreadsheet would take it for a formula, because file names may come from anywhere. Not for numbers.
+/// apostrophe if a spreadsheet would take it for a formula, because file names may come from anywhere. Do not call it
+/// for numbers, because "-" also begins a formula.
 [[nodiscard]] inline std::string csv_field(std::string_view text) {
   constexpr std::string_view kFormulas = "=+-@\t\r";
   std::string field;

@@ -23,7 +23,7 @@ constexpr std::string_view kFooter =
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded, "
     "6 output not written, 7 out of memory, 8 GPU not usable, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM.\n";
 
-/// Returns how many terminal columns a UTF-8 text takes: its characters.
+/// Returns how many terminal columns a UTF-8 text takes: one for each character.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
@@ -125,7 +125,7 @@ std::string group_of(const CLI::Option& option) { return option.get_group().subs
 
 OptionValue value_of(const CLI::Option& option) {
   if (option.get_expected_max() == 0) return {};
-  // For the choices a and b, CLI11 gives "FORMAT:{a,b}". The text of other checks also follows the colon.
+  // For the choices a and b, CLI11 gives "FORMAT:{a,b}". For other checks, some other text follows the colon.
   const std::string text = option.get_type_name();
   OptionValue value{text.substr(0, text.find(':')), {}};
   const auto open = text.find('{');

@@ -13,7 +13,7 @@ namespace c63::tools {
 
 struct LogSettings {
   std::string level = "info";  ///< lowest level on standard error: trace, debug, info, warn, error or off
-  std::string file;            ///< appended to, with time stamps, from level debug; empty: no file
+  std::string file;            ///< gets lines of level debug and above, with time stamps; empty: no file
 };
 
 /// Creates a program's log. It writes to standard error through the console, and to a file if one is named. Lines read
@@ -22,8 +22,8 @@ struct LogSettings {
                                                        const std::shared_ptr<Console>& console,
                                                        const LogSettings& settings);
 
-/// Creates a log with the destinations of `log`, whose lines do not begin with the program's name. It is for the last
-/// lines of a summary.
+/// Creates a log with the same destinations as `log`. Its lines do not begin with the program's name. It is for the
+/// last lines of a summary.
 [[nodiscard]] std::shared_ptr<spdlog::logger> make_plain_log(const spdlog::logger& log);
 
 /// Writes and closes the file of --log-file, if there is one. Throws Error (output, C63-LOG-FILE) if a line could not

@@ -7,8 +7,8 @@
 
 namespace c63::tools {
 
-/// Finds the item of median value without keeping all of them. Items come one by one, and each that can no longer be
-/// the median is dropped: half of them after the first half, then more and more.
+/// Finds the item with the median value without keeping all items. Items come one by one, and each item that can no
+/// longer be the median is dropped. So at most about half of the items are kept at the same time.
 template <typename Item>
 class MedianKeeper {
  public:

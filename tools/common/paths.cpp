@@ -24,8 +24,8 @@ std::optional<struct stat> status_of(const std::string& path) {
   return fault == 0 ? std::optional(status) : std::nullopt;
 }
 
-/// Returns true if both are the same file, so that two outputs would overwrite each other. Character devices such as a
-/// terminal or /dev/null may take several outputs.
+/// Returns true if both are the same file, so that two outputs would overwrite each other. Returns false for a
+/// character device such as a terminal or /dev/null, because it can take several outputs.
 bool is_same(const struct stat& a, const struct stat& b) {
   return !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }

@@ -92,7 +92,8 @@ class ChildGroup {
 
   [[nodiscard]] pid_t leader() const { return *entry_; }
   void signal(int number) const { ::kill(-*entry_, number); }
-  /// Waits until the leader ends, without reaping it. So its process id, which is the group's, is not used again yet.
+  /// Waits until the leader ends, without reaping it. So no new process can get its process id, which is also the
+  /// group's id.
   void wait() const {
     siginfo_t ended{};
     while (::waitid(P_PID, static_cast<id_t>(*entry_), &ended, WEXITED | WNOWAIT) != 0) {

@@ -30,8 +30,8 @@ struct StopTokens {
   std::stop_token drop = {};  ///< sends SIGKILL
 };
 
-/// Runs `command` with /bin/sh in its own process group, and waits for it. An empty path means /dev/null. Its standard
-/// error is kept in a file in `folder` while it runs. Throws Error (internal) if no process can be started.
+/// Runs `command` with /bin/sh in its own process group, and waits for it. An empty path means /dev/null. While the
+/// command runs, a file in `folder` collects its standard error. Throws Error (internal) if no process can be started.
 [[nodiscard]] ProcessResult run_process(const std::string& command, const std::string& stdin_path,
                                         const std::string& stdout_path, const std::string& folder,
                                         const StopTokens& stops = {}, const ProcessLimits& limits = {});

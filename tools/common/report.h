@@ -28,7 +28,8 @@ struct GlobalMotionTotals {
   [[nodiscard]] double mean_length() const;
 };
 
-/// Keeps values for quantiles: all of the first 2^18, and of more only evenly spaced ones, so that memory is limited.
+/// Keeps values for quantiles. It keeps all values if there are at most 2^18, and otherwise only evenly spaced ones, so
+/// that memory is limited.
 class SampledValues {
  public:
   void add(double value);
@@ -101,8 +102,8 @@ struct EncodeReport {
 [[nodiscard]] std::vector<std::string> timing_table(const EncodeTotals& totals);
 /// "5 runs: median 235.0 fps, 230.1 to 238.2 (spread 3.4 %)"
 [[nodiscard]] std::string runs_line(const std::vector<double>& frames_per_s);
-/// "encoded 300 frames in 1.28 s (235.0 fps), 3380.99 kb/s, 5071489 bytes" `wanted` is the number of frames of the
-/// whole input, if known. The line of a stopped run names it.
+/// "encoded 300 frames in 1.28 s (235.0 fps), 3380.99 kb/s, 5071489 bytes". `wanted` is the number of frames of the
+/// whole input, if known. If the run was stopped, the line also contains that number.
 [[nodiscard]] std::string result_line(const EncodeTotals& totals, const VideoFormat& format,
                                       std::optional<std::int64_t> wanted = {});
 /// "stopped after 82 of 300 frames"

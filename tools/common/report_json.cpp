@@ -81,7 +81,7 @@ ordered_json cap_json(const EncodeReport& report) {
 }  // namespace
 
 ordered_json settings_json(const EncoderSettings& s) {
-  // These options come first, wherever the table has them.
+  // These four options come first in the JSON. The others follow in the order of the table of options.
   ordered_json json = {{"preset", nullptr}, {"tune", nullptr}, {"qp", nullptr}, {"lambda_scale", nullptr}};
   for_each_option(s, [&](const OptionInfo& option, const auto& value) {
     if (option.group == "Measurement") return;

@@ -8,8 +8,8 @@
 
 namespace c63::tools {
 
-/// An output in addition to the main one, which is valid without it. An error ends only this output. It is reported
-/// when all other work is done. `Writer` has commit() and commit_part().
+/// An output in addition to the main output, which stays valid if this one fails. An error ends only this output. It is
+/// reported when all other work is done. `Writer` has commit() and commit_part().
 template <typename Writer>
 class SideOutput {
  public:

@@ -29,7 +29,8 @@ nlohmann::ordered_json parse_without_lists(const std::string& text) {
                              });
 }
 
-/// What is needed from the file. Stream size: an encode report has it in "result", a segment's record at the top level.
+/// The parts of the file that are needed here. `bytes` is the stream's size: an encode report has it in "result", a
+/// segment's record at the top level.
 struct Sidecar {
   std::uint64_t bytes = 0;
   std::optional<FrameRate> rate;

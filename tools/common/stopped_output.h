@@ -6,9 +6,9 @@
 
 namespace c63::tools {
 
-/// Completes an output that a signal has cut short, and returns its file's name. If `replaces`, that is `path`.
-/// Otherwise an older file at `path` stays, and the new file gets another name, which is logged. `Output` has commit()
-/// and commit_part().
+/// Completes an output that a signal has cut short, and returns the name of its file. If `replaces`, the output
+/// replaces any older file at `path`. Otherwise an older file at `path` stays, and the new file gets another name,
+/// which is logged. `Output` has commit() and commit_part().
 template <typename Output>
 std::string commit_stopped(Output& output, const std::string& path, bool replaces, spdlog::logger& log) {
   if (replaces) {

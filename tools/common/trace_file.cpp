@@ -22,7 +22,7 @@ struct Extent {
   TraceSpan::Clock::time_point end;
 
   [[nodiscard]] double ms() const { return Milliseconds(end - start).count(); }
-  /// Returns how many milliseconds of `span` lie within this one.
+  /// Returns how many milliseconds of `span` lie within this extent.
   [[nodiscard]] double ms(const TraceSpan& span) const {
     return std::max(0.0, Milliseconds(std::min(span.end, end) - std::max(span.start, start)).count());
   }

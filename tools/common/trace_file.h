@@ -11,9 +11,10 @@
 
 namespace c63::tools {
 
-/// Returns lines that say where the time of a run went. Each is about one kind of rows of the trace: "loop 352.1 ms:
-/// wait 91.2 %, write 4.5 %, read 4.1 %, submit 0.2 %; 100.0 % named". 100 % is the number of rows times the length of
-/// the run, which begins when the loop's first span, the opening, ends.
+/// Returns lines that say where the time of a run went, such as "loop 352.1 ms: wait 91.2 %, write 4.5 %, read 4.1 %,
+/// submit 0.2 %; 100.0 % named". The trace has rows of three kinds (loop, lanes, threads), and each line is about one
+/// kind. 100 % is the number of rows of that kind times the length of the run. "named" is the share of this time that
+/// has spans. The run begins after the opening, which is the loop's first span.
 [[nodiscard]] std::vector<std::string> trace_lines(std::span<const TraceSpan> spans);
 
 /// Records a run and writes the file of --trace. Does nothing if the path is empty.

@@ -37,8 +37,8 @@ namespace c63::tools {
 /// Gi and Ti are powers of 1024. Upper and lower case are the same. A B may follow. Returns nothing for anything else.
 [[nodiscard]] std::optional<double> quantity_from(std::string_view text);
 
-/// Converts a quantity such as 512MiB to the number. Refuses others, such as "not a number of bytes like 512MiB". CLI11
-/// itself would read negative and too large numbers as huge ones.
+/// Converts a quantity such as 512MiB to a number. Refuses any other text with a message such as "not a number of bytes
+/// like 512MiB", made of `what` and `example`. CLI11 itself would read negative and too large numbers as huge ones.
 [[nodiscard]] CLI::Validator number_of(const std::string& what, const std::string& example);
 
 CLI::Option* add_file_option(CLI::App& app, const std::string& names, std::string& path, const std::string& description,

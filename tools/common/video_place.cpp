@@ -46,7 +46,8 @@ std::optional<double> seconds_of(std::string_view text) {
 
 std::int64_t VideoPlace::frame_at(FrameRate rate) const {
   if (!seconds) return frame;
-  // The 1e-4 makes a time that was printed with six digits lead to its own frame, not to the one before.
+  // A time that was printed with six digits may be slightly too small. The 1e-4 makes sure that it still gives its own
+  // frame, not the frame before.
   return static_cast<std::int64_t>(std::floor(*seconds * rate.value() + 1e-4));
 }
 

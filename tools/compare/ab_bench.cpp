@@ -92,7 +92,8 @@ void AbBench::ask_versions() {
 
 void AbBench::ask_frame_bits(AbPoint& point, const std::string& file) const {
   const std::string answer = folder_.file("frames.txt");
-  // Asks for frames, which come in display order. Packets of raw streams would have no times to sort by.
+  // Asks ffprobe for frames, not for packets. Frames come in display order. Packets of raw streams have no times, so
+  // they could not be sorted.
   const std::string question =
       "ffprobe -v error -select_streams v:0 -show_entries frame=key_frame,pkt_size -of default=noprint_wrappers=1 " +
       shell_quoted(file);
@@ -191,7 +192,7 @@ std::string AbBench::command_of(const AbPoint& point, const std::string& output,
 }
 
 std::string AbBench::result_file(const std::string& output) const {
-  // The encoder may have needed a file name with an extension, so the text may continue after {out}: {out}.mp4.
+  // Some encoders need a file name with an extension, so the user may have written {out}.mp4 in the command.
   if (fs::exists(output)) return output;
   const fs::path wanted(output);
   for (const auto& entry : fs::directory_iterator(wanted.parent_path())) {
@@ -413,7 +414,7 @@ void AbBench::make_pictures_of(std::size_t index) {
                               .height = input.format.height, .limits = options_.limits});
   };
   for (const auto& [number, path] : streams_) {
-    if (number >= result_.points.size()) continue;  // its round was stopped
+    if (number >= result_.points.size()) continue;  // a stop has removed this point
     const AbPoint& point = result_.points[number];
     const Configuration& configuration = result_.configurations[point.configuration];
     if (point.input != index || point.quantizer != configuration.quantizers[configuration.quantizers.size() / 2]) continue;

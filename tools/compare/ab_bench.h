@@ -38,7 +38,8 @@ class AbBench {
   void run_row(std::size_t input, std::size_t row);
   /// Returns false if a stop request ended the run.
   [[nodiscard]] bool run_once(Work& work, bool measured);
-  /// Removes rounds that not all sides have run, beginning at `first_point`.
+  /// Keeps only the first `rounds` rounds of the points from `first_point` on, because not all sides have run the later
+  /// rounds. If `rounds` is 0, removes these points.
   void keep_finished_rounds(std::size_t first_point, std::size_t rounds);
   [[nodiscard]] std::string command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,
                                        std::string& stdout_path) const;

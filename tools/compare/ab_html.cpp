@@ -11,7 +11,7 @@
 
 #if defined(C63_HAVE_CHARTJS)
 namespace c63::tools::report_files {
-// Made in the build from tools/compare/report and Debian's libjs-chart.js.
+// The build makes these constants from the files in tools/compare/report and from Debian's libjs-chart.js.
 extern const std::string_view html;
 extern const std::string_view css;
 extern const std::string_view js;

@@ -11,7 +11,7 @@ struct Configuration {
   std::string text;                     ///< as the user gave it
   bool external = false;                ///< true: a command of another encoder
   std::vector<std::string> quantizers;  ///< the quantizers to measure; one empty string if the side has none to vary
-  /// of another encoder, as it prints it; empty: not known
+  /// the version that another encoder prints for itself; empty: not known
   std::string version = {};
 };
 

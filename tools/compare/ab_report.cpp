@@ -117,7 +117,7 @@ std::string ab_text(const AbResult& r) {
       same += bytes.identical;
       expected = expected && bytes.same_settings;
     }
-    // With different settings, different bytes are normal.
+    // With different settings, different bytes are normal and need no line.
     if (compared > 0 && (expected || same > 0)) text += fmt::format("{}: bytes identical in {} of {} streams\n", pair, same, compared);
   }
   if (r.stopped) text += "Stopped: these are the rounds that were finished.\n";

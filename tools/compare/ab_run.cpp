@@ -73,7 +73,8 @@ void check_command_line(const Session& session, const AbOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-/// Opened before the first run, so that a bad file name is found before hours of runs.
+/// Opens an output; null if there is none. It is called before the first run, so that a bad file name is found before
+/// hours of runs.
 std::unique_ptr<OutputFile> open_output(const std::string& path, Durability durability) {
   return path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability);
 }

@@ -19,7 +19,7 @@ struct Spread {
 /// Needs at least one value. For an even number of values, the median is the mean of the middle two.
 [[nodiscard]] Spread spread_of(std::span<const double> values);
 
-/// How many times as fast one side is as the other, with the 95 % confidence interval if there are at least three
+/// How many times as fast as the anchor a side is, with the 95 % confidence interval if there are at least three
 /// rounds.
 struct Ratio {
   double value = 1;

@@ -60,8 +60,8 @@ struct VideoQuality {
 /// SSIM in dB, as FFmpeg prints it.
 [[nodiscard]] double ssim_db(double ssim);
 
-/// Called for each pair of frames: index, how they differ, reference, other. The video's format and samples are set
-/// already.
+/// Called for each pair of frames with: index, how the frames differ, the video's result so far, the frame of the
+/// reference, the other frame. `format` and `samples` of the result are set before the first call.
 using FramePairVisitor = std::function<void(std::int64_t, const FrameQuality&, const VideoQuality&, std::span<const std::uint8_t>,
                                             std::span<const std::uint8_t>)>;
 

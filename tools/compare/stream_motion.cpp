@@ -38,7 +38,7 @@ FrameMotion StreamMotion::decode(StreamFrame&& coded) {
   frame.index = coded.index;
   const ParsedFrame& parsed = coded.parsed;
   if (parsed.repeat) return frame;
-  // Three pictures, the memory of a decoding task, the source's frame, and the copies that exact search makes.
+  // The memory for three pictures, a decoding task, the source's frame, and the copies that exact search makes.
   const std::uint64_t needed = 9 * parsed.geometry.padded_samples();
   if (needed > limits_.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",

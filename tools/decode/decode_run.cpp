@@ -61,8 +61,8 @@ bool writes_y4m(const DecodeOptions& o) {
 }
 
 /// Sets options.rate, if something depends on it. A c63 stream has no frame rate, so it comes from the user or from the
-/// file next to the stream. If neither has one, options.rate stays empty. Returns a line that tells the user, or
-/// nothing.
+/// file next to the stream. If neither has one, options.rate stays empty. Returns a line that tells the user which rate
+/// is used and why; empty if the user need not know.
 std::string find_rate(DecodeOptions& o, spdlog::logger& log) {
   const bool is_shown = writes_y4m(o) || o.seek.seconds;
   if (o.rate || (!is_shown && o.index.empty())) return {};
@@ -141,8 +141,8 @@ DecodeSummary decode(const Session& session, const DecodeOptions& options, const
   return Decoder(settings).decode_views(*source, take, session.stop);
 }
 
-/// Decodes, and keeps what was written. `notice` is logged after the first frame, so that an error before it is the
-/// only line.
+/// Decodes. If an error ends the decoding, the outputs keep the frames before it. `notice` is logged after the first
+/// frame, so that an error before it is the only line.
 DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& options, DecodeSink& sink,
                               const ErrorPlace& place, const std::string& notice) {
   const auto progress = session.progress(std::nullopt, options.rate.value_or(FrameRate()).value());

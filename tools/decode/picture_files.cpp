@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kMostDigits = 20;
 
-/// Reads the rest of a number's place such as %d or %04d, from `at`, which follows the %. Returns its number of digits
-/// (0 for %d), and the position after it. Returns nothing for anything else.
+/// Reads the rest of a number format such as %d or %04d. `at` is the position after the %. Returns the number of digits
+/// (0 for %d) and the position after the format. Returns nothing for anything else.
 std::optional<std::pair<int, std::size_t>> digits_at(const std::string& pattern, std::size_t at) {
   int digits = 0;
   std::size_t end = at;
@@ -28,8 +28,8 @@ std::optional<std::pair<int, std::size_t>> digits_at(const std::string& pattern,
   return std::pair(digits, end + 1);
 }
 
-/// Returns the name of the picture with this number, and how many places such as %d the pattern has. Returns nothing if
-/// the pattern has another %.
+/// Returns the name of the picture with this number, and how many number formats such as %d the pattern has. Returns
+/// nothing if the pattern has another %.
 std::optional<std::pair<std::string, int>> filled(const std::string& pattern, std::int64_t number) {
   std::string name;
   int places = 0;

@@ -205,7 +205,7 @@ ordered_json settings_of_record(const EncodeOptions& o) {
   for_each_option(o.encoder, [&](const OptionInfo& option, const auto& value) {
     if (option.changes_bytes()) json[std::string(option.name)] = option_json(value);
   });
-  // All exhaustive search methods give the same bytes, so the record names the same one for them.
+  // All exhaustive search methods give the same bytes, so the record has the name "full" for each of them.
   if (is_exhaustive(coding.method)) json["me"] = name(SearchMethod::full);
   json.update({{"seek", o.first_frame},
                {"frames", o.max_frames},

@@ -22,9 +22,9 @@ class EncodeOutputs {
   /// Opens all files, so that one that cannot be written is found before anything is encoded.
   EncodeOutputs(const EncodeOptions& options, const VideoFormat& format);
 
-  /// Writes one frame to all files, and adds the time to the frame's statistics. Throws Error (output) only if the
-  /// stream cannot be written; errors of the other files are kept for side_fault(). Throws Error (comparison) if the
-  /// decoder's picture differs from the encoder's.
+  /// Writes one frame to all files, and adds the time that this takes to the frame's statistics. Throws Error (output)
+  /// only if the stream cannot be written; errors of the other files are kept for side_fault(). Throws Error
+  /// (comparison) if the decoder's picture differs from the encoder's.
   void write(EncodedFrame& frame, const EncoderSettings& settings);
 
   /// Completes all files. Throws Error (output) only for the stream.

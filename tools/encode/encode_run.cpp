@@ -54,7 +54,7 @@ struct TriedPass {
   std::unique_ptr<EncodeOutputs> outputs;
   std::unique_ptr<TraceFile> trace;
   Pass pass;
-  double distance = 0;  ///< from the target, absolute
+  double distance = 0;  ///< absolute distance of the pass from the target
 };
 
 /// The encode whose stream is kept.
@@ -113,8 +113,8 @@ class EncodeProgram {
   std::unique_ptr<FrameSource> first_source_;  // opened to learn the format; the first pass reads it
 };
 
-/// Returns true if the encode is probably over before the extra hardware queues of a GPU would pay. It is estimated
-/// from the file's size, because the input is not open yet.
+/// Returns true if the encode will probably end before the extra hardware queues of a GPU save time. The size of the
+/// input file decides, because the input is not open yet.
 bool EncodeProgram::is_brief() const {
   constexpr std::uintmax_t kMost = 256U << 20;
   std::error_code fault;
@@ -164,7 +164,7 @@ bool EncodeProgram::prepare_segment() {
                                           segment_->first, segment_->first + segment_->frames - 1, video_.plan.frames);
   const bool beside = !options_.reconstruction.empty() || !options_.prediction.empty() || !options_.csv.empty() ||
                       !options_.json.empty() || !options_.yuview.empty() || !options_.trace.empty();
-  // A complete segment is kept even if PSNR was not measured in it: it is only to be joined.
+  // A complete segment is kept even if PSNR was not measured in it, because joining does not need PSNR.
   constexpr MeasurementSettings measured{.psnr = false};
   std::string reason;
   if (!beside && find_whole_segment(options_.output, video_, *segment_, measured, reason)) {
@@ -179,7 +179,7 @@ bool EncodeProgram::prepare_segment() {
 }
 
 Error EncodeProgram::no_frames() {
-  // A held warning, such as that about a partial frame, may be the reason.
+  // If a warning is held, for example about a partial frame, it may say why there are no frames.
   const std::string why = notices_.held_warning();
   if (!why.empty()) return {ErrorKind::input, "C63-NO-FRAMES", why + ", and there is no other"};
   return {ErrorKind::input,

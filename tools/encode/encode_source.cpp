@@ -8,7 +8,8 @@
 namespace c63::tools {
 namespace {
 
-/// A source whose errors count as the end of the video after a stop request, because a pipe may have been cut anywhere.
+/// A source whose read errors end the video normally if a stop was requested. The signal may also have ended the
+/// program that writes to the input pipe, in the middle of a frame.
 class StoppableSource final : public FrameSource {
  public:
   StoppableSource(std::unique_ptr<FrameSource> source, std::stop_token stop)

@@ -17,8 +17,9 @@ struct EncodeSource {
   std::uint64_t bytes = 0;
 };
 
-/// Opens the input, with the frames and the prefilter that the options name. An error of the input after a stop request
-/// ends the video normally, because a pipe may have been cut anywhere. Throws Error.
+/// Opens the input, with the frames and the prefilter that the options name. If the input fails after a stop request,
+/// the video ends normally: the signal may also have ended the program that writes to the input pipe, in the middle of
+/// a frame. Throws Error.
 [[nodiscard]] EncodeSource open_encode_source(const EncodeOptions& options, std::stop_token stop,
                                               const std::function<void(const std::string&)>& warn);
 

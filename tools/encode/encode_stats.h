@@ -22,8 +22,9 @@ class StatsFile {
   /// Identifies the encode by `options` without the quality. Throws Error (input).
   explicit StatsFile(const EncodeOptions& options);
 
-  /// Returns the passes in the file, with results for this frame rate. If they are from another encode, warns and
-  /// returns none. Throws Error (input, C63-STATS) if the file is not a statistics file.
+  /// Returns the passes in the file. Each gets the video's frame rate `frames_per_s`, which the file does not contain.
+  /// If the passes are from another encode, warns and returns none. Throws Error (input, C63-STATS) if the file is not
+  /// a statistics file.
   [[nodiscard]] std::vector<TargetPass> load(double frames_per_s, spdlog::logger& log) const;
   /// Writes the passes. If several have the same settings, only the last is written. Throws Error (output).
   void save(const std::vector<TargetPass>& passes) const;

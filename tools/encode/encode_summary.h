@@ -9,8 +9,9 @@
 
 namespace c63::tools {
 
-/// Prints what came of an encode: the result line, with -v what limited it.
-/// `frame_count`: frames of the input, if known. `stopped_search`: the stream is the best pass before a stop request.
+/// Logs the results of an encode. With -v, also logs the settings and where the time went. `frame_count`: frames of the
+/// input, if known. `stopped_search`: a stop request ended the search for a target, and the stream is the best pass
+/// before it.
 void tell_result(const Session& session, const EncodeOptions& options, const EncodeReport& report,
                  std::optional<std::int64_t> frame_count, bool stopped_search);
 

@@ -166,7 +166,7 @@ void TargetPasses::tell(const EncodeTotals& totals, const VideoFormat& format, s
 bool TargetPasses::keeps_promise() const {
   const Target::Kind kind = options_.target.target->kind;
   if (kind != Target::Kind::bytes && kind != Target::Kind::bitrate) return search_.met();
-  // A pass may be kept if it does not exceed the size, even if it is far below.
+  // For a target size or bit rate, a pass may be kept if its stream is not too large, even if it is much too small.
   return distance() <= 0 && (!capped_ || capped_->over() == 0);
 }
 

@@ -31,7 +31,7 @@ struct TargetOptions {
   std::optional<Target> target;
   std::optional<double> gop_cap;  ///< the most bits of a GOP, as a multiple of the bit rate's share
   std::string stats;  ///< file of --stats, with results of passes; empty: none
-  std::string input;  ///< name of the input, also if its frames are read from a spool meanwhile
+  std::string input;  ///< name of the input, even while its frames are read from a spool
   std::string spool;  ///< folder for a copy of input that cannot be read twice; empty: none
 };
 
@@ -47,8 +47,8 @@ class TargetPasses {
   TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log);
 
   [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
-  /// Returns the GOPs that the next pass codes with a quality of their own, by their first frame. Null without
-  /// --gop-cap.
+  /// Returns the GOPs that the next pass codes with their own quality. The key is the number of a GOP's first frame.
+  /// Null without --gop-cap.
   [[nodiscard]] const std::map<std::int64_t, GopQuality>* own_qualities() const { return capped_ ? &capped_->next().gops : nullptr; }
   /// Takes the results of a pass. Returns true if that pass is the final stream.
   bool take(const EncodeTotals& totals, const VideoFormat& format);

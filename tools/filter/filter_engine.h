@@ -14,7 +14,7 @@ enum class ReductionKind { sum, minimum, maximum, argmin, argmax };
 
 /// How long a filter took.
 struct FilterTiming {
-  double compute_ms = 0;  ///< data already on the device
+  double compute_ms = 0;  ///< without transfers to and from the device
   double total_ms = 0;    ///< with transfers to and from the device; on the CPU equal to compute_ms
 };
 
@@ -32,8 +32,8 @@ class FilterEngine {
                                  std::span<std::uint64_t> counts) = 0;
   virtual FilterTiming convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out) = 0;
   virtual FilterTiming shift(ConstPlaneView reference, ConstPlaneView frame, std::optional<FrameShift>& result) = 0;
-  /// Takes the next frame of a sequence, which the first call begins. Writes a whitened frame to `out` and returns
-  /// true, or returns false if none is ready.
+  /// Takes the next frame of a sequence; the first call takes the first frame. Writes a whitened frame to `out` and
+  /// returns true, or returns false if none is ready.
   virtual bool whiten(ConstPlaneView frame, const WhiteningSettings& settings, BasicPlaneView<float> out,
                       FilterTiming& timing) = 0;
 };

@@ -161,7 +161,8 @@ void count_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, 
   write_values(o, totals);
 }
 
-/// Reduces all frames to one result. Its position counts samples from the start of the video.
+/// Reduces the luma of all frames to one result. If the result is a position (argmin, argmax), it is counted in luma
+/// samples from the start of the video.
 void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
   const auto luma_bytes = plane_bytes(run.format().width, run.format().height, 0);
   std::optional<double> result;

@@ -145,7 +145,7 @@ int run_info(const Session& session, InfoOptions options) {
       json->commit();
     }
   }
-  // For a damaged stream, first what precedes the error is printed, and then the error is thrown.
+  // If the stream is damaged, the facts about the frames before the error are printed first. Then the error is thrown.
   if (options.json != "-" && info.frames() > 0) {
     std::string text;
     for (const std::string& line : info.lines(name, options.rate, rate_from)) text += line + "\n";

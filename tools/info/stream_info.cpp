@@ -192,7 +192,8 @@ ordered_json StreamInfo::json(const std::optional<FrameRate>& rate) const {
                        {"rate_denominator", rate ? ordered_json(rate->denominator) : ordered_json(nullptr)}};
   json["gop_frames"] = range_json(gop_frames_);
   json["gop_bytes"] = range_json(gop_bytes_);
-  // Not left null: if memory runs out while null becomes an object, nlohmann's destructor crashes.
+  // `kinds` begins as an object. If it were null and memory ran out while null became an object, nlohmann's destructor
+  // would crash.
   ordered_json kinds = ordered_json::object();
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     ordered_json of_kind = {{"frames", kinds_[kind].count}, {"bytes", kinds_[kind].sum}};

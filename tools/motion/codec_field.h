@@ -20,7 +20,8 @@ namespace c63::tools {
 [[nodiscard]] std::uint64_t codec_cost(std::span<const CodecVector> vectors, const ConstPlaneView& current,
                                        const ConstPlaneView& reference);
 
-/// Predicts a frame, planes one after another in 4:2:0, by the vectors of luma. Chroma uses half of each vector.
+/// Predicts a frame from `reference` by the vectors in `luma`. Chroma uses half of each vector. Both frames are 4:2:0,
+/// with planes one after another.
 void predict_frame(std::span<const std::uint8_t> reference, const PlaneBlocks& luma, const VideoFormat& format,
                    std::span<std::uint8_t> prediction);
 

@@ -154,7 +154,8 @@ FilmMotion::PicturePointer FilmMotion::reference_of(const Picture& picture) cons
   return best;
 }
 
-/// Searches frames whose references have been read, and takes frames that will never have one.
+/// Makes the next batch: frames whose references have been read, and frames that will never have a reference. Searches
+/// the frames that have one.
 void FilmMotion::search_batch() {
   batch_.clear();
   handed_out_ = 0;

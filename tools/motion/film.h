@@ -35,9 +35,9 @@ struct FilmSettings {
 class FilmMotion {
  public:
   /// `codec_vectors` is shared with the source (SourceOptions), or null if the codec's vectors are not wanted. FFmpeg
-  /// does not tell which frame they refer to. So with them, the reference of a frame is that of the eight frames before
-  /// it that fits these vectors best. Throws Error (limit, C63-MAX-MEMORY) if the pictures and `reserve` bytes exceed
-  /// `max_memory`.
+  /// does not tell which frame they refer to. So if they are wanted, the reference of a frame is one of the eight
+  /// frames before it: the one that fits the codec's vectors best. Throws Error (limit, C63-MAX-MEMORY) if the pictures
+  /// and `reserve` bytes exceed `max_memory`.
   FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std::vector<CodecVector>> codec_vectors,
              PairSearch search, const FilmSettings& settings, std::uint64_t reserve, std::uint64_t max_memory);
   ~FilmMotion();

@@ -125,8 +125,8 @@ class NpzOutput final : public MotionOutput {
   std::optional<std::size_t> codec_sads_;
 };
 
-/// Middlebury optical-flow files: for each sample a vector to the frame's reference. If the name has a place for a
-/// frame's number, each frame gets a file; else there is one file.
+/// Middlebury optical-flow files: for each sample a vector to the frame's reference. If the name contains a number
+/// format such as %d, each frame gets a file. Otherwise only one frame is written.
 class FlowOutput final : public MotionOutput {
  public:
   explicit FlowOutput(const MotionOptions& o) : options_(o), name_(o.output) {}

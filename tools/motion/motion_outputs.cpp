@@ -243,8 +243,8 @@ class PageOutput final : public MotionOutput {
   [[nodiscard]] bool wants_pictures() const override { return true; }
 
   [[nodiscard]] std::uint64_t memory(int width, int height) const override {
-    // The shown picture, FFmpeg's copies of it, and the coded picture as bytes and as text. Each takes at most 1.5
-    // bytes per sample.
+    // The memory for the shown picture, FFmpeg's copies of it, and the coded picture as bytes and as text. Each takes
+    // at most 1.5 bytes per sample.
     return padded(width) * padded(height) * 6 + TextFile::kMemory;
   }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {

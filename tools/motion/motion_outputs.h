@@ -29,7 +29,7 @@ class MotionOutput {
   /// Returns true if the output needs a film's pictures, not only their motion.
   [[nodiscard]] virtual bool wants_pictures() const { return false; }
   virtual void add(const MotionFrame& frame, const MotionTruth* truth) = 0;
-  /// Says that the next frames belong to a second stream. Only for outputs that show two.
+  /// Says that the next frames belong to a second stream. Only an output that can show two streams overrides it.
   virtual void end_stream(const MotionSummary& /*summary*/, const std::string& /*next*/) {}
   virtual void finish(const MotionSummary& summary) = 0;
   /// Says that a stop has ended the frames early. Must be called before finish().

@@ -15,7 +15,7 @@
 #include "pictures/picture_file.h"
 
 namespace c63::tools::motion_files {
-// Made from tools/motion/page in the build.
+// The build makes these constants from the files in tools/motion/page.
 extern const std::string_view html;
 extern const std::string_view css;
 extern const std::string_view js;

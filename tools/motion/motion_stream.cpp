@@ -40,8 +40,8 @@ MotionStream::MotionStream(std::unique_ptr<InputFile> file, std::unique_ptr<Fram
       max_memory_(limits.max_memory) {}
 
 void MotionStream::require_memory(const Geometry& geometry) const {
-  // In units of the samples of a picture. For decoding: 2.5, and three pictures, each with its prediction. For the
-  // values of blocks: 2.5. For the returned frame: two. For the source's frame: one.
+  // The unit is the size of a picture. Decoding takes 2.5, and six more for three pictures with their predictions. The
+  // values of blocks take 2.5, the returned frame takes two, and the source's frame takes one.
   const std::uint64_t samples = geometry.padded_samples();
   const std::uint64_t own = samples * 13 + (source_ ? samples : 0);
   const std::uint64_t more = reserve_ ? reserve_(geometry.width(), geometry.height()) : 0;

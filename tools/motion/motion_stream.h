@@ -18,7 +18,7 @@ namespace c63::tools {
 
 /// For each luma block, the vector that the film's own codec has used. Only vectors to earlier frames count.
 struct CodecField {
-  /// In units of 1/kUnits samples. Larger components are limited to the range.
+  /// In units of 1/kUnits samples. Larger components are clamped to -32767..32767.
   struct Vector {
     std::int16_t x = 0;
     std::int16_t y = 0;
@@ -45,7 +45,7 @@ struct MotionFrame {
   // True for a film, whose motion was searched. Its blocks have no bits, and a frame without a reference is a key
   // frame.
   bool film = false;
-  std::int64_t reference = -1;          ///< number of the frame that was searched
+  std::int64_t reference = -1;          ///< number of the frame in which the vectors were searched
   std::vector<std::uint16_t> seconds;   ///< see MotionResults; empty: not wanted
   std::vector<std::uint16_t> quarters;  ///< see MotionResults; empty: not wanted
   std::optional<CodecField> codec;      ///< if the codec's vectors are wanted

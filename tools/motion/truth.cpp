@@ -67,8 +67,8 @@ MotionTruth::MotionTruth(const std::string& path, std::uint64_t max_memory) : pa
     const auto mv_y = parse<double>((*fields)[4]);
     if (!mv_x || !mv_y || !std::isfinite(*mv_x) || !std::isfinite(*mv_y)) fail(number, "the vector is no pair of numbers");
     std::vector<Entry>& entries = frames_[*frame];
-    // Each entry later has an error, a float, and while the median is computed a copy of it. Vectors that grow by
-    // doubling may take twice as much.
+    // Each entry later gets an error, which is a float. While the median is computed, there is also a copy of the
+    // error. The factor 2 is for vectors that double their memory when they grow.
     memory_ += 2 * (sizeof(Entry) + 2 * sizeof(float)) + (entries.empty() ? kBytesOfFrame : 0);
     if (memory_ > max_memory) {
       throw Error(ErrorKind::limit, "C63-MAX-MEMORY",

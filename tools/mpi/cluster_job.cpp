@@ -27,7 +27,7 @@ using nlohmann::ordered_json;
 
 constexpr int kMostSegmentsChosen = 1024;
 
-/// What the functions that prepare a rank work with.
+/// The arguments that the functions below share when they prepare a rank.
 struct Preparation {
   ClusterJob& job;
   const Session& session;

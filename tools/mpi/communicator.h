@@ -21,8 +21,8 @@ class Communicator {
   struct Stopped {};
 
   explicit Communicator(std::stop_token stop);
-  /// Ends MPI, which waits for all ranks. Does not if a call failed or a stop was requested, because other ranks may
-  /// never get here.
+  /// Ends MPI, which waits for all ranks. Does not end MPI if a call failed or a stop was requested, because other
+  /// ranks may never get here.
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

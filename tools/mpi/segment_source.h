@@ -12,8 +12,8 @@ namespace c63::tools {
 /// Opens the whole video. Called again if the source must be read from the start.
 using OpenSource = std::function<std::unique_ptr<FrameSource>()>;
 
-/// Reads the segments of one video, one after another. A seekable source is opened once. Another source is read on
-/// while segments come in order, and the frames between them are skipped.
+/// Reads the segments of one video, one after another. A seekable source is opened once. Any other source is opened
+/// again if a segment begins before its next unread frame. Otherwise the frames between two segments are skipped.
 class SegmentSource {
  public:
   explicit SegmentSource(OpenSource open) : open_(std::move(open)) {}

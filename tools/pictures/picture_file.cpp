@@ -20,7 +20,7 @@ void encode_as_png(const Image& image, const std::function<void(std::span<const 
   ffmpeg_module().encode(PictureCode::png, image.bytes(), image.width(), image.height(), 0, take);
 }
 
-/// Calls `encode` with a function that takes bytes, and returns the bytes that it gets.
+/// Calls `encode` with a function that takes the encoded bytes. Returns a copy of these bytes.
 template <typename Encode>
 std::vector<std::uint8_t> copied(const Encode& encode) {
   std::vector<std::uint8_t> bytes;

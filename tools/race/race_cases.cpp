@@ -191,7 +191,8 @@ std::vector<RaceCase> race_cases(std::uint32_t seed, int range) {
       if (c.name == content) cases.push_back(make_case(c, size, plane, case_range, random));
     }
   };
-  // First two natural frames of the encoder's layout, then every content at a middle size, as luma and chroma.
+  // The first cases are two frames with natural content, as three planes each, as the encoder has them. Then each kind
+  // of content follows at a middle size, once as luma and once as chroma.
   for (int i = 0; i < 2; ++i) {
     add("natural", {176, 144, 0, 0}, 0, range);
     add("natural", {88, 72, 0, 0}, 1, chroma);
@@ -206,7 +207,7 @@ std::vector<RaceCase> race_cases(std::uint32_t seed, int range) {
                           Size{24, 40, 0, 0}, Size{104, 56, 0, 0}, Size{56, 120, 0, 0}, Size{200, 24, 0, 0}}) {
     for (const std::string_view content : {"corners", "natural", "repeating"}) add(content, size, 0, range);
   }
-  // Pitches larger than the width: both equal, both different, or one alone.
+  // Pitches larger than the width: of both planes by the same number, by different numbers, or of only one plane.
   for (const Size more : {Size{88, 72, 40, 40}, Size{88, 72, 8, 64}, Size{72, 88, 0, 24}, Size{104, 40, 56, 0}}) {
     for (const std::string_view content : {"noise", "corners"}) add(content, more, 0, range);
   }

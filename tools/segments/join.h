@@ -29,8 +29,8 @@ struct SegmentFile {
   SegmentRecord record;
 };
 
-/// Returns the streams among names that a shell made from "seg*". Records and unfinished files are left out. A record
-/// without its stream among the names gives its stream.
+/// Returns the names of streams among names that a shell made from "seg*". Records and unfinished files are left out.
+/// If the names contain a record but not its stream, the stream's name is returned, too.
 [[nodiscard]] std::vector<std::string> streams_among(const std::vector<std::string>& names);
 
 /// Sorts the segments. Throws Error (input) unless they are all segments of one video, each once: C63-JOIN-TWICE,

@@ -60,8 +60,8 @@ void write_record(const std::string& stream, const SegmentRecord& record, Durabi
 void check_stream(const std::string& stream, const SegmentRecord& record);
 
 /// Returns the record of a segment that has been coded before, if it is complete, of this video, and measured as
-/// `wanted`. Returns nothing if the segment must be coded; `reason` then says why. An input that was changed since
-/// counts as another one.
+/// `wanted`. Returns nothing if the segment must be coded; `reason` then says why. The segment must be coded if the
+/// input file was modified after the record was made.
 [[nodiscard]] std::optional<SegmentRecord> find_whole_segment(const std::string& stream, const SegmentedVideo& video,
                                                               const Segment& segment, const MeasurementSettings& wanted,
                                                               std::string& reason);
@@ -71,7 +71,7 @@ class SegmentRecorder {
  public:
   SegmentRecorder(const SegmentedVideo& video, const Segment& segment);
 
-  /// Adds the next frame. Its index counts in the whole video.
+  /// Adds the next frame. Its index is its number in the whole video, not in the segment.
   void add(const EncodedFrame& frame, const EncoderSettings& settings);
   /// Returns the record. Throws Error (input, C63-SEGMENT-SHORT) if frames are missing, because the input was shorter
   /// than the plan says.

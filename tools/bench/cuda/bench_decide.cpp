@@ -1,5 +1,6 @@
-// c63bench decide: the time of each stage of rate-distortion decisions on a GPU, with all data on the device. Also as a
-// share of the memory's rate and of the rate of absolute differences, measured in the same run.
+// c63bench decide: the time of each stage of rate-distortion decisions on a GPU, with all data on the device. It also
+// shows which share of two ceilings a stage reaches: the memory's rate and the rate of absolute differences. Both are
+// measured in the same run.
 
 #include <algorithm>
 #include <array>
@@ -30,7 +31,7 @@
 namespace c63::bench {
 namespace {
 
-/// One inter frame of each lane, on which each stage can run.
+/// One inter frame for each lane. All stages have run on these frames once, so each stage can be timed alone.
 class DecidedFrames {
  public:
   DecidedFrames(const CodingSettings& coding, const MemoryVideo& video, int lanes)
@@ -68,7 +69,7 @@ class DecidedFrames {
   [[nodiscard]] const cuda::FrameLayout& layout() const { return resident_.context().layout; }
   /// Returns how many blocks and candidates of each kind one of the frames has.
   [[nodiscard]] DecidedCounts count() const { return count_decided(layout(), groups_.front().frames.frames, stream()); }
-  /// Returns how many 4-sample differences (VABSDIFF4) a search takes that compares every candidate.
+  /// Returns how many times a search computes four absolute differences (VABSDIFF4) if it compares every candidate.
   [[nodiscard]] double brute_differences() const {
     const cuda::CodingContext& context = resident_.context();
     double candidates = 0;
@@ -122,7 +123,8 @@ Sample time_stages(DecidedFrames& frames, std::span<const cuda::RateStage> stage
 }
 
 /// Returns the microseconds per frame of stage `index` alone. "choose levels" needs the count that "list candidates"
-/// makes. So it runs together with all stages from there on, and the time of those before it is subtracted.
+/// makes. So all stages from "list candidates" to "choose levels" are timed together, and the time of the stages before
+/// "choose levels" is subtracted.
 Sample time_stage(DecidedFrames& frames, std::size_t index, int repeats) {
   const auto stages = cuda::rate_stages();
   if (stages[index].name != "choose levels") return time_stages(frames, stages.subspan(index, 1), repeats);

@@ -71,13 +71,15 @@ class Places {
     return video_;
   }
 
-  /// Rates in bytes per second: all threads read the frames there; GPUs are fed from there.
+  /// Rates for frames in one of the places, in bytes per second: all threads read the frames (`reading`); GPUs fetch
+  /// them (`feeding`).
   struct Rates {
     double reading;
     double feeding;
   };
 
-  /// Returns nothing if the GPUs read the frames themselves.
+  /// Returns the rates for frames in the place `from`. Returns nothing if the GPUs read the frames from there without
+  /// the CPU's help.
   std::optional<Rates> rates(const std::string& from, std::span<const int> devices) {
     if (from == "page-locked" || from == "device") return std::nullopt;
     std::optional<Rates>& known = from == "file" ? file_rates_ : memory_rates_;
@@ -107,7 +109,7 @@ class EncodeBench {
  public:
   explicit EncodeBench(const EncodeBenchOptions& options)
       : options_(options), arena_(std::make_shared<ThreadArena>(options.threads)) {
-    int queues = 0;  // number of hardware queues, chosen like c63enc
+    int queues = 0;  // number of hardware queues; c63enc chooses it in the same way
     for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *preset_from(preset)}));
     tools::ask_for_queues(queues);
     devices_ = options.devices.empty() ? std::vector<int>{0} : options.devices;

@@ -24,8 +24,8 @@
 namespace c63::bench {
 namespace {
 
-/// Returns the microseconds per frame, for all lanes, of a graph of `frames` inter frames. `enqueue` puts one frame on
-/// the stream.
+/// Returns the microseconds per frame. A graph runs `enqueue` for `frames` inter frames of each lane, and its time is
+/// divided by the number of all these frames. One call of `enqueue` puts a frame of each lane on the stream.
 template <typename Enqueue>
 Sample time_graph(ResidentFrames& resident, int frames, const FrameBenchOptions& options, Enqueue&& enqueue) {
   resident.choose(0);

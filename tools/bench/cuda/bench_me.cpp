@@ -332,7 +332,8 @@ class MeBench {
            std::find(options_.kernels.begin(), options_.kernels.end(), kernel) != options_.kernels.end();
   }
 
-  /// Writes the name of the next step into the file of results, where the waiting process reads it.
+  /// Writes the name of the step that begins now to the file of results. The parent process reads it there if this
+  /// process does not return.
   void tell(const std::string& what) {
     figures_["stage"] = what;
     write_figures_so_far(options_.json, figures_);
@@ -372,7 +373,7 @@ class MeBench {
     }
   }
 
-  /// Adds to the entrant what its instructions show.
+  /// Adds to the entrant its kernel's instruction counts and resources, and the advice that follows from them.
   void look_at(nlohmann::ordered_json& entrant) {
     const cuda::SearchFile& f = file_->file();
     InstructionCounts counts;
@@ -453,7 +454,7 @@ class MeBench {
         enqueue(0);
         stream_.synchronize();
       }
-      constexpr std::size_t kLeastCalls = 4;  // so many that the start and end of a graph count little
+      constexpr std::size_t kLeastCalls = 4;  // enough to make the time of a graph's start and end unimportant
       const std::size_t calls = std::max((pairs.size() + frames - 1) / frames, kLeastCalls);
       const Sample us = time_calls(calls, frames, options_.repeats, stream_, enqueue);
       state_.sample();

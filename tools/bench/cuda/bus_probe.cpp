@@ -20,7 +20,7 @@ constexpr std::size_t kBytes = 64U << 20;
 constexpr int kRounds = 8;  ///< the first round is not counted
 constexpr int kCopies = 4;  ///< for each GPU in a round
 
-/// Buffers for copies from the host to one GPU. That GPU must be the current device when it is created.
+/// Buffers for copies from the host to one GPU. That GPU must be the current device when a Bus is created.
 struct Bus {
   cuda::PinnedBuffer<std::uint8_t> host{kBytes};
   cuda::DeviceBuffer<std::uint8_t> memory{kBytes};

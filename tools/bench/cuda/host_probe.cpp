@@ -25,8 +25,8 @@ constexpr std::size_t kStaging = std::size_t{48} << 20;    ///< bytes for each G
 constexpr std::size_t kRoundBytes = std::size_t{1} << 30;  ///< bytes for each GPU in a round
 constexpr int kReadings = 5;                               ///< the first one is not counted
 
-/// Sizes for reading a source through page-locked memory: bytes of a frame, frames that fit into the memory, frames of
-/// a round.
+/// Sizes for reading a source through page-locked memory: bytes of a frame, number of frames that fit into that memory,
+/// number of frames to read in one measurement.
 struct Way {
   explicit Way(const FrameSource& source)
       : bytes(frame_bytes(source.format().width, source.format().height)),
@@ -61,7 +61,7 @@ double rate(double bytes, const Round& round) {
 }
 
 /// Feeds one GPU: frames are read into one half of a buffer while the other half is uploaded. That GPU must be the
-/// current device when it is created.
+/// current device when a Feeder is created.
 class Feeder {
  public:
   explicit Feeder(const Way& way)

@@ -32,7 +32,7 @@ struct InstructionCounts {
 /// Disassembles a cubin with cuobjdump or nvdisasm from a CUDA toolkit. Empty if neither is installed.
 [[nodiscard]] std::string disassemble(const std::vector<char>& cubin);
 
-/// What limits a kernel's speed, and which step of docs/course.md comes next.
+/// What limits a kernel's speed, and which step of docs/course.md to try next.
 struct Advice {
   std::string bound;
   std::string next_step;

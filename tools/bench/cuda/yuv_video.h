@@ -15,7 +15,7 @@ namespace c63::bench {
 /// Frames of raw 4:2:0 in memory, played forward and backward, so that each frame resembles the one before.
 class MemoryVideo final : public FrameSource {
  public:
-  /// Has `length` frames, made of those in `frames`.
+  /// Makes a video of `length` frames, which plays `frames` forward and backward.
   MemoryVideo(int width, int height, std::vector<std::uint8_t> frames, std::int64_t length);
 
   [[nodiscard]] VideoFormat format() const override { return {width_, height_, {}}; }
@@ -25,8 +25,8 @@ class MemoryVideo final : public FrameSource {
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
   void set_length(std::int64_t length) { length_ = length; }
-  /// Lets callers read frames in place from this copy of memory(), in host or GPU memory. Without it, frames must be
-  /// read by read().
+  /// Lets callers read frames in place from `copy`, a copy of memory() in host or GPU memory. Before this call, frames
+  /// can only be read by read().
   void offer(std::span<const std::uint8_t> copy, bool in_host_memory = true) {
     offered_ = copy;
     in_host_memory_ = in_host_memory;
@@ -68,7 +68,8 @@ class FileVideo final : public FrameSource {
   std::int64_t length_;
 };
 
-/// Returns frames, forward and backward, until they fill `bytes` of memory. Used to exceed the caches.
+/// Returns frames, forward and backward, until they fill `bytes` of memory. Benchmarks call it to get more data than
+/// the caches can hold.
 [[nodiscard]] std::vector<std::uint8_t> repeated(std::span<const std::uint8_t> frames, std::size_t frame_bytes,
                                                  std::size_t bytes);
 

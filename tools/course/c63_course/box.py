@@ -75,8 +75,8 @@ class Box:
             "hide": [str(path) for path in hide],
             "hide_files": [str(path) for path in hide_files],
         }
-        # The server, too, gets a clean environment, because a hand-in without namespaces could read that of its parent
-        # process.
+        # The server, too, gets a clean environment. It is the parent process of the hand-in. If there are no kernel
+        # namespaces, the hand-in may be able to read the environment of its parent.
         self.process = subprocess.Popen(
             (command or []) + [sys.executable, "-I", "-S", "-B", str(SERVER), json.dumps(spec)],
             stdin=subprocess.PIPE,

@@ -118,7 +118,7 @@ def field(value):
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-# Columns before those of the tasks, by the form of the table.
+# For each form of the table: its first columns. The columns of the tasks follow.
 COLUMNS = {"plain": ["student"], "moodle": ["ID number"], "canvas": ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]}
 
 

@@ -1,5 +1,6 @@
-// Step 2 of docs/course.md: one instruction adds up four absolute differences. A funnel shift aligns its words. Each
-// warp reduces the minimum by shuffles; a tree in shared memory would need a barrier per level.
+// Step 2 of docs/course.md: one instruction adds up four absolute differences. It takes words of four samples. A funnel
+// shift makes such a word if the samples do not begin at a word's border. Each warp reduces the minimum by shuffles; a
+// tree in shared memory would need a barrier per level.
 
 #include <c63/motion_kernel.h>
 

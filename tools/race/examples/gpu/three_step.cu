@@ -25,8 +25,8 @@ __device__ unsigned sad_at(const Search& s, int x, int y) {
   return sad;
 }
 
-// Tries one candidate per lane. `has_one` is false for lanes without a candidate. Returns true if one is better than
-// the best before.
+// Tries one candidate per lane. `has_one` is false for lanes without a candidate. Returns true if a candidate is better
+// than the best that was known.
 __device__ bool try_all(Search& s, int x, int y, bool has_one) {
   const bool inside = has_one && x >= s.left && x < s.right && y >= s.top && y < s.bottom;
   unsigned key = inside ? sad_at(s, x, y) << 5 | threadIdx.x : 0xFFFFFFFF;
