@@ -66,14 +66,14 @@ class PresetPlanner final : public Planner {
   }
 
  private:
-  /// Gives key frames with long visible errors finer tables. The next frame that is not a repeat sends the usual tables
-  /// again, because a repeat frame has no headers.
+  /// Gives key frames with long visible errors finer tables. A later frame that is not a repeat sends the usual tables again,
+  /// because a repeat frame has no headers. The first inter frame does not: looking ahead cannot tell yet if it is only noise.
   void choose_tables(const FramePosition& frame, FramePlan& plan) {
     if (!decisions_.finer_tables) return;
     if (frame.key) {
       finer_ = frame.weights && are_seen_long(*frame.weights);
       if (finer_) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kFinerWeight);
-    } else if (finer_ && !frame.hardly_new) {
+    } else if (finer_ && !frame.hardly_new && frame.index > key_ + 1) {
       finer_ = false;
       plan.headers.quantization_tables = true;
       plan.rate.repeats = false;
