@@ -28,6 +28,7 @@ SPECIAL = {
     "size": ("Optional[int]", None, ""),
     "target_psnr": ("Union[float, tuple[Planes, float], None]", None, 'such as 38, ("all", 38)'),
     "target_ssim": ("Optional[float]", None, "such as 0.97"),
+    "frame_drop": ("bool", True, ""),
     "gop_cap": ("Optional[float]", None, ""),
     "fps": ("Union[float, fractions.Fraction, None]", None, ""),
     "backend": ("Backend", "auto", ""),

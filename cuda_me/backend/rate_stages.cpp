@@ -81,6 +81,7 @@ RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch)
   frame.weights = plan.rate.activity_power > 0 ? scratch.weights : item.weights;
   frame.is_weighted = frame.weights != nullptr || plan.rate.chroma_weight != kPlainWeight;
   frame.weighted = weighted_;
+  frame.must_repeat = plan.repeat;
   frame.may_repeat = plan.rate.repeats && !plan.key && plan.advances_reference();
   frame.slots = most_candidates(plan.rate, plan.key);
   frame.scratch = scratch;

@@ -112,6 +112,7 @@ struct RateFrame {
   RateDecisions rate;
   FrameHeaders headers;
   bool may_repeat = false;
+  bool must_repeat = false;  ///< whatever its cost
   int slots = 1;  ///< candidates per block for which `scratch` has room
   RateScratch scratch;
 };

@@ -57,7 +57,7 @@ void GopChain::code(std::int64_t count, const ChainPicture& picture, const Frame
                      .motion = keeps_motion ? &frame.motion : nullptr};
   frame.index = plan.index;
   frame.key = plan.key;
-  frame.repeat = !code_unless_repeated(job, frame, trace);
+  frame.repeat = plan.repeat || !code_unless_repeated(job, frame, trace);
   if (frame.repeat) return repeat(job, frame);
   newest_vectors_ = 1 - newest_vectors_;
   const auto coded = Clock::now();

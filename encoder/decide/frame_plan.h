@@ -15,7 +15,9 @@ namespace c63 {
 struct FramePlan {
   std::int64_t index = 0;  ///< in display order
   bool key = false;        ///< coded without prediction; starts a GOP
-  QuantizationTables tables{};  ///< tables of Y, U and V; they have no zeros
+  /// Nothing is coded: the previous picture is shown again. Such a frame is no key frame, and `rate` lets it become a repeat.
+  bool repeat = false;
+  QuantizationTables tables{};  ///< of Y, U and V; no zeros
   FrameHeaders headers = {};
   RateDecisions rate = {};
   /// The weight of each MCU's error, if the frame is decided by rate; null: all weights are equal.

@@ -68,7 +68,7 @@ PlannerFactory planner_of(const CappedPass& pass) {
 }
 
 CappedSearch::CappedSearch(const CodingSettings& settings, double bits_per_s, double cap)
-    : settings_(settings_to_search(settings)), target_{Target::Kind::bitrate, bits_per_s}, cap_(cap),
+    : settings_(settings_to_search(settings)), target_{Target::Kind::bitrate, bits_per_s, false}, cap_(cap),
       next_{TargetSearch(settings, target_).next(), {}} {
   if (!(cap >= 1) || !std::isfinite(cap)) {
     throw Error(ErrorKind::usage, "C63-GOP-CAP", "a cap must be 1 or more: a GOP needs at least its share of the rate");
@@ -111,7 +111,7 @@ CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
   }
   if (may_try()) {
     try {
-      const TargetSearch search(settings_, {Target::Kind::bytes, std::max(1.0, kAim * most)}, gop.samples);
+      const TargetSearch search(settings_, {Target::Kind::bytes, std::max(1.0, kAim * most), false}, gop.samples);
       const GopQuality quality = quality_of(search.next());
       if (find_sample(gop.samples, quality) == nullptr) return {quality, true, false, static_cast<std::uint64_t>(kAim * most)};
     } catch (const Error& error) {

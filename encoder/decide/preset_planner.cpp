@@ -28,8 +28,9 @@ bool are_seen_long(const FrameWeights& weights) {
 
 class PresetPlanner final : public Planner {
  public:
-  PresetPlanner(const PresetDecisions& decisions, std::int64_t mcus, std::int64_t key_interval) : decisions_(decisions) {
-    if (decisions.alternate) alternation_.emplace(mcus, key_interval);
+  PresetPlanner(const PresetDecisions& decisions, std::int64_t mcus, const CodingSettings& settings)
+      : decisions_(decisions), frame_interval_(settings.frame_interval) {
+    if (decisions.alternate) alternation_.emplace(mcus, settings.key_interval);
   }
 
   [[nodiscard]] int lag() const override { return alternation_ ? ReferenceAlternation::kLag : kNeverObserves; }
@@ -43,6 +44,11 @@ class PresetPlanner final : public Planner {
                    .headers = frame.key ? decisions_.key_headers : decisions_.inter_headers,
                    .rate = decisions_.rate,
                    .weights = frame.weights};
+    if (frame.key) key_ = frame.index;
+    if ((frame.index - key_) % frame_interval_ != 0) {
+      make_repeat(plan);
+      return plan;
+    }
     choose_tables(frame, plan);
     ReferenceAlternation::Choice choice{
         .stays = frame.stays, .precedes_staying = frame.is_replaced, .is_replaced = frame.is_replaced};
@@ -61,14 +67,14 @@ class PresetPlanner final : public Planner {
   }
 
  private:
-  /// Gives key frames with long visible errors finer tables. The next frame that is not a repeat sends the usual tables
-  /// again, because a repeat frame has no headers.
+  /// Gives key frames with long visible errors finer tables. A later frame that is not a repeat sends the usual tables again,
+  /// because a repeat frame has no headers. The first inter frame does not: looking ahead cannot tell yet if it is only noise.
   void choose_tables(const FramePosition& frame, FramePlan& plan) {
     if (!decisions_.finer_tables) return;
     if (frame.key) {
       finer_ = frame.weights && are_seen_long(*frame.weights);
       if (finer_) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kFinerWeight);
-    } else if (finer_ && !frame.hardly_new) {
+    } else if (finer_ && !frame.hardly_new && frame.index > key_ + 1) {
       finer_ = false;
       plan.headers.quantization_tables = true;
       plan.rate.repeats = false;
@@ -76,7 +82,16 @@ class PresetPlanner final : public Planner {
     if (finer_) plan.tables = *decisions_.finer_tables;
   }
 
+  /// Nothing of the frame is coded. Devices treat it as one that may become a repeat by rate.
+  static void make_repeat(FramePlan& plan) {
+    plan.repeat = true;
+    if (!plan.rate.any()) plan.rate.lambda = 1;
+    plan.rate.repeats = true;
+  }
+
   PresetDecisions decisions_;
+  std::int64_t frame_interval_;
+  std::int64_t key_ = 0;  ///< the GOP's first frame
   bool finer_ = false;  ///< the last tables that were sent are the finer ones
   std::optional<ReferenceAlternation> alternation_;
 };
@@ -84,9 +99,8 @@ class PresetPlanner final : public Planner {
 }  // namespace
 
 PlannerFactory make_planner_factory(const CodingSettings& settings) {
-  return [decisions = preset_decisions(settings), mcus = Geometry(settings.width, settings.height).mcus(),
-          key_interval = settings.key_interval] {
-    return std::make_unique<PresetPlanner>(decisions, mcus, key_interval);
+  return [decisions = preset_decisions(settings), mcus = Geometry(settings.width, settings.height).mcus(), settings] {
+    return std::make_unique<PresetPlanner>(decisions, mcus, settings);
   };
 }
 

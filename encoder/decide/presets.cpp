@@ -61,6 +61,11 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
                          .choose_reference = c.adaptive_reference,
                          .lambda = rate.lambda};
   decisions.alternate = settings.preset == Preset::good && !settings.rate.adaptive_reference;
+  if (settings.frame_interval > 1) {
+    // Frames are predicted from ones that are further away than looking ahead assumes.
+    decisions.lookahead = {};
+    decisions.alternate = false;
+  }
   return decisions;
 }
 

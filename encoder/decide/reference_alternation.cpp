@@ -21,13 +21,15 @@ ReferenceAlternation::Choice ReferenceAlternation::next() {
 }
 
 bool ReferenceAlternation::may_try() const {
-  // A trial costs up to half a frame's bits. Alternation then saves about a sixteenth of each frame's bits. So enough
-  // frames must be left.
+  // A trial costs up to half a frame's bits. If its two frames could be repeats, it also costs their least bits. Alternation then
+  // saves about a sixteenth of each frame's bits above the least.
   constexpr int kLeastFramesLeft = 16;
-  // Neither frame of a trial may be a repeat. So the last frames must be inter frames with many bits. They are not if a
-  // video shows pictures twice or seldom changes; there, repeats are better.
+  const std::int64_t left = most_frames_ - planned_;
+  if (left * last_ < 8 * last_ + 16 * 2 * kLeastMcuBits * mcus_) return false;
+  // Neither frame of a trial may be a repeat. If a video shows pictures twice, or seldom changes, frames of a trial
+  // would be repeats.
   constexpr int kLivelyFrames = 4;
-  return !is_tried_ && planned_ >= next_trial_ && planned_ + kLeastFramesLeft <= most_frames_ &&
+  return !is_tried_ && planned_ >= next_trial_ && left >= kLeastFramesLeft &&
          lively_ >= std::min(kLivelyFrames, planned_ - kLag);
 }
 

@@ -1,5 +1,7 @@
 #include "decide/reference_choice.h"
 
+#include <algorithm>
+
 namespace c63 {
 namespace {
 
@@ -24,6 +26,14 @@ MotionTotals totals_of(const SourceMotion& motion, Cost lambda) {
 bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda) {
   // A staying frame may take up to an eighth more bits, because the previous frame then saves about as many bits.
   return 8 * bits_of(staying, lambda) < 9 * bits_of(advancing, lambda);
+}
+
+bool is_noise(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda) {
+  // The difference of two frames has the noise of both. Levels for a noise of λ per sample cost more than they save.
+  const std::uint64_t limit = 2 * static_cast<std::uint64_t>(lambda) * kBlockSamples * advancing.blocks;
+  if (staying.blocks == 0 || (advancing.squared_error << kCostFractionBits) > limit) return false;
+  const std::uint64_t difference = std::max(advancing.squared_error, staying.squared_error) - std::min(advancing.squared_error, staying.squared_error);
+  return 16 * difference <= advancing.squared_error;
 }
 
 bool is_hardly_new(const MotionTotals& motion, Cost lambda) {

@@ -38,6 +38,10 @@ struct MotionTotals {
 /// against the previous frame's reference.
 [[nodiscard]] bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
+/// Returns true if a frame differs from the two frames before it only by noise that is not coded. Noise is the same at every
+/// distance, motion is not. Such a frame is best repeated.
+[[nodiscard]] bool is_noise(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
+
 /// Returns true if a frame is so similar to the previous one that it may become a repeat. The next frame must then
 /// advance.
 [[nodiscard]] bool is_hardly_new(const MotionTotals& motion, Cost lambda);

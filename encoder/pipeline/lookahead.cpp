@@ -46,8 +46,9 @@ bool Lookahead::read_next(const Read& read) {
   if (!read(first_ + static_cast<std::int64_t>(seen_.size()), frames_.input())) return false;
   const std::array<MotionTotals, 2> motion = frames_.push();
   Seen next;
-  next.back = choose_reference(motion);
-  next.hardly_new = is_hardly_new(motion[0], decisions_.lambda);
+  const bool noise = is_noise(motion[0], motion[1], decisions_.lambda);
+  next.back = noise ? 1 : choose_reference(motion);  // a frame that stays cannot be a repeat
+  next.hardly_new = noise || is_hardly_new(motion[0], decisions_.lambda);
   frames_.predict_from(next.back);
   seen_.push_back(next);
   return true;

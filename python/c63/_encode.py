@@ -185,7 +185,7 @@ class Encoder:
     height: int
     settings: Settings
 
-    @takes_options(without=("bitrate", "size", "target_psnr", "target_ssim", "gop_cap", "fps"))
+    @takes_options(without=("bitrate", "size", "target_psnr", "target_ssim", "frame_drop", "gop_cap", "fps"))
     def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Any) -> None:
         self.width = integer("width", width)
         self.height = integer("height", height)

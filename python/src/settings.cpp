@@ -143,6 +143,7 @@ std::optional<TargetRequest> target_from(py::handle object) {
       !take("target_ssim", Target::Kind::ssim_y)) {
     return std::nullopt;
   }
+  set(request.target.may_drop_frames, object.attr("frame_drop"), "frame_drop");
   if (const py::object cap = object.attr("gop_cap"); !cap.is_none()) set(request.gop_cap, cap, "gop_cap");
   if (const py::object rate = object.attr("fps"); !rate.is_none()) set(request.frames_per_s, rate, "fps");
   return request;

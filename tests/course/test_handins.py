@@ -2,6 +2,11 @@
 """Grades hand-ins that are right, wrong, slow, unfair or dangerous. Each must get the right verdict, and none may harm
 the machine."""
 
+import contextlib
+import fcntl
+import importlib.machinery
+import importlib.util
+import io
 import json
 import os
 import pathlib
@@ -11,19 +16,29 @@ import subprocess
 import sys
 import tempfile
 import time
+from unittest import mock
 
 from course_support import COURSE, PROGRAMS, SKELETON, CourseTest, main, run
 
 sys.path.insert(0, str(COURSE))
 from c63_course.box import SERVER, Box  # noqa: E402
+from c63_course.grader import Sequences  # noqa: E402
 
-RULES = pathlib.Path(__file__).with_name("rules.toml")
+RULES = pathlib.Path(__file__).with_name("rules.toml")  # for measuring
+# The same, where nothing is measured: the large video need not be large.
+QUICK = RULES.read_text().replace("width = 176\nheight = 144\nframes = 6", "width = 112\nheight = 32\nframes = 3")
 SOLUTIONS = pathlib.Path(__file__).with_name("solutions")
 SECRET = "the-teachers-secret"
 # Includes, and the start of main(). Tests insert code after it.
 HEAD = "".join(f"#include <{name}.h>\n" for name in ("fcntl", "signal", "stdio", "stdlib", "string", "sys/wait", "unistd"))
 MAIN = "int main(int argc, char **argv) {\n  const struct options options = parse_options(argc, argv);\n"
-# A whole program, for the body that a test gives.
+# Compiles each program as one file, which takes half of the time. The skeleton's own Makefile is for tests of builds.
+PARTS = {"enc": "encode search write", "dec": "decode parse"}
+MAKEFILE = """all: c63enc c63dec
+c63%: %.c $(filter-out enc.c dec.c,$(wildcard *.c)) c63.h
+\tgcc -std=gnu11 $(OPTIMIZE) -fno-tree-vectorize -ffp-contract=off $(WARNINGS) $(LDFLAGS) -o $@ $< -lm
+"""
+# Where a whole program is enough.
 PROGRAM = (
     HEAD
     + "int main(int argc, char **argv) {\n  (void)argc;\n  const char *output = argv[6];\n  (void)output;\n%s\n  return 0;\n}\n"
@@ -47,20 +62,54 @@ NAMESPACES = (
 )
 
 
+def load_c63grade():
+    loader = importlib.machinery.SourceFileLoader("c63grade", str(COURSE / "c63grade"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("c63grade", loader))
+    loader.exec_module(module)
+    return module
+
+
+def as_one_file(folder):
+    for program, names in PARTS.items():
+        names = f"{names} bits layout predict tables timer transform".split()
+        (folder / f"{program}.c").write_text("".join(f'#include "{name}.c"\n' for name in names))
+    (folder / "Makefile").write_text(MAKEFILE)
+
+
 def processes():
     return sum(name.isdigit() for name in os.listdir("/proc"))
 
 
-class Handins(CourseTest):
+c63grade = load_c63grade()
+
+
+class Graded(CourseTest):
+    """Tests that grade in this process, with the same videos for all."""
+
     @classmethod
     def setUpClass(cls):
         cls.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}", C63_SECRET_OF_TEACHER=SECRET)
+        cls.enterClassContext(mock.patch.dict(os.environ, cls.environment))
+        cls.sequences = cls.enterClassContext(Sequences())
 
     def setUp(self):
         super().setUp()
         self.need_programs("c63gen", "c63enc", "c63dec", "c63cmp", "c63mv")
         self.handin = self.folder / "class" / "ada"
         shutil.copytree(SKELETON, self.handin)
+        as_one_file(self.handin)
+        self.rules = self.folder / "rules.toml"
+        self.rules.write_text(QUICK)
+        # The baseline as one file too
+        self.measured = self.folder / "measured" / "rules.toml"
+        self.measured.parent.mkdir()
+        shutil.copytree(self.handin, self.folder / "baseline")
+        self.measured.write_text(RULES.read_text().replace("rounds = 2", f'baseline = "{self.folder}/baseline"\nrounds = 2'))
+
+    def use_its_makefile(self):
+        shutil.copy(SKELETON / "Makefile", self.handin)
+        for name in PARTS:
+            (self.handin / f"{name}.c").unlink()
 
     def edit(self, file, old, new):
         path = self.handin / file
@@ -73,12 +122,11 @@ class Handins(CourseTest):
         (self.handin / "encode.c").write_text(PROGRAM % body)
         (self.handin / "Makefile").write_text("c63enc: encode.c\n\tgcc -O1 -w -o $@ $<\n")
 
-    def grade(self, *options, rules=RULES, handin=None, code=3, speed=False):
-        """Grades the hand-in and returns the result, after checks that every result must pass."""
+    def grade(self, *options, rules=None, handin=None, code=3, speed=False):
+        """The result, after a look at what every result must be."""
         words = [
-            COURSE / "c63grade",
             "--task",
-            rules,
+            rules or (self.measured if speed else self.rules),
             "--out",
             self.folder / "results",
             "--seed",
@@ -87,30 +135,24 @@ class Handins(CourseTest):
             *options,
             handin or self.handin,
         ]
-        before = processes()
-        ended = subprocess.run(
-            [str(word) for word in words],
-            env=self.environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            timeout=400,
-        )
-        self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+        before, said = processes(), io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
+            ended = c63grade.act(c63grade.make().parse_args([str(word) for word in words]), self.sequences)
+        self.assertEqual(ended, code, said.getvalue())
         file = next((self.folder / "results").glob("*.json"))
         result = json.loads(file.read_text())
         page = file.with_suffix(".html").read_text()
-        for text in (page, file.read_text(), ended.stdout):
+        for text in (page, file.read_text(), said.getvalue()):
             self.assertNotIn(SECRET, text)
         self.assertLess(processes(), before + 40)
-        return {check["id"]: check for check in result["checks"]} | {"result": result, "page": page, "said": ended.stdout}
+        return {check["id"]: check for check in result["checks"]} | {"result": result, "page": page, "said": said.getvalue()}
 
     def assertSaid(self, check, pattern):
         self.assertRegex("\n".join(check["lines"]), pattern)
 
     def small_rules(self, **changes):
-        """Writes a copy of the rules with these values and returns its path."""
-        text = RULES.read_text()
+        """The rules with other values."""
+        text = QUICK
         for key, value in changes.items():
             text, count = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}", text, count=1)
             self.assertEqual(count, 1)
@@ -118,11 +160,21 @@ class Handins(CourseTest):
         path.write_text(text)
         return path
 
+    def rules_with(self, table, points):
+        text = QUICK.replace("[points]", f"{table}\n[points]\n{points}")
+        self.rules.write_text(text)
+        return self.rules
+
+
+class Handins(Graded):
+    """Whole hand-ins."""
+
     # ---- right ----
 
     def test_01_right_and_fast(self):
+        self.use_its_makefile()
         shutil.copy(SOLUTIONS / "simd" / "2-sse2" / "search.c", self.handin)
-        found = self.grade(speed=True, code=0)
+        found = self.grade(speed=True, rules=RULES, code=0)
         self.assertTrue(all(check["passed"] for name, check in found.items() if isinstance(check, dict) and "passed" in check))
         self.assertGreater(found["result"]["speed"]["speedup"], 1.3)
         self.assertEqual(len(found["result"]["speed"]["seconds"]), 2)
@@ -131,7 +183,7 @@ class Handins(CourseTest):
         self.assertIn("<svg", found["page"])
 
     def test_02_right_and_slow(self):
-        self.edit("encode.c", "  encoder->syntax.key = ", "  usleep(300000);\n  encoder->syntax.key = ")
+        self.edit("encode.c", "  encoder->syntax.key = ", "  usleep(100000);\n  encoder->syntax.key = ")
         found = self.grade(speed=True)
         self.assertTrue(found["bytes"]["passed"])
         self.assertFalse(found["speed"]["passed"])
@@ -240,7 +292,7 @@ class Handins(CourseTest):
         )
         rules = self.folder / "quality.toml"
         rules.write_text(
-            RULES.read_text()
+            self.measured.read_text()
             .replace("[bytes]\nequal = true", "[quality]\nbits_within = 5")
             .replace("bytes = 30", "quality = 30")
         )
@@ -263,6 +315,7 @@ class Handins(CourseTest):
         self.assertIn("search.c", found["result"]["build_log"])
 
     def test_13_debug_build(self):
+        self.use_its_makefile()
         self.edit("Makefile", "-g $(OPTIMIZE)", "-g -O0")
         found = self.grade()
         self.assertTrue(found["bytes"]["passed"])
@@ -350,7 +403,7 @@ class Handins(CourseTest):
 
     def hang_rules(self):
         path = self.folder / "hang.toml"
-        path.write_text(RULES.read_text().replace("seconds = 30", "seconds = 1"))
+        path.write_text(QUICK.replace("seconds = 30", "seconds = 1"))
         return path
 
     def test_22_takes_all_memory(self):
@@ -377,7 +430,7 @@ class Handins(CourseTest):
     def test_25_build_that_hangs_and_leaves_something(self):
         (self.handin / "Makefile").write_text("c63enc:\n\tsleep 1000 & sleep 1001\n")
         path = self.folder / "hang.toml"
-        path.write_text(RULES.read_text().replace("seconds = 120", "seconds = 1"))
+        path.write_text(QUICK.replace("seconds = 120", "seconds = 1"))
         self.assertSaid(self.grade(rules=path)["build"], "The build exceeds its limit of time")
 
     def test_26_marks_up_its_page(self):
@@ -474,23 +527,8 @@ class Inside(CourseTest):
         self.assertIn("no process namespace", ended.stdout)
 
 
-class Tasks(CourseTest):
-    """What single tasks require in addition to the right bytes."""
-
-    grade, edit, assertSaid, environment = Handins.grade, Handins.edit, Handins.assertSaid, None
-
-    def setUp(self):
-        super().setUp()
-        self.need_programs("c63gen", "c63enc", "c63dec", "c63cmp", "c63mv")
-        Tasks.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}")
-        self.handin = self.folder / "class" / "eve"
-        shutil.copytree(SKELETON, self.handin)
-
-    def rules_with(self, table, points):
-        text = RULES.read_text().replace("[points]", f"{table}\n[points]\n{points}")
-        path = self.folder / "rules.toml"
-        path.write_text(text)
-        return path
+class Tasks(Graded):
+    """What single tasks ask for beyond bytes."""
 
     def test_search_must_cover_the_range(self):
         rules = self.rules_with("[search]\nrange = 16\n", "search = 10")
@@ -561,9 +599,35 @@ class Tasks(CourseTest):
         found = self.grade("--given", "answers=12", rules=rules, code=0)
         self.assertEqual((found["answers"]["points"], found["result"]["still_to_give"]), (12, 0))
 
+    def test_graders_take_turns_at_one_gpu(self):
+        lock = self.folder / "gpu"
+        words = ["--task", self.measured, "--rounds", 1, "--seed", SECRET, "--out", self.folder, "--lock", lock, self.encoder()]
+        with open(lock, "a") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            grader = subprocess.Popen(
+                [str(word) for word in (COURSE / "c63grade", *words)],
+                text=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+            before = []
+            for line in grader.stderr:
+                before.append(line)
+                if "waiting for" in line:
+                    break
+            self.assertEqual(before[-1], f"c63grade: waiting for {lock}\n", before)
+            self.assertFalse([line for line in before if "speed: run" in line])
+            with self.assertRaises(subprocess.TimeoutExpired):
+                grader.wait(0.3)
+        after = grader.communicate(timeout=300)[1]
+        self.assertIn("speed: run 1 of 1", after)
+        self.assertIn(grader.returncode, (0, 3))  # c63enc may be slower than the skeleton on so small a video
+
+    def encoder(self):
+        return f"{PROGRAMS}/c63enc --quiet --backend cpu -w {{width}} -h {{height}} -o {{output}} {{input}}"
+
     def test_a_command_instead_of_a_folder(self):
-        command = f"{PROGRAMS}/c63enc --quiet --backend cpu -w {{width}} -h {{height}} -o {{output}} {{input}}"
-        found = self.grade(rules=RULES, handin=command, code=0)
+        found = self.grade(handin=self.encoder(), code=0)
         self.assertTrue(found["bytes"]["passed"])
         self.assertNotIn("build", found)
 

@@ -9,7 +9,20 @@ import subprocess
 import tempfile
 import unittest
 
-from course_support import PROGRAMS, SHARED, SKELETON, CourseTest, digest, main, run, video_a, video_b, video_d
+from course_support import (
+    PROGRAMS,
+    SHARED,
+    SKELETON,
+    TWO_FILES,
+    CourseTest,
+    as_two_files,
+    digest,
+    main,
+    run,
+    video_a,
+    video_b,
+    video_d,
+)
 
 # Generator, width, height, frames, MD5 of the stream and of the decoded video.
 VECTORS = [
@@ -39,7 +52,8 @@ class Skeleton(CourseTest):
         cls.built = pathlib.Path(tempfile.mkdtemp(prefix="c63-skeleton-"))
         cls.addClassCleanup(shutil.rmtree, cls.built, ignore_errors=True)
         shutil.copytree(SKELETON, cls.built, dirs_exist_ok=True)
-        run(["make", "-s", "-j2", "SIMD=-O3 -march=native"], cls.built)
+        said = run(["make", "-s", "-j2", "SIMD=-O3 -march=native"], cls.built)
+        assert said == "", said  # no warning
 
     def encode(self, video, width, height, *options):
         stream = self.folder / "stream.c63"
@@ -151,12 +165,13 @@ class Skeleton(CourseTest):
     def test_damaged_streams_are_refused_without_a_fault(self):
         checked = self.folder / "checked"
         shutil.copytree(SKELETON, checked)
+        as_two_files(checked)
         run(
             [
                 "make",
                 "-s",
-                "-j2",
                 "c63dec",
+                *TWO_FILES,
                 "OPTIMIZE=-O1 -fsanitize=address,undefined -fno-sanitize-recover",
                 "LDFLAGS=-fsanitize=address,undefined",
             ],
@@ -192,7 +207,9 @@ class Skeleton(CourseTest):
     def build_without_warning(self, name, *words):
         folder = self.folder / name
         shutil.copytree(SKELETON, folder)
-        output = run(["make", "-s", "-j2", *words], folder, env=dict(os.environ, PATH=f"{os.environ['PATH']}:{CUDA}"))
+        as_two_files(folder)
+        environment = dict(os.environ, PATH=f"{os.environ['PATH']}:{CUDA}")
+        output = run(["make", "-s", "-j2", *TWO_FILES, *words], folder, env=environment)
         self.assertEqual(output, "", name)
         video = self.folder / "in.yuv"
         video.write_bytes(VECTORS[10][0](64, 64, 3))

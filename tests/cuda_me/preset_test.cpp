@@ -82,6 +82,14 @@ TEST_F(PresetTest, GivesWhatTheCpuGives) {
   }
 }
 
+TEST_F(PresetTest, FramesBetweenAreRepeats) {
+  for (const Preset preset : all_presets()) {
+    SCOPED_TRACE(name(preset));
+    expect_what_the_cpu_gives(settings_for(80, 48, {.preset = preset, .qp = 20, .key_interval = 8, .frame_interval = 3}),
+                              test::moving_video(80, 48, 18));
+  }
+}
+
 TEST_F(PresetTest, EveryToolAlone) {
   constexpr int kWidth = 80;
   constexpr int kHeight = 48;

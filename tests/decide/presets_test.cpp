@@ -95,6 +95,11 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
       }
     }
   }
+  // The first inter frame keeps the tables.
+  const auto planner = make_planner_factory({.width = 32, .height = 32, .preset = Preset::best, .qp = 20})();
+  EXPECT_EQ(planner->plan({.index = 4, .key = true, .weights = weights(7)}).tables[0][0], 8);
+  EXPECT_FALSE(planner->plan({.index = 5}).headers.quantization_tables);
+  EXPECT_TRUE(planner->plan({.index = 6}).headers.quantization_tables);
   EXPECT_EQ(preset_decisions({.preset = Preset::best, .qp = 20}).finer_tables->back()[63], 8);
   // If course tables are requested, key frames have them, too.
   EXPECT_FALSE(preset_decisions({.preset = Preset::best, .rate = {.tables = TableShape::course}}).finer_tables);

@@ -106,12 +106,19 @@ TEST(ReferenceAlternation, EndsWhenFramesThatStayTakeMoreThanAdvancingOnesWould)
 
 TEST(ReferenceAlternation, NothingIsSavedIfFramesTakeNextToNothing) {
   EXPECT_EQ(choices_of(with_bits(6 * kMcus, 1)), std::string(kFrames, '.'));
-  EXPECT_NE(choices_of(with_bits(6 * kMcus + 1, 1)).find("rsr"), std::string::npos);
+  EXPECT_NE(choices_of(with_bits(7 * kMcus, 1)).find("rsr"), std::string::npos);
 }
 
 TEST(ReferenceAlternation, AGopMustBeAbleToWinATrialBack) {
-  EXPECT_EQ(choices_of(with_bits(10000, 9000), 19), std::string(19, '.'));
-  EXPECT_EQ(choices_of(with_bits(10000, 9000), 20), "....ts..rsrsrsrsrsrs");
+  EXPECT_EQ(choices_of(with_bits(16000, 15000), 19), std::string(19, '.'));
+  EXPECT_EQ(choices_of(with_bits(16000, 15000), 20), "....ts..rsrsrsrsrsrs");
+}
+
+/// The two frames of a trial could have been repeats. What frames take above the least must be able to win them back.
+TEST(ReferenceAlternation, FramesOfFewBitsAreNotTried) {
+  EXPECT_EQ(choices_of(with_bits(600, 599)).find('s'), std::string::npos);
+  EXPECT_EQ(choices_of(with_bits(1300, 1299), 100).find('s'), std::string::npos);
+  EXPECT_EQ(choices_of(with_bits(1400, 1399), 100).find('s'), 5U);
 }
 
 TEST(ReferenceAlternation, PicturesThatComeTwiceAreLeftToRepeats) {

@@ -45,5 +45,18 @@ TEST(ReferenceChoice, AFrameThatIsHardlyNewMayBeARepeat) {
   EXPECT_FALSE(is_hardly_new(with_error(65025, 100000, kMaxLambda), kMaxLambda));
 }
 
+TEST(ReferenceChoice, NoiseIsTheSameAtEveryDistance) {
+  EXPECT_TRUE(is_noise(with_error(64), with_error(64), kLambda));
+  EXPECT_TRUE(is_noise(with_error(64), with_error(68), kLambda));
+  EXPECT_TRUE(is_noise(with_error(64), with_error(60), kLambda));
+  EXPECT_FALSE(is_noise(with_error(64), with_error(69), kLambda));
+  EXPECT_FALSE(is_noise(with_error(64), with_error(59), kLambda));
+  // Noise above λ per sample and frame is coded.
+  EXPECT_TRUE(is_noise(with_error(100), with_error(100), kLambda));
+  EXPECT_FALSE(is_noise(with_error(101), with_error(101), kLambda));
+  EXPECT_FALSE(is_noise(with_error(65025, 100000, kMaxLambda), with_error(65025, 100000, kMaxLambda), kMaxLambda));
+  EXPECT_FALSE(is_noise(with_error(0), with_error(0, 0), kLambda)) << "there is no frame two before";
+}
+
 }  // namespace
 }  // namespace c63::test::reference_choice_test

@@ -180,5 +180,27 @@ TEST(Plans, APlannerChoosesWhatItLooksAheadAtWhateverThePreset) {
   EXPECT_GT(filtered.frames[3].statistics.times.filter, 0);
 }
 
+/// With every preset, frames between are four bytes, and the pictures of the coded ones are shown again.
+TEST(FrameInterval, FramesBetweenAreRepeats) {
+  for (const Preset preset : all_presets()) {
+    EncoderSettings settings = settings_with(1);
+    settings.coding.preset = preset;
+    settings.coding.key_interval = 8;
+    settings.coding.frame_interval = 3;
+    Encoder encoder(settings);
+    VideoSource source(moving_video(kWidth, kHeight, kFrames), kWidth, kHeight);
+    const Encoded encoded = encode_source(source, encoder);
+    ASSERT_EQ(encoded.frames.size(), static_cast<std::size_t>(kFrames));
+    for (std::size_t i = 0; i < encoded.frames.size(); ++i) {
+      const EncodedFrame& frame = encoded.frames[i];
+      EXPECT_EQ(frame.key, i % 8 == 0);
+      if (i % 8 % 3 == 0) continue;
+      EXPECT_TRUE(frame.repeat) << i;
+      EXPECT_EQ(frame.bytes.size(), 4U) << i;
+      EXPECT_EQ(frame.reconstruction, encoded.frames[i - 1].reconstruction) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace c63::test::planner_test

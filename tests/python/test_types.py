@@ -132,7 +132,7 @@ def test_all_settings_are_explained_and_shown():
         for function in (c63.encode, c63.encode_with_statistics, c63.VideoEncoder):
             parameter = inspect.signature(function).parameters[name]
             assert parameter.kind == parameter.KEYWORD_ONLY and parameter.default == FIELDS[name].default
-    assert set(FIELDS) - set(inspect.signature(c63.Encoder).parameters) == {*TARGETS, "gop_cap", "fps"}
+    assert set(FIELDS) - set(inspect.signature(c63.Encoder).parameters) == {*TARGETS, "frame_drop", "gop_cap", "fps"}
     assert set(RENAMED.values()) <= set(FIELDS)
 
 

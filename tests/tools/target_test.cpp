@@ -267,6 +267,27 @@ TEST_F(Targets, NoGopTakesMoreThanItsCap) {
   EXPECT_FALSE(std::filesystem::exists(path("no.c63")));
 }
 
+TEST_F(Targets, ASizeBelowTheLowestQualitysIsMetWithFewerFrames) {
+  ASSERT_EQ(encode({"--quiet", "-q", "1", "--lambda-scale", "4", "-o", path("least.c63"), input_}).exit_code, 0);
+  const std::string size = std::to_string(size_of("least.c63") * 7 / 10);
+  const ProcessResult result = encode({"--size", size, "-o", path("o.c63"), "--recon", path("o.yuv"), "--json", path("o.json"), input_});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LE(size_of("o.c63"), std::stoull(size));
+  const auto json = nlohmann::json::parse(read_file(path("o.json")));
+  const int interval = json["settings"]["frame_interval"];
+  EXPECT_GE(interval, 2);
+  EXPECT_NE(result.err.find("of 25 frames a second: one of " + std::to_string(interval) + " is coded"), std::string::npos) << result.err;
+  // The decoder shows as many frames, and the settings give the stream again.
+  ASSERT_EQ(run({kDec, "--quiet", path("o.c63"), path("d.yuv")}).exit_code, 0);
+  EXPECT_TRUE(read_file(path("d.yuv")) == read_file(path("o.yuv")));
+  EXPECT_EQ(size_of("d.yuv"), size_of("in_64x48.yuv"));
+  ASSERT_EQ(encode({"--quiet", "-q", std::to_string(json["settings"]["qp"].get<double>()), "--lambda-scale",
+                    std::to_string(json["settings"]["lambda_scale"].get<double>()), "--frame-interval", std::to_string(interval), "-o",
+                    path("same.c63"), input_}).exit_code, 0);
+  EXPECT_TRUE(read_file(path("same.c63")) == read_file(path("o.c63")));
+  expect_one_line(encode({"--quiet", "--no-frame-drop", "--size", size, "-o", path("no.c63"), input_}), 5, "c63enc", "C63-TARGET-LIMIT");
+}
+
 TEST_F(Targets, ImpossibleTargetsAreReported) {
   expect_one_line(encode({"--quiet", "--size", "100", "-o", path("o.c63"), input_}), 5, "c63enc", "C63-TARGET-LIMIT");
   EXPECT_FALSE(std::filesystem::exists(path("o.c63")));

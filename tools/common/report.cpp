@@ -61,7 +61,10 @@ void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& setting
   for (int plane = 0; plane < 3; ++plane) samples[plane] = plane_bytes(settings.coding.width, settings.coding.height, plane);
   if (settings.measurement.psnr) quality.add(frame.statistics.sse, samples);
   if (settings.measurement.ssim) quality.add_ssim(frame.statistics.ssim);
-  if (frame.key) gops.push_back({.first_frame = frame.index});
+  if (frame.key) {
+    gops.push_back({.first_frame = frame.index});
+    key_bytes += frame.bytes.size();
+  }
   if (!gops.empty()) {
     ++gops.back().frames;
     gops.back().bytes += frame.bytes.size();

@@ -49,6 +49,7 @@ struct EncodeTotals {
   BitCounts bits;
   SampledValues latencies_ms;
   std::vector<GopFigures> gops;
+  std::uint64_t key_bytes = 0;  ///< of all key frames
   GlobalMotionTotals global_motion;
 
   /// Adds a finished frame.

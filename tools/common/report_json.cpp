@@ -97,12 +97,14 @@ ordered_json to_json(const TargetPass& pass) {
   const auto quality = [](const std::optional<double>& value) { return value ? json_number(*value) : ordered_json(nullptr); };
   return {{"qp", pass.qp},
           {"lambda_scale", pass.lambda_scale},
+          {"frame_interval", pass.frame_interval},
           {"frames", pass.figures.frames},
           {"bytes", pass.figures.bytes},
           {"frames_per_s", pass.figures.frames_per_s},
           {"psnr_y_db", quality(pass.figures.psnr_y_db)},
           {"psnr_all_db", quality(pass.figures.psnr_all_db)},
-          {"ssim_y", quality(pass.figures.ssim_y)}};
+          {"ssim_y", quality(pass.figures.ssim_y)},
+          {"key_bytes", pass.figures.key_bytes ? ordered_json(*pass.figures.key_bytes) : ordered_json(nullptr)}};
 }
 
 ordered_json kinds_json(const KindBits& kinds) {

@@ -336,7 +336,8 @@ KeptPass EncodeProgram::keep(TriedPass&& tried) {
 /// Returns true if the next pass would have the settings of `tried`, so that it need not be made again.
 bool is_next(const TriedPass& tried, const TargetPasses& passes) {
   const CodingSettings next = passes.next();
-  return !passes.own_qualities() && next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale;
+  return !passes.own_qualities() && next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale &&
+         next.frame_interval == tried.coding.frame_interval;
 }
 
 /// Makes passes until one is accepted. Each is written under a temporary name. If a stop or an error ends the search,

@@ -28,6 +28,7 @@ ordered_json identity_of(const EncodeOptions& o) {
   ordered_json settings = settings_of_record(o);
   settings.erase("qp");
   settings.erase("lambda-scale");
+  settings.erase("frame-interval");
   const InputIdentity input = identify_input(o.source.path);
   ordered_json content = {{"bytes", input.bytes}};
   if (o.target.spool.empty()) {
@@ -53,6 +54,8 @@ TargetPass pass_from(const ordered_json& json, double frames_per_s) {
     return json.at(key).is_null() ? of_null : number_from(json.at(key), low, high);
   };
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::optional<std::uint64_t> key_bytes;
+  if (const auto& value = json.at("key_bytes"); !value.is_null()) key_bytes = whole_number_from<std::uint64_t>(value, 1);
   return {number_from(json.at("qp"), kLowestQp, kHighestQp),
           number_from(json.at("lambda_scale"), kLeastScale, kMostScale),
           {.frames = whole_number_from<std::int64_t>(json.at("frames"), 1),
@@ -60,7 +63,9 @@ TargetPass pass_from(const ordered_json& json, double frames_per_s) {
            .frames_per_s = frames_per_s,
            .psnr_y_db = quality("psnr_y_db", 0, kMostDecibels, kInfinity),
            .psnr_all_db = quality("psnr_all_db", 0, kMostDecibels, kInfinity),
-           .ssim_y = quality("ssim_y", -1, 1, std::nullopt)}};
+           .ssim_y = quality("ssim_y", -1, 1, std::nullopt),
+           .key_bytes = key_bytes},
+          whole_number_from<int>(json.at("frame_interval"), 1)};
 }
 
 }  // namespace
@@ -96,7 +101,7 @@ void StatsFile::save(const std::vector<TargetPass>& passes) const {
   ordered_json json = {{"encode", encode_}, {"passes", ordered_json::array()}};
   for (auto pass = passes.begin(); pass != passes.end(); ++pass) {
     const bool is_made_again = std::any_of(pass + 1, passes.end(), [&](const TargetPass& later) {
-      return later.qp == pass->qp && later.lambda_scale == pass->lambda_scale;
+      return later.qp == pass->qp && later.lambda_scale == pass->lambda_scale && later.frame_interval == pass->frame_interval;
     });
     if (!is_made_again) json["passes"].push_back(to_json(*pass));
   }

@@ -77,6 +77,7 @@ void add_target_options(CLI::App& app, TargetOptions& o) {
       if (a != b) a->excludes(b);
     }
   }
+  describe_by_table(app.add_flag(names_on_command_line(option_info("frame-drop")), o.may_drop_frames), "frame-drop");
   add("gop-cap", [&o](const std::string& text) { o.gop_cap = cap_from(text); });
   app.add_option("--stats", o.stats, "Keep what each pass came to in this file, and begin with what it has")
       ->type_name("FILE")
@@ -98,6 +99,12 @@ void check_target_options(const TargetOptions& o) {
 
 namespace {
 
+Target target_of(const TargetOptions& options) {
+  Target target = options.target.value();
+  target.may_drop_frames = options.may_drop_frames;
+  return target;
+}
+
 std::vector<TargetPass> load(SideOutput<StatsFile>& stats, const VideoFormat& format, spdlog::logger& log) {
   std::vector<TargetPass> passes;
   stats.use([&](const StatsFile& file) { passes = file.load(format.rate.value(), log); });
@@ -108,9 +115,10 @@ std::vector<TargetPass> load(SideOutput<StatsFile>& stats, const VideoFormat& fo
 
 TargetPasses::TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log)
     : options_(options),
+      own_interval_(options.encoder.coding.frame_interval),
       log_(log),
       stats_(options.target.stats.empty() ? nullptr : std::make_unique<StatsFile>(options)),
-      search_(options.encoder.coding, *options.target.target, load(stats_, format, log)) {
+      search_(options.encoder.coding, target_of(options.target), load(stats_, format, log)) {
   if (options.target.gop_cap) {
     capped_.emplace(options.encoder.coding, options.target.target->value, *options.target.gop_cap);
     log_.info("{}, and no GOP of more than {} times that, by passes over the whole input", describe(*options.target.target),
@@ -125,6 +133,7 @@ bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
   const QualityTotals& quality = totals.quality;
   const MeasurementSettings& measured = options_.encoder.measurement;
   PassFigures figures{.frames = totals.summary.frames, .bytes = totals.summary.bytes, .frames_per_s = format.rate.value()};
+  if (totals.key_bytes > 0) figures.key_bytes = totals.key_bytes;
   if (measured.psnr) figures.psnr_y_db = quality.psnr_of_plane(0);
   if (measured.psnr) figures.psnr_all_db = quality.psnr_of_all();
   if (measured.ssim && !std::isnan(quality.mean_ssim(0))) figures.ssim_y = quality.mean_ssim(0);
@@ -145,6 +154,10 @@ bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
     log_.warn("{} is not met more nearly: {}the format and the content allow no other", describe(*options_.target.target),
               capped_ ? "the cap, " : "");
   }
+  if (const int interval = passes().back().frame_interval; done && interval > own_interval_) {
+    log_.warn("{} leaves {:.4g} of {:.4g} frames a second: one of {} is coded, the others are repeats (--no-frame-drop refuses this)",
+              describe(*options_.target.target), format.rate.value() / interval, format.rate.value() / own_interval_, interval);
+  }
   return done;
 }
 
@@ -154,11 +167,12 @@ void TargetPasses::tell(const EncodeTotals& totals, const VideoFormat& format, s
   const TargetPass& pass = passes().back();
   const Target::Kind kind = options_.target.target->kind;
   const bool of_size = kind == Target::Kind::bytes || kind == Target::Kind::bitrate;
-  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}", ++made_, pass.qp,
+  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}{}", ++made_, pass.qp,
             pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format),
             totals.quality.psnr_of_plane(0), totals.quality.psnr_of_all(),
             pass.figures.ssim_y ? fmt::format(", SSIM Y {:.5f}", *pass.figures.ssim_y) : "",
             of_size ? fmt::format("{:+.2f} %", 100 * distance) : fmt::format("{:+.3f} dB", distance),
+            pass.frame_interval > 1 ? fmt::format("; one of {} frames coded", pass.frame_interval) : "",
             capped_ ? fmt::format("; {} of {} GOPs at a quality of their own, {} over the cap", own, totals.gops.size(), capped_->over())
                     : "");
 }

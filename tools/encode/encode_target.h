@@ -29,6 +29,7 @@ struct EncodeOptions;
 /// The options of c63enc for a target size or quality, in place of fixed settings.
 struct TargetOptions {
   std::optional<Target> target;
+  bool may_drop_frames = true;  ///< a size that the lowest quality exceeds is met with fewer coded frames
   std::optional<double> gop_cap;  ///< the most bits of a GOP, as a multiple of the bit rate's share
   std::string stats;  ///< file of --stats, with results of passes; empty: none
   std::string input;  ///< name of the input, even while its frames are read from a spool
@@ -64,6 +65,7 @@ class TargetPasses {
   void tell(const EncodeTotals& totals, const VideoFormat& format, std::size_t own);
 
   const EncodeOptions& options_;
+  int own_interval_;  ///< of coded frames, in the options
   spdlog::logger& log_;
   SideOutput<StatsFile> stats_;
   TargetSearch search_;

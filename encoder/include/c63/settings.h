@@ -99,6 +99,7 @@ struct CodingSettings {
   Preset preset = Preset::reference;
   double qp = 25;         ///< quality, least_qp()..50; higher is better (the course codec's scale)
   int key_interval = 100; ///< the most frames from one key frame to the next, at least 1
+  int frame_interval = 1; ///< of a GOP, every frame_interval-th frame is coded; the others repeat the previous one; at least 1
   bool scene_cuts = false; ///< also place key frames at scene cuts; the interval then counts from that key frame
   int search_range = 16;  ///< 1..127 samples for luma, half for chroma; see search_range_of()
   SearchMethod method = SearchMethod::full;

@@ -20,9 +20,9 @@ HINTS = {
 }
 
 
-def blocks_of(stream, source, size):
-    """Returns c63mv's CSV rows, one per block. SADs are measured against the source."""
-    text = call([find_program("c63mv"), "--quiet", stream, "--source", source, "--format", "csv", "-o", "-"])
+def blocks_of(stream, source, frames):
+    """A row a block: what c63mv says of so many frames. SADs are of the source."""
+    text = call([find_program("c63mv"), "--quiet", "-f", frames, stream, "--source", source, "--format", "csv", "-o", "-"])
     return list(csv.DictReader(io.StringIO(text.decode())))
 
 
@@ -85,9 +85,9 @@ def look_of(decoded, expected, width, height):
     return f"The picture is wrong: its luma is off by {luma:.1f} levels on average."
 
 
-def first_difference(stream, expected, source):
-    """Describes the first block in which two streams differ. Returns the text and the kind of difference."""
-    for mine, theirs in zip(blocks_of(stream, source, None), blocks_of(expected, source, None)):
+def first_difference(stream, expected, source, frames):
+    """The first block of the two streams that differs, in words, with its kind. Both have that many frames."""
+    for mine, theirs in zip(blocks_of(stream, source, frames), blocks_of(expected, source, frames)):
         where = f"frame {mine['frame']}, plane {mine['plane']}, block at ({mine['x']}, {mine['y']})"
         if mine["inter"] != theirs["inter"]:
             return (
@@ -139,7 +139,7 @@ def why_different(stream, expected, source, decoded, expected_decoded, width, he
     look = look_of(decoded, expected_decoded, width, height)
     if look:
         lines.append(look)
-    found = first_difference(stream, expected, source)
+    found = first_difference(stream, expected, source, min(len(decoded), len(expected_decoded)) // size)
     if found:
         lines.append("First difference: " + found[0])
         lines.append(HINTS[found[1]])

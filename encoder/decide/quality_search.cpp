@@ -1,0 +1,343 @@
+#include "decide/quality_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "c63/error.h"
+#include "codec/quantization.h"
+#include "decide/flat_tables.h"
+#include "decide/presets.h"
+#include "decide/target_place.h"
+
+namespace c63 {
+namespace {
+
+// The tolerance of qualities, in the unit of QualitySearch::Point::error.
+constexpr double kQualityWindow = 0.05;
+
+constexpr double kLeastScale = 0.05;
+constexpr double kMostScale = 4;
+
+/// The usual growth of bits (octaves) and quality (dB) per place, which is an octave of qp.
+constexpr double kUsualBits = 0.55;
+constexpr double kUsualQuality = 2.8;
+/// The longest step from one pass to the next.
+constexpr double kLongestStep = 2.5;
+/// Places closer than this are the same.
+constexpr double kSamePlace = 1e-3;
+/// Figures of the same stream may differ by this, because sums of fractions depend on their order.
+constexpr double kSameFigure = 1e-6;
+
+double ssim_in_db(double ssim) { return -10 * std::log10(std::max(1e-9, 1 - ssim)); }
+
+/// Rounds qp to hundredths and λ's scale to ten thousandths, so that they can be written and repeated.
+double hundredths(double qp) { return std::round(qp * 100) / 100; }
+double ten_thousandths(double scale) { return std::round(scale * 10000) / 10000; }
+
+}  // namespace
+
+std::optional<double> target_figure(const Target& target, const PassFigures& figures) {
+  const auto bytes = static_cast<double>(std::max<std::uint64_t>(1, figures.bytes));
+  std::optional<double> quality = figures.ssim_y;
+  switch (target.kind) {
+    case Target::Kind::bytes:
+      return bytes;
+    case Target::Kind::bitrate:
+      return bytes * 8 * figures.frames_per_s / static_cast<double>(std::max<std::int64_t>(1, figures.frames));
+    case Target::Kind::psnr_y:
+      quality = figures.psnr_y_db;
+      break;
+    case Target::Kind::psnr_all:
+      quality = figures.psnr_all_db;
+      break;
+    case Target::Kind::ssim_y:
+      break;
+  }
+  // Pictures that are too small for SSIM have no figure.
+  return quality && !std::isnan(*quality) ? quality : std::nullopt;
+}
+
+double target_error(const Target& target, const PassFigures& figures) {
+  const double figure = target_figure(target, figures).value();
+  if (is_of_size(target)) return std::log2(figure / target.value);
+  if (target.kind == Target::Kind::ssim_y) return ssim_in_db(figure) - ssim_in_db(target.value);
+  return std::min(figure, 200.0) - target.value;
+}
+
+bool is_target_met(const Target& target, const PassFigures& figures) {
+  const double error = target_error(target, figures);
+  return is_of_size(target) ? is_size_met(error) : std::abs(error) <= kQualityWindow;
+}
+
+QualitySearch::QualitySearch(const CodingSettings& settings, const Target& target, std::vector<TargetPass> known)
+    : settings_(settings_to_search(settings)), target_(target), has_lambda_(preset_decisions(settings).rate.any()), passes_(std::move(known)) {
+  qp_ = hundredths(settings.qp);
+  scale_ = settings.rate.lambda_scale;
+  known_ = passes_.size();
+  if (passes_.empty()) return;
+  if (const TargetPass* const nearest = best(); nearest != nullptr && is_target_met(target_, nearest->figures)) {
+    go_to(*nearest);
+  } else {
+    plan_next();
+  }
+}
+
+CodingSettings QualitySearch::next() const {
+  CodingSettings settings = settings_;
+  settings.qp = qp_;
+  settings.rate.lambda_scale = scale_;
+  return settings;
+}
+
+int QualitySearch::step_of(double qp) const {
+  if (!has_lambda_ || preset_decisions(settings_).tables[0] != flat_tables(settings_.qp)[0]) return 0;
+  return flat_tables(qp)[0][0];
+}
+
+QualitySearch::Point QualitySearch::point_of(const TargetPass& pass) const {
+  return {target_place(settings_, pass.qp, pass.lambda_scale), error_of(pass.figures), step_of(pass.qp)};
+}
+
+std::pair<double, double> QualitySearch::ends() const {
+  double lowest = std::log2(least_qp(settings_));
+  double highest = std::log2(static_cast<double>(kMaxQp));
+  if (has_lambda_) {
+    lowest = target_place(settings_, least_qp(settings_), kMostScale);
+    highest = target_place(settings_, kMaxQp, kLeastScale);
+  }
+  return {lowest, highest};
+}
+
+void QualitySearch::begin_above(const TargetPass& pass, double octaves) {
+  if (!passes_.empty()) return;
+  const auto [lowest, highest] = ends();
+  go_to(std::clamp(target_place(settings_, pass.qp, pass.lambda_scale) + octaves / kUsualBits, lowest, highest));
+}
+
+void QualitySearch::begin_with_lowest() {
+  if (passes_.empty()) go_to(ends().first);
+}
+
+bool QualitySearch::is_next_the_lowest() const { return target_place(settings_, qp_, scale_) <= ends().first + kSamePlace; }
+
+void QualitySearch::go_to(const TargetPass& pass) {
+  qp_ = pass.qp;
+  scale_ = pass.lambda_scale;
+}
+
+void QualitySearch::go_to(double place) {
+  const double wanted = std::exp2(place);
+  double qp = std::clamp(wanted, least_qp(settings_), static_cast<double>(kMaxQp));
+  if (locked_step_ != 0) {
+    // As close as the same tables allow.
+    double inside = 0;
+    for (const TargetPass& pass : passes_) {
+      if (step_of(pass.qp) == locked_step_ && (inside == 0 || std::abs(pass.qp - qp) < std::abs(inside - qp))) inside = pass.qp;
+    }
+    double outside = hundredths(qp);
+    if (step_of(outside) != locked_step_) {
+      for (int i = 0; i < 30; ++i) {
+        const double middle = (inside + outside) / 2;
+        (step_of(middle) == locked_step_ ? inside : outside) = middle;
+      }
+      qp = inside < outside ? std::floor(inside * 100) / 100 : std::ceil(inside * 100) / 100;
+    }
+  }
+  qp_ = hundredths(qp);
+  scale_ = settings_.rate.lambda_scale;
+  if (!has_lambda_) return;
+  const double power = preset_decisions(settings_).lambda_power;
+  scale_ = ten_thousandths(std::clamp(scale_ * std::pow(wanted / qp_, power), kLeastScale, kMostScale));
+}
+
+/// The place between two points where the parabola through them and a third point has the given error, as a share of the way.
+/// Empty if there is no third point, or if the parabola leaves the range. This is inverse interpolation.
+std::optional<double> QualitySearch::bent_place(const std::vector<Point>& points, double error, const Point& a, const Point& b) {
+  const Point* third = nullptr;
+  for (const Point& point : points) {
+    const bool beside = std::abs(point.error - a.error) > 1e-3 && std::abs(point.error - b.error) > 1e-3;
+    if (beside && (third == nullptr || std::abs(point.error - error) < std::abs(third->error - error))) third = &point;
+  }
+  if (third == nullptr || std::abs(b.error - a.error) < 1e-3) return std::nullopt;
+  const auto term = [error](const Point& of, const Point& p, const Point& q) {
+    return of.place * (error - p.error) * (error - q.error) / ((of.error - p.error) * (of.error - q.error));
+  };
+  const double share = (term(a, b, *third) + term(b, a, *third) + term(*third, a, b) - a.place) / (b.place - a.place);
+  return share > 0 && share < 1 ? std::optional(share) : std::nullopt;
+}
+
+std::optional<double> QualitySearch::next_place() const {
+  const double aim = is_size() ? -kSizeWindow / 2 : 0;
+  const double usual = is_size() ? kUsualBits : kUsualQuality;
+  std::vector<Point> points;
+  for (const TargetPass& pass : passes_) {
+    const Point point = point_of(pass);
+    if (locked_step_ == 0 || point.step == locked_step_) points.push_back(point);
+  }
+  const Point* below = nullptr;  // the nearest place on either side
+  const Point* above = nullptr;
+  for (const Point& point : points) {
+    if (point.error <= aim && (below == nullptr || point.place > below->place)) below = &point;
+    if (point.error > aim && (above == nullptr || point.place < above->place)) above = &point;
+  }
+  if (below != nullptr && above != nullptr) {
+    const double width = above->place - below->place;
+    const double rise = above->error - below->error;
+    if (std::abs(width) < kSamePlace || rise < 1e-6) return std::nullopt;
+    const double straight = (aim - below->error) / rise;
+    // Not too close to an end, because a bent curve would then need many short steps.
+    const double share = std::clamp(bent_place(points, aim, *below, *above).value_or(straight), 0.02, 0.98);
+    return below->place + share * width;
+  }
+  // All points are on one side. Continue the line through the nearest point to the target and the next one with the same tables. Of
+  // points at the same distance, only the furthest tells anything.
+  const double side = points.front().error > aim ? 1 : -1;
+  const auto nearer = [&](const Point& a, const Point& b) {
+    return std::pair(std::abs(a.error), side * a.place) < std::pair(std::abs(b.error), side * b.place);
+  };
+  std::ranges::sort(points, nearer);
+  const Point& nearest = points.front();
+  double slope = usual;
+  bool is_flat = points.size() >= 3 && std::abs(nearest.error) > 4 * kSizeWindow;
+  const auto second = std::find_if(points.begin() + 1, points.end(), [&](const Point& point) {
+    return point.step == nearest.step && std::abs(point.place - nearest.place) > kSamePlace;
+  });
+  if (second != points.end()) {
+    const double own = (second->error - nearest.error) / (second->place - nearest.place);
+    slope = std::clamp(own, usual / 4, usual * 4);
+    is_flat = is_flat || own < usual / 2;
+  }
+  const double way = (aim - nearest.error) / slope;
+  const auto [lowest, highest] = ends();
+  // Near the lowest quality, bits hardly fall any more. Its pass tells whether the size can be met.
+  if (is_size() && side > 0 && is_flat) return lowest;
+  // If the target seems to lie beyond the format's range, try its end first.
+  if (nearest.place + way <= lowest) return lowest;
+  if (nearest.place + way >= highest) return highest;
+  return nearest.place + std::clamp(way, -kLongestStep, kLongestStep);
+}
+
+const TargetPass* QualitySearch::best() const {
+  const TargetPass* found = nullptr;
+  double least = 0;
+  for (const TargetPass& pass : passes_) {
+    const double error = error_of(pass.figures);
+    if (is_size() && error > 0) continue;
+    if (found != nullptr && std::abs(error) > least) continue;  // of equal ones the last, because it need not be made again
+    found = &pass;
+    least = std::abs(error);
+  }
+  return found;
+}
+
+PresetDecisions QualitySearch::decisions_of(double qp, double lambda_scale) const {
+  CodingSettings settings = settings_;
+  settings.qp = qp;
+  settings.rate.lambda_scale = lambda_scale;
+  return preset_decisions(settings);
+}
+
+/// The pass that already shows the planned one's result, or null. Its tables are equal and its λ hardly differs.
+const TargetPass* QualitySearch::made_before() const {
+  constexpr double kSameLambda = 1e-3;
+  const PresetDecisions planned = decisions_of(qp_, scale_);
+  const auto found = std::ranges::find_if(passes_, [&](const TargetPass& pass) {
+    const PresetDecisions made = decisions_of(pass.qp, pass.lambda_scale);
+    const auto difference = static_cast<double>(planned.rate.lambda - made.rate.lambda);
+    return made.tables == planned.tables && std::abs(difference) <= kSameLambda * static_cast<double>(made.rate.lambda);
+  });
+  return found != passes_.end() ? &*found : nullptr;
+}
+
+/// Leaves the place of a known pass: plans the nearest place towards the target with other decisions. If there is none before a
+/// pass on the other side of the target, only λ can lie between the two, because qp has steps.
+void QualitySearch::leave_known(double place) {
+  constexpr double kNearest = 0.00125;
+  constexpr double kFurthest = 16;
+  const TargetPass* known = made_before();
+  if (known == nullptr) return;
+  const bool is_above = error_of(known->figures) > 0;
+  const TargetPass* here = known;
+  const TargetPass* beyond = nullptr;
+  double near = 0;  // distances from the place; up to `near`, all is known and on the same side of the target
+  double far = kFurthest;
+  double way = kNearest;
+  while (far - near >= kNearest) {
+    go_to(place + (is_above ? -way : way));
+    known = made_before();
+    if (known == nullptr) return;
+    const bool is_beyond = (error_of(known->figures) > 0) != is_above;
+    (is_beyond ? far : near) = way;
+    (is_beyond ? beyond : here) = known;
+    way = far < kFurthest ? (near + far) / 2 : 2 * near;
+    if (way > kFurthest) return;
+  }
+  if (!has_lambda_ || beyond == nullptr) return;
+  const auto lambda_of = [this](const TargetPass& pass) {
+    return static_cast<double>(decisions_of(pass.qp, pass.lambda_scale).rate.lambda);
+  };
+  qp_ = here->qp;
+  const double scale = here->lambda_scale * std::sqrt(lambda_of(*beyond) / lambda_of(*here));
+  scale_ = ten_thousandths(std::clamp(scale, kLeastScale, kMostScale));
+}
+
+void QualitySearch::plan_next() {
+  // The passes on either side of the target have different tables. Between them bits are not a line, but for each of the tables
+  // they are.
+  if (locked_step_ == 0 && passes_.size() >= 2) {
+    std::optional<Point> below;
+    std::optional<Point> above;
+    for (const TargetPass& pass : passes_) {
+      const Point point = point_of(pass);
+      std::optional<Point>& side = point.error <= 0 ? below : above;
+      if (!side || std::abs(point.error) < std::abs(side->error)) side = point;
+    }
+    constexpr double kNear = 0.35;  // octaves of qp: tables next to each other
+    if (below && above && below->step != above->step && std::abs(above->place - below->place) < kNear) {
+      locked_step_ = std::abs(below->error) < std::abs(above->error) ? below->step : above->step;
+    }
+  }
+  const auto place = made_ < kMostPasses ? next_place() : std::nullopt;
+  if (place) {
+    go_to(*place);
+    leave_known(*place);
+    if (made_before() == nullptr) return;
+  }
+  const TargetPass* const nearest = best();
+  is_out_of_reach_ = nearest == nullptr;
+  if (nearest != nullptr) go_to(*nearest);
+  last_ = true;
+}
+
+bool QualitySearch::add(const PassFigures& figures) {
+  if (std::exchange(starts_anew_, false)) passes_.clear();
+  ++made_;
+  const auto known = std::ranges::find_if(
+      passes_, [&](const TargetPass& pass) { return pass.qp == qp_ && pass.lambda_scale == scale_; });
+  if (known != passes_.end() && (known->figures.bytes != figures.bytes ||
+                                 std::abs(error_of(known->figures) - error_of(figures)) > kSameFigure)) {
+    passes_.clear();
+    known_ = 0;
+    locked_step_ = 0;
+    last_ = false;
+  }
+  passes_.push_back({qp_, scale_, figures});
+  if (is_target_met(target_, figures)) return true;
+  // The best pass may be the one that was just made.
+  const auto is_over = [this] { return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_; };
+  if (!last_) plan_next();
+  if (is_out_of_reach_) return false;
+  if (!is_over() || known_ == 0) return is_over();
+  // If bits jump, known passes may have led to a dead end, and those of this search with them. Search as if nothing were known.
+  starts_anew_ = true;
+  known_ = 0;
+  made_ = 0;
+  locked_step_ = 0;
+  last_ = false;
+  qp_ = hundredths(settings_.qp);
+  scale_ = settings_.rate.lambda_scale;
+  return false;
+}
+
+}  // namespace c63

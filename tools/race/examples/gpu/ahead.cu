@@ -1,0 +1,133 @@
+// The start of step 4 of docs/course.md: a thread block searches eight blocks in a row. While it searches one, the
+// window of the next is copied to shared memory (cp.async, from sm_80 on). The search is that of registers.cu.
+
+#include <c63/motion_kernel.h>
+
+constexpr int kThreads = 128;
+constexpr int kBlocks = 8;              // that a thread block searches, one after another
+constexpr int kEach = 8;                // candidates of a thread
+constexpr unsigned kNone = 0xFFFFFFFF;  // larger than every key
+
+// A window begins at a whole word, so a row takes up to 2 * range + 17 bytes. There are 2 * range + 15 rows, as in
+// registers.cu, and two windows: 2 * (2 r + 17) * (2 r + 15) = 510 + 128 r + 8 r r.
+C63_MOTION_SHAPE({kThreads, 1}, {kBlocks, 1}, {510, 128, 8});
+
+__device__ unsigned absdiff4_add(unsigned a, unsigned b, unsigned sum) {
+  unsigned result;
+  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+}
+
+// The smallest value of a warp.
+__device__ unsigned warp_min(unsigned value) {
+  for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(0xFFFFFFFF, value, step));
+  return value;
+}
+
+// Begins to copy a word to shared memory, if the GPU can; else copies it.
+__device__ void copy_word(unsigned* to, const unsigned* from) {
+#if __CUDA_ARCH__ >= 800
+  const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place), "l"(from) : "memory");
+#else
+  *to = *from;
+#endif
+}
+__device__ void end_of_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+// Waits for the copies before the last call but one of end_of_copies(): those of the window that comes next may go on.
+__device__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group 1;" ::: "memory");
+#endif
+}
+
+// The candidates of a block.
+struct Window {
+  int left, top, right, bottom;
+};
+
+__device__ Window window_of(const c63_motion_job& job, int x0, int y0) {
+  Window w = {max(0, x0 - job.range), max(0, y0 - job.range), min(job.width - 8, x0 + job.range),
+              min(job.height - 8, y0 + job.range)};
+  if (w.left >= w.right || w.top >= w.bottom) w = {x0, y0, x0 + 1, y0 + 1};
+  return w;
+}
+
+C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
+  extern __shared__ __align__(16) unsigned char windows[];
+  __shared__ unsigned keys[kThreads / 32];
+
+  const c63_motion_job& job = batch.jobs[blockIdx.z];
+  const int columns = job.width / 8, rows = job.height / 8;
+  const int first_column = blockIdx.x * kBlocks, row = blockIdx.y, thread = threadIdx.x;
+  if (first_column >= columns || row >= rows) return;
+  const int count = min(kBlocks, columns - first_column), y0 = 8 * row;
+  const int pitch = (2 * job.range + 10 + 3) / 4 * 4 + 4;
+  const int window_bytes = pitch * (2 * job.range + 15);
+
+  // Begins to copy the window of a block into one of the two places.
+  const auto fetch = [&](int number) {
+    const Window w = window_of(job, 8 * (first_column + number), y0);
+    const int start = w.left & ~3, words = (w.right + 6 - start) / 4 + 1, lines = w.bottom - w.top + 7;
+    unsigned char* const to = windows + number % 2 * window_bytes;
+    for (int i = thread; i < words * lines; i += kThreads) {
+      copy_word(reinterpret_cast<unsigned*>(to + i / words * pitch) + i % words,
+                reinterpret_cast<const unsigned*>(job.reference + (w.top + i / words) * job.reference_pitch + start) +
+                    i % words);
+    }
+  };
+
+  fetch(0);
+  end_of_copies();
+  for (int number = 0; number < count; ++number) {
+    if (number + 1 < count) fetch(number + 1);
+    end_of_copies();
+    const int column = first_column + number, x0 = 8 * column;
+    unsigned current[16];  // the block as words
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      current[i] = *reinterpret_cast<const unsigned*>(job.current + (y0 + i / 2) * job.current_pitch + x0 + i % 2 * 4);
+    }
+    wait_for_copies();
+    __syncthreads();
+
+    const Window w = window_of(job, x0, y0);
+    const int width = w.right - w.left, height = w.bottom - w.top;
+    const unsigned char* const window = windows + number % 2 * window_bytes;
+    unsigned best = kNone;
+    for (int i = thread; i < width * ((height + kEach - 1) / kEach); i += kThreads) {
+      const int x = i % width, first = i / width * kEach, place = x + (w.left & 3);
+      const unsigned* words = reinterpret_cast<const unsigned*>(window + first * pitch + (place & ~3));
+      const unsigned shift = (place & 3) * 8;
+      unsigned sums[kEach] = {};
+#pragma unroll
+      for (int line = 0; line < kEach + 7; ++line, words += pitch / 4) {
+        const unsigned a = __funnelshift_r(words[0], words[1], shift), b = __funnelshift_r(words[1], words[2], shift);
+#pragma unroll
+        for (int k = 0; k < kEach; ++k) {
+          if (line - k < 0 || line - k > 7) continue;  // not a line of candidate k: known when this is compiled
+          sums[k] = absdiff4_add(a, current[2 * (line - k)], sums[k]);
+          sums[k] = absdiff4_add(b, current[2 * (line - k) + 1], sums[k]);
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < kEach; ++k) {
+        if (first + k < height) best = min(best, sums[k] << 16 | ((first + k) * width + x));
+      }
+    }
+
+    best = warp_min(best);
+    if (thread % 32 == 0) keys[thread / 32] = best;
+    __syncthreads();  // now nobody reads this window: the next turn may fetch into it
+    if (thread == 0) {
+      for (int i = 1; i < kThreads / 32; ++i) best = min(best, keys[i]);
+      const int i = best & 0xFFFF;
+      job.vectors[row * columns + column] = {(signed char)(w.left + i % width - x0), (signed char)(w.top + i / width - y0)};
+      job.sads[row * columns + column] = best >> 16;
+    }
+  }
+}

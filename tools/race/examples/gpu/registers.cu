@@ -1,0 +1,85 @@
+// The start of step 3 of docs/course.md: a thread takes eight candidates, one below the other, and keeps their sums in
+// registers. Each word of the window that it loads serves up to eight of them; packed.cu loads it for each.
+
+#include <c63/motion_kernel.h>
+
+constexpr int kThreads = 128;
+constexpr int kEach = 8;                // candidates of a thread
+constexpr unsigned kNone = 0xFFFFFFFF;  // larger than every key
+
+// A row takes 2 * range + 8 bytes, rounded up to words, and a word more: at most 2 r + 15. The last thread of a column
+// reads up to 7 rows more than there are: 2 r + 15 rows. (2 r + 15) * (2 r + 15) = 225 + 60 r + 4 r r.
+C63_MOTION_SHAPE({kThreads, 1}, {1, 1}, {225, 60, 4});
+
+__device__ unsigned absdiff4_add(unsigned a, unsigned b, unsigned sum) {
+  unsigned result;
+  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+}
+
+// The smallest value of a warp.
+__device__ unsigned warp_min(unsigned value) {
+  for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(0xFFFFFFFF, value, step));
+  return value;
+}
+
+C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
+  extern __shared__ __align__(16) unsigned char window[];
+  __shared__ unsigned keys[kThreads / 32];
+
+  const c63_motion_job& job = batch.jobs[blockIdx.z];
+  const int columns = job.width / 8, rows = job.height / 8;
+  const int column = blockIdx.x, row = blockIdx.y, thread = threadIdx.x;
+  if (column >= columns || row >= rows) return;
+  const int x0 = 8 * column, y0 = 8 * row;
+
+  int left = max(0, x0 - job.range), right = min(job.width - 8, x0 + job.range);
+  int top = max(0, y0 - job.range), bottom = min(job.height - 8, y0 + job.range);
+  if (left >= right || top >= bottom) left = x0, right = x0 + 1, top = y0, bottom = y0 + 1;
+  const int width = right - left, height = bottom - top;
+
+  const int window_width = width + 7, window_height = height + 7;
+  const int pitch = (2 * job.range + 8 + 3) / 4 * 4 + 4;
+  for (int i = thread; i < window_width * window_height; i += kThreads) {
+    window[i / window_width * pitch + i % window_width] =
+        job.reference[(top + i / window_width) * job.reference_pitch + left + i % window_width];
+  }
+  unsigned current[16];  // the block as words
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    current[i] = *reinterpret_cast<const unsigned*>(job.current + (y0 + i / 2) * job.current_pitch + x0 + i % 2 * 4);
+  }
+  __syncthreads();
+
+  unsigned best = kNone;
+  for (int i = thread; i < width * ((height + kEach - 1) / kEach); i += kThreads) {
+    const int x = i % width, first = i / width * kEach;
+    const unsigned* words = reinterpret_cast<const unsigned*>(window + first * pitch + (x & ~3));
+    const unsigned shift = (x & 3) * 8;
+    unsigned sums[kEach] = {};
+#pragma unroll
+    for (int line = 0; line < kEach + 7; ++line, words += pitch / 4) {
+      const unsigned a = __funnelshift_r(words[0], words[1], shift), b = __funnelshift_r(words[1], words[2], shift);
+#pragma unroll
+      for (int k = 0; k < kEach; ++k) {
+        if (line - k < 0 || line - k > 7) continue;  // not a line of candidate k: known when this is compiled
+        sums[k] = absdiff4_add(a, current[2 * (line - k)], sums[k]);
+        sums[k] = absdiff4_add(b, current[2 * (line - k) + 1], sums[k]);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) {
+      if (first + k < height) best = min(best, sums[k] << 16 | ((first + k) * width + x));
+    }
+  }
+
+  best = warp_min(best);
+  if (thread % 32 == 0) keys[thread / 32] = best;
+  __syncthreads();
+  if (thread == 0) {
+    for (int i = 1; i < kThreads / 32; ++i) best = min(best, keys[i]);
+    const int i = best & 0xFFFF;
+    job.vectors[row * columns + column] = {(signed char)(left + i % width - x0), (signed char)(top + i / width - y0)};
+    job.sads[row * columns + column] = best >> 16;
+  }
+}
