@@ -14,7 +14,7 @@ import textwrap
 
 HEAD = '"""Made of the table of options by python/make_stub.py; do not edit."""\n\n'
 
-#: Groups of the table as the documentation of c63.Settings calls them.
+#: The headings in the documentation of c63.Settings. GROUPS gives the heading for each group of the table of options.
 TARGETS = "Targets, of which one can be set. The encode makes passes over the whole video until one meets it; qp is where it begins"
 MACHINE = "Where it runs; no byte depends on it"
 GROUPS = {

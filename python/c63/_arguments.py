@@ -34,7 +34,7 @@ def integer(name: str, value: Any, least: int = -INT32 - 1, most: int = INT32) -
     except TypeError:
         refuse(name, "an int", value)
     if not least <= number <= most:
-        # The library checks the range of most settings. These limits are those of its types.
+        # `least` and `most` are limits of the library's types. The library itself checks the range of most settings.
         bounds = f"of {least} or more" if number < least and least >= 0 else f"from {least} to {most}"
         refuse(name, f"an int {bounds}", value)
     return number

@@ -24,7 +24,7 @@ from ._video import Video
 STATISTICS = np.dtype(_c63.STATISTICS_FIELDS, align=True)
 
 
-#: Types of outputs for a stream.
+#: The types of `out`, the caller's memory for a stream.
 Room = Union[bytearray, memoryview, npt.NDArray[np.uint8]]
 
 
@@ -50,7 +50,7 @@ class CodedFrame:
     statistics: Any = dataclasses.field(repr=False)  #: a row of dtype STATISTICS
     reconstruction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_reconstruction
     prediction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_prediction
-    #: Of Y, U, V. Empty in key frames, and without keep_motion.
+    #: The motion of Y, U and V. Empty in key frames, and without keep_motion.
     motion: tuple[Motion, ...] = dataclasses.field(default=(), repr=False)
 
 

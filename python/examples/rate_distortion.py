@@ -42,7 +42,7 @@ arguments = parser.parse_args()
 clip = c63.open(arguments.clip).read(arguments.frames) if arguments.clip else pattern(arguments.frames)
 height, width = clip.shape[1] * 2 // 3, clip.shape[2]
 
-# %% Three presets, four qualities each: bits per frame, and PSNR of luma
+# %% Bits per frame, and PSNR of luma, for three presets at four qualities
 
 curves = {}
 for preset in ("reference", "fast", "good"):

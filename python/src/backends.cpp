@@ -41,14 +41,15 @@ struct JoiningGpu {
   std::shared_ptr<JoiningDevice> device;
 };
 
-/// Never destroyed. When the process ends, wait_for_driver() has waited for it, or it belongs to the parent process.
+/// The pointer is null until first_gpu() sets it. The JoiningGpu is never destroyed, which is safe: when the process
+/// ends, wait_for_driver() has waited for its start. In a forked child, it belongs to the parent process.
 std::unique_ptr<JoiningGpu>& joining_gpu() {
   static auto& gpu = *new std::unique_ptr<JoiningGpu>;
   return gpu;
 }
 
 #if defined(C63_HAVE_CUDA)
-/// Creates the device at the first call. Null in a forked child. Needs the GIL.
+/// Returns the first GPU, or null in a forked child. The first call creates the device. Needs the GIL.
 std::shared_ptr<JoiningDevice> first_gpu() {
   if (!joining_gpu()) joining_gpu().reset(new JoiningGpu{{}, cuda::make_joining_device()});
   return joining_gpu()->process.is_current() ? joining_gpu()->device : nullptr;

@@ -15,7 +15,6 @@ struct Devices {
   std::shared_ptr<JoiningDevice> joining = {};  ///< a GPU that joins if that saves time; null: none
 };
 
-/// Returns an encoder on these devices.
 [[nodiscard]] Encoder make_encoder(EncoderSettings settings, const Devices& devices);
 
 /// Returns the devices in a list such as "auto", "cpu", "cuda" or "cuda,cpu". `gpus` are CUDA's indices; empty: the
@@ -23,7 +22,7 @@ struct Devices {
 /// none is usable.
 [[nodiscard]] Devices select_devices(const std::string& names, const std::vector<int>& gpus);
 
-/// Waits until no GPU driver is being started. A process must not end during that.
+/// Waits until no GPU driver is being started. The process must not end while a driver is being started.
 void wait_for_driver();
 
 /// Returns the reason why no GPU can be used, as far as that is known without opening one. Empty if a GPU may be

@@ -51,7 +51,7 @@ void CodedStream::copy_waiting(ThreadArena& arena) {
 
 void CodedStream::set_capacity(std::size_t capacity) {
   const py::gil_scoped_acquire acquired;
-  // For a large object, this moves memory pages and copies no bytes.
+  // _PyBytes_Resize() moves the memory pages of a large object, and copies no bytes.
   if (bytes_ == nullptr) {
     bytes_ = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(capacity));
   } else {

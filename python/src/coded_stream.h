@@ -17,8 +17,8 @@ namespace py = pybind11;
 
 /// Joins coded frames to one stream, in Python bytes that grow or in an array of the caller.
 ///
-/// For the system, getting new memory takes longer than copying into it. So many frames are collected, and then all
-/// threads of an arena copy them directly into the result.
+/// Getting new memory from the system takes longer than copying into it. Therefore frames are collected first, and then
+/// all threads of an arena copy them directly into the result.
 class CodedStream {
  public:
   /// `room` is the caller's array for the stream. If it is nullopt, Python bytes are made.
@@ -28,14 +28,14 @@ class CodedStream {
   CodedStream(const CodedStream&) = delete;
   CodedStream& operator=(const CodedStream&) = delete;
 
-  /// Adds a frame. One thread at a time, without the GIL. Throws Error (limit, C63-ROOM) if the caller's array is too
-  /// small, and std::bad_alloc.
+  /// Adds a frame. Call it without the GIL, from one thread at a time. Throws Error (limit, C63-ROOM) if the caller's
+  /// array is too small, and std::bad_alloc.
   void append(std::vector<std::uint8_t>&& frame, ThreadArena& arena);
-  /// Copies the frames that are left, and shortens the Python bytes to the stream. Same conditions and errors as
-  /// append().
+  /// Copies the frames that are not copied yet, and shortens the Python bytes to the length of the stream. Has the same
+  /// conditions and errors as append().
   void finish(ThreadArena& arena);
 
-  /// Returns the Python bytes, or null if the caller's array has the stream. Needs the GIL.
+  /// Returns the Python bytes with the stream, or null if the stream is in the caller's array. Needs the GIL.
   [[nodiscard]] py::object take_bytes() { return py::reinterpret_steal<py::object>(std::exchange(bytes_, nullptr)); }
   [[nodiscard]] std::size_t size() const { return written_; }
 

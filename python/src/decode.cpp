@@ -50,7 +50,7 @@ struct Picture {
   std::vector<PlaneMotion> motion;
 };
 
-/// The stream that Python passes: an open file, or bytes in memory. It is kept alive.
+/// The stream that Python passes: an open file, or bytes in memory. Keeps the file or the bytes alive.
 class Stream {
  public:
   explicit Stream(py::handle object) {
@@ -90,7 +90,8 @@ class DecodeStream {
   DecodeStream(const DecodeStream&) = delete;
   DecodeStream& operator=(const DecodeStream&) = delete;
 
-  /// Returns the next frame, or nothing at the end. If the stream has an error, throws it after the frames before it.
+  /// Returns the next frame, or nothing at the end. Throws the stream's error when all frames before the error have
+  /// been returned.
   std::optional<Picture> next() {
     if (!process_.is_current()) throw Error(ErrorKind::usage, "C63-FORKED", "the decoder's threads are in the process that made it");
     std::optional<DecodedFrame> frame;

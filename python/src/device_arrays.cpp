@@ -41,7 +41,8 @@ class Estimators {
                      .second_distance = k.second_distance}) {}
   };
 
-  /// Returns the estimator for `key`. If there are too many, removes the one that was unused for the longest time.
+  /// Returns the estimator for `key`. If there are more than kMost estimators, removes the one that was not used for
+  /// the longest time.
   std::shared_ptr<Entry> find(const Key& key) {
     constexpr std::size_t kMost = 16;
     const std::lock_guard lock(mutex_);

@@ -49,8 +49,8 @@ PassSource source_of(ArraySource& arrays) {
   return {arrays.format(), [&]() -> FrameSource& { return arrays.source(); }};
 }
 
-/// `passes` is true if there are several. Then a file may have to be opened again; `again` holds it until the next
-/// pass.
+/// `passes` is true if the encode makes several passes. Each pass reads the video from its start, so a file that cannot
+/// seek is opened again. `again` then holds the opened file until the next pass.
 PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSource>& again) {
   return {reader.source().format(),
           [&reader, passes, &again]() -> FrameSource& {
@@ -90,7 +90,8 @@ class VideoEncoder {
     std::optional<TargetPasses> passes;
     if (target_) passes.emplace(settings_.coding, *target_, source.format.rate.value());
     for (;;) {
-      // A pass that is not kept may need more room than `out` has, so passes do not write there.
+      // A pass whose result is discarded may need more room than `out` has. So with a target, all passes write into
+      // Python bytes.
       CodedStream stream(room && !passes ? std::optional(room->span<std::uint8_t>()) : std::nullopt);
       std::string rows;
       PassTotals totals;
@@ -115,7 +116,7 @@ class VideoEncoder {
               if (passes) totals.add(frame, settings_.coding);
               stream.append(std::move(frame.bytes), arena);
             },
-            stop, stop);  // the second drops frames: an exception makes the stream useless
+            stop, stop);  // also drops frames that are not coded: the exception makes the stream useless
         stream.finish(arena);
       });
       if (summary.frames == 0) {
@@ -144,8 +145,8 @@ class VideoEncoder {
     return c63::python::make_encoder(std::move(settings), devices_);
   }
 
-  /// Returns the number of bytes in the caller's array `room`. If `apart`, the stream is elsewhere and is copied there
-  /// first.
+  /// Returns the number of bytes of the stream, which is in the caller's array `room` afterwards. If `apart` is true,
+  /// the stream is in Python bytes, and is copied to `room` first.
   static py::object kept_in(const Array& room, CodedStream& stream, bool apart) {
     const std::size_t size = stream.size();
     if (apart) {

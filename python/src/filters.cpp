@@ -17,7 +17,7 @@
 namespace c63::python {
 namespace {
 
-/// Returns an argument that must be an array in host memory without gaps.
+/// Returns `object` as an array. It must be in host memory and have no gaps.
 Array whole(py::handle object, const char* name) {
   Array array(object, name);
   array.require_host();
@@ -32,7 +32,7 @@ Array signal(py::handle object, const char* name, const char* dtype) {
   return array;
 }
 
-/// Returns an argument that must be a picture or a matrix in host memory. Gaps between rows are allowed.
+/// Returns `object` as a picture or a matrix. It must be in host memory, and may have gaps between rows.
 Array picture(py::handle object, const char* name) {
   Array array(object, name);
   array.require_host();
@@ -63,7 +63,7 @@ void convolve_signal(py::handle values, py::handle taps, py::handle out) {
   convolve(in.span<const double>(), factors.span<const double>(), to);
 }
 
-/// Picture and taps: either bytes and integers, or both floats.
+/// Convolves a picture. The taps of a picture of uint8 are int32; those of a picture of float32 are float32.
 void convolve_picture(py::handle in, py::handle taps, py::handle row, py::handle column, double divisor, py::handle out) {
   const Array from = picture(in, "picture");
   const Array to = picture(out, "out");

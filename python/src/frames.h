@@ -34,7 +34,8 @@ class FrameArrays {
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] bool on_device() const { return arrays_.front().on_device(); }
   [[nodiscard]] const std::array<PlaneRows, 3>& planes() const { return planes_; }
-  /// Returns the first byte of all frames, if they lie one after another. Null if there are gaps.
+  /// Returns a pointer to the first byte of the first frame if all frames lie one after another without gaps. Otherwise
+  /// returns null.
   [[nodiscard]] const std::uint8_t* whole_frames() const;
 
   /// Returns a source of the frames, for arrays in host memory. This object must outlive the source.

@@ -12,8 +12,9 @@
 
 namespace c63::python {
 
-/// Calls work(stop_token) on a separate thread, without the GIL, and waits for it. Every 50 ms, Python's signal
-/// handlers may run. If one raises (Ctrl-C), a stop is requested, and its exception is thrown after `work` has ended.
+/// Calls work(stop_token) on a separate thread, without the GIL, and waits for it. Python's signal handlers may run
+/// every 50 ms. If a handler raises an exception (Ctrl-C), a stop is requested, and the exception is thrown after
+/// `work` has ended.
 template <typename Work>
 void run_interruptibly(Work&& work) {
   std::mutex mutex;

@@ -19,7 +19,7 @@ class DeleteInOwnProcess {
   pid_t process_ = ::getpid();
 };
 
-/// Owns an object with threads or locks that Python holds.
+/// The pointer by which a Python object owns a C++ object that has threads or locks.
 template <typename T>
 using OwnProcessPtr = std::unique_ptr<T, DeleteInOwnProcess<T>>;
 

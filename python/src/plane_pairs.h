@@ -19,9 +19,9 @@ struct __attribute__((visibility("hidden"))) ResultObjects {
   py::object quarters;
 };
 
-/// Arguments of estimate_motion(): planes, initial vectors and results, in place in arrays that are kept alive. All are
-/// in host memory or all on one GPU. Planes are (height, width), or (n, height, width) for n pairs. Results for n pairs
-/// also begin with n.
+/// Arguments of estimate_motion(): planes, initial vectors and results. The arrays are used in place, and this object
+/// keeps them alive. All are in host memory or all on one GPU. Planes are (height, width), or (n, height, width) for n
+/// pairs. The shapes of results for n pairs also begin with n.
 class PlanePairs {
  public:
   /// Throws Error (usage), which names the wrong array. `stream` is the CUDA stream for arrays on a GPU.

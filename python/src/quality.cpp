@@ -59,7 +59,7 @@ std::string text_of(const VideoFormat& format, std::optional<std::int64_t> count
          "x" + std::to_string(format.height);
 }
 
-/// Returns frame `index`, in place or read into `copy`. Empty after the last frame.
+/// Returns frame `index`, in place if possible, otherwise read into `copy`. Returns an empty span after the last frame.
 std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, std::vector<std::uint8_t>& copy) {
   if (source.in_host_memory()) {
     if (const auto there = source.in_place(index); !there.empty()) return there;

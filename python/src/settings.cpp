@@ -79,7 +79,7 @@ std::string python_name(const OptionInfo& option) {
   return name;
 }
 
-/// Adds to an option's row what values it takes: the type, the names if it must be one of several, and the default.
+/// Adds the type and the default of an option to its row, and the names of all values if the type is an enum.
 template <typename T>
 void describe(py::dict row, const T& value) {
   row["type"] = std::is_same_v<T, bool> ? "bool" : std::is_enum_v<T> ? "name" : std::is_floating_point_v<T> ? "float" : "int";

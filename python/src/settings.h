@@ -14,18 +14,19 @@ namespace c63::python {
 /// C63-SETTING) for an unknown name, a value that is not a number, or one that does not fit the field.
 [[nodiscard]] EncoderSettings settings_from(pybind11::handle object);
 
-/// Returns a whole number of 0 or more, or a list of such numbers. Throws Error (usage, C63-SETTING) for anything else,
-/// and for numbers that do not fit an int.
+/// int_from() returns a whole number of 0 or more; ints_from() returns a list of such numbers. Both throw Error (usage,
+/// C63-SETTING) for anything else, and for numbers that do not fit an int.
 [[nodiscard]] int int_from(pybind11::handle given, const char* name);
 [[nodiscard]] std::vector<int> ints_from(pybind11::handle given, const char* name);
 
-/// Returns only threads, lanes, instruction set and limits.
+/// Returns the execution settings (threads, lanes, instruction set and limits) in an object of class c63.Settings.
+/// Throws the errors of settings_from().
 [[nodiscard]] ExecutionSettings execution_from(pybind11::handle object);
 
 /// A target size or quality of an encode, which needs several passes.
 struct TargetRequest {
   Target target;
-  std::optional<double> gop_cap;       ///< the most bits of a GOP, as a multiple of the bit rate's share
+  std::optional<double> gop_cap;       ///< the most bits of a GOP, as a multiple of its share at the bit rate
   std::optional<double> frames_per_s;  ///< empty: the video's own rate
 };
 /// Returns the target in an object of class c63.Settings, or nothing if none is set.

@@ -31,7 +31,7 @@ class TargetPasses {
   [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
   /// Sets the qualities of single GOPs in an encoder with the settings of next(), because settings cannot hold them.
   void prepare(Encoder& encoder) const;
-  /// Takes the results of a pass. Returns true if that pass is the final stream.
+  /// Takes the results of a pass. Returns true if the stream of this pass is the final one.
   bool add(const EncodeSummary& summary, const PassTotals& totals);
   /// Returns whether the target is met, the distance from it, and all passes.
   [[nodiscard]] pybind11::dict summary() const;
