@@ -116,7 +116,8 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/bitstream", {{kApi, kCodec}}},
       {"encoder/filters", {{kApi, kCodec}}},
       {"encoder/io", {{kApi, kCodec}}},
-      // ffmpeg → io: the interface between the library and its modules, and stateless code that both contain.
+      // ffmpeg → io: media_module.h is the interface between the library and its modules. The library and a module each
+      // contain the code of the other headers, which has no state.
       {"encoder/ffmpeg",
        {{kApi, kCodec, "encoder/io/media_module.h", "encoder/io/copy_padded.h", "encoder/io/descriptor.h",
          "encoder/io/text.h"}}},
@@ -130,7 +131,7 @@ const std::map<std::string, Rule>& rules() {
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
       {"cuda_me", {{kApi, kCodec, kBits, kDecide, kBackend, "cuda_me/"}}},
       {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "tools/bench/benches.h"}}},
-      // python → backend: it holds open devices, whose type is only declared in public headers.
+      // python → backend: the Python module holds open devices. Public headers only declare their type.
       {"python", {{kApi, kBackend, "cuda_me/include/"}}},
       {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures single kernels and stages, so it needs them
   };
