@@ -259,8 +259,8 @@ void expect_coefficients(const CoefficientTable& table, const std::array<VlcCode
   for (std::uint32_t next = 0; next < 1U << kBits; ++next) EXPECT_EQ(found[next], table.find(next).length != 0 ? 1 : 0) << next;
 }
 
-/// Expects that a look-up of pairs finds the same as two look-ups of single codes if both codes lie within its bits,
-/// and nothing else.
+/// Compares look-ups of pairs with look-ups of single codes. A pair must contain two codes exactly if both lie within
+/// its kBits bits.
 void expect_pairs(const CoefficientPairs& pairs, const CoefficientTable& table) {
   constexpr int kBits = CoefficientPairs::kBits;
   int both = 0;
@@ -276,7 +276,8 @@ void expect_pairs(const CoefficientPairs& pairs, const CoefficientTable& table) 
     }
     ASSERT_EQ(pair.run(), first.run) << next;
     ASSERT_EQ(pair.first(), first.value) << next;
-    // The second code counts if it is the same whatever bits follow.
+    // The second code is known only if it does not depend on the bits after these kBits. So it is looked up twice,
+    // followed by zeros and by ones.
     const int left = kBits - first.length;
     const std::uint32_t begin = next << first.length & ((1U << kBits) - 1);
     const CoefficientTable::Entry second = table.find(begin);

@@ -145,8 +145,8 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
           EXPECT_TRUE(counted >= scan_bits && counted <= scan_bits + 7) << counted << " " << scan_bits;
           write_frame_trailer(frame);
 
-          // The parser first needs a key frame, which begins a stream, and an inter frame, which must precede a frame
-          // without SOF.
+          // A stream begins with a key frame, and a frame without SOF must follow an inter frame. So the parser gets a
+          // key frame and an inter frame first.
           FrameParser parser;
           for (const bool first : {true, false}) {
             Bytes before;

@@ -7,7 +7,7 @@
 namespace c63::test {
 namespace {
 
-/// The same search, done byte by byte.
+/// Returns the position of the next marker, searched byte by byte: a 0xFF without 0x00 after it.
 std::size_t next_as_described(std::span<const std::uint8_t> bytes, std::size_t from) {
   for (std::size_t i = from; i < bytes.size(); ++i) {
     if (bytes[i] == 0xFF && (i + 1 == bytes.size() || bytes[i + 1] != 0x00)) return i;
@@ -53,7 +53,7 @@ TEST(Markers, PiecesGiveTheMarkersOfTheWhole) {
       ASSERT_EQ(two, std::vector(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, found.size()))));
       from = end;
     }
-    // What is parsed is the end of the buffer, or all of it.
+    // The parser may get only the end of the buffer, from `begin` on. The known markers are those of the whole buffer.
     const std::size_t begin = random.below(size + 1);
     const std::span<const std::uint8_t> parsed = std::span(bytes).subspan(begin);
     const KnownMarkers known{all, begin};
