@@ -41,7 +41,8 @@ TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
       }
     }
   }
-  // In integers this would be 55 * 10 / 11 = 50. The quotient by the double nearest to 1.1 is below that.
+  // In integers, 55 * 10 / 11 is 50. The double nearest to 1.1 is a little larger than 1.1, so 55 divided by it is
+  // below 50 and is truncated to 49.
   EXPECT_EQ(kLumaBaseTable[33], 55);
   EXPECT_EQ(make_quantization_tables(11)[0][33], 49);
   EXPECT_EQ(kLumaBaseTable[53], 62);
@@ -96,7 +97,8 @@ TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
   for (int level = std::numeric_limits<std::int16_t>::min(); level <= std::numeric_limits<std::int16_t>::max();
        ++level) {
     for (int step = 1; step <= 255; ++step) {
-      // p/4 is exact in binary32 and in double. std::round rounds halves away from zero.
+      // product / 4 is exact in binary32 and in double. std::round rounds halves away from zero, as this integer form
+      // does.
       const int product = level * step;
       const int rounded = product >= 0 ? (product + 2) / 4 : -((-product + 2) / 4);
       if (dequantize(level, step) != rounded) FAIL() << level << " * " << step;
@@ -113,7 +115,8 @@ TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
 }
 
 TEST(Clamp, NeverActsIfTheCourseCodecIsExact) {
-  // |F| <= Σ|d|·s·s·|c|. In one direction, the sum of |cosines| is 8·s for u = 0, and below 5.2 for AC.
+  // The magnitude of a coefficient is at most 255 times one factor for each direction. A factor is the sum of the
+  // magnitudes of eight cosines, for index 0 times kDctScale.
   for (int qp = kMinQp; qp <= kMaxExactQp; ++qp) {
     const QuantizationTables tables = make_quantization_tables(qp);
     for (int plane = 0; plane < kPlanes; ++plane) {
