@@ -38,7 +38,7 @@ MAKEFILE = """all: c63enc c63dec
 c63%: %.c $(filter-out enc.c dec.c,$(wildcard *.c)) c63.h
 \tgcc -std=gnu11 $(OPTIMIZE) -fno-tree-vectorize -ffp-contract=off $(WARNINGS) $(LDFLAGS) -o $@ $< -lm
 """
-# Where a whole program is enough.
+# A whole program. Tests replace %s by the code that they need.
 PROGRAM = (
     HEAD
     + "int main(int argc, char **argv) {\n  (void)argc;\n  const char *output = argv[6];\n  (void)output;\n%s\n  return 0;\n}\n"
@@ -300,7 +300,7 @@ class Handins(Graded):
         self.assertTrue(found["quality"]["passed"])
         self.assertSaid(found["speed"], "its stream was another than before")
 
-    # ---- does not build, or badly ----
+    # ---- the build fails, or its result is refused ----
 
     def test_11_no_makefile(self):
         (self.handin / "Makefile").unlink()
