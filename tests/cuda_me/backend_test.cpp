@@ -104,7 +104,7 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
           const Encoded run = on_gpu(settings, video, {.devices = used, .graphs = graphs}, kind);
           EXPECT_TRUE(same_bytes(expected, run.stream())) << lanes << " lanes, " << used.size() << " devices, graphs "
                                                           << graphs << ", source " << static_cast<int>(kind);
-          // The video has 15 GOPs. The encoder knows this in advance only for a file, and then opens no more lanes.
+          // The video has 15 GOPs. For a file, the encoder knows this number in advance, and opens at most 15 lanes.
           EXPECT_EQ(run.summary.lanes, kind == test::VideoSource::Kind::file ? std::min(lanes, 15) : lanes);
         }
       }
@@ -272,7 +272,7 @@ TEST_F(BackendTest, SmallForSanitizers) {
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.coded_capacity = 100}).stream()));
   }
-  // Enough frames to use every slot again.
+  // With 14 frames, every slot is used more than once.
   const Bytes longer = test::moving_video(50, 40, 14);
   EXPECT_TRUE(same_bytes(on_cpu(settings, longer).stream(), on_gpu(settings, longer).stream()));
   settings.execution.lanes = 0;
@@ -373,7 +373,7 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
     const CudaBackendOptions options{.graphs = graphs};
     EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 1}};
     settings.execution.lanes = lanes;
-    // From here on, the context and its memory exist.
+    // This encode creates the device's context and the memory that belongs to it, so they are not measured below.
     static_cast<void>(on_gpu(settings, test::moving_video(width, height, 2), options));
     std::size_t before = 0;
     std::size_t after = 0;

@@ -88,9 +88,9 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
   }
 }
 
-/// Encodes the GOP `expected` many times, in the lanes of `settings`, and expects the same bytes every time. The
-/// pictures have several tiles for every multiprocessor and are in memory, and the run takes seconds. So errors that
-/// need a late tile or a late start of a kernel are likely to show.
+/// Encodes `group`, the frames of one GOP, `groups` times in the lanes of `settings`. Expects the bytes of `expected`
+/// every time. Pictures should have several tiles for every multiprocessor, and the run should take seconds. Then
+/// errors that need a late tile or a late start of a kernel are likely to show.
 inline void expect_the_same_for_long(const EncoderSettings& settings, const CudaBackendOptions& options, const test::Bytes& group,
                                      const Encoded& expected, std::int64_t groups) {
   test::VideoSource video(group, settings.coding.width, settings.coding.height);

@@ -1,4 +1,5 @@
-// Every kernel of the search by SAD and vector cost finds the vectors of the definition, in the same order.
+// Every kernel of the search by SAD and vector cost must find the vectors of the definition, from the cheapest one on.
+// Vectors of equal cost must have the order of the definition, too.
 
 #include <algorithm>
 #include <array>

@@ -68,7 +68,8 @@ TEST_F(DecodeTest, LevelsThatNoEncoderWrites) {
 }
 
 TEST_F(DecodeTest, MoreFramesThanAreInWork) {
-  // Enough frames for several rounds of all groups, with repeats and scans of very different lengths.
+  // There are enough frames to fill all groups of the decoder several times. They include repeats, and scans of very
+  // different lengths.
   test::CompactStreamWriter writer(64, 32, 5);
   writer.add_any(2500, 30);
   EXPECT_FALSE(test::expect_same_decoding(writer.bytes(), device_));

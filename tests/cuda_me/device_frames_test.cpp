@@ -144,7 +144,7 @@ TEST_F(DeviceFramesTest, CopiesWithinTheDeviceTakeAnyPlaceAndSize) {
   test::Random random(7);
   Bytes from(kRoom);
   for (std::uint8_t& byte : from) byte = static_cast<std::uint8_t>(random.next());
-  // More copies than one launch takes. Every second copy is aligned.
+  // So many copies need more than one launch. Every second copy is aligned.
   constexpr std::size_t kCopies = 300;
   Bytes expected(kCopies * kRoom, 0xA5);
   const DeviceBuffer<std::uint8_t> source = to_device(from);

@@ -1,5 +1,5 @@
-// Runs every kernel of the filters once. Data is small, so that compute-sanitizer ends soon (tools/gpu_check), and has
-// odd sizes.
+// Runs every kernel of the filters once, for compute-sanitizer (tools/gpu_check), which is slow. So the data are small.
+// Their sizes are odd.
 #include <cmath>
 
 #include "filters_test_support.h"

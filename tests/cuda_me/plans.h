@@ -15,7 +15,7 @@ namespace c63::test {
 /// The features of random plans. In addition, all plans have tables that differ between planes and change.
 struct PlanKinds {
   bool still = true;        ///< frames that do not advance the reference
-  /// About every second frame is decided by rate, and may become a repeat if `still` is false.
+  /// About every second frame is decided by rate. Such a frame may become a repeat if `still` is false.
   bool by_rate = false;
   bool weighted = false;    ///< most frames decided by rate have weights: random ones, by activity, or for chroma
 };
