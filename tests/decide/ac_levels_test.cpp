@@ -138,7 +138,7 @@ TEST(ChosenAcLevels, OfFewCoefficientsAreTheBest) {
     }
     const AcSummary summary = summarize_ac(c.data(), quantizer);
     if (std::popcount(summary.kept) > 4)
-      continue;  // the search considers up to this many earlier coefficients, so it is exact only then
+      continue;  // the search looks back at kLookBack = 3 kept coefficients, so it is exact for up to 4
     ++tested;
     ASSERT_EQ(choose_ac_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr),
               least_cost(c, summary, quantizer, plane, lambda));
@@ -172,7 +172,8 @@ TEST(ChosenAcLevels, StayCodable) {
       for (const Cost lambda : {1, 1000, kMaxLambda}) {
         Levels c{};
         for (std::size_t k = 0; k < 64; ++k) c[k] = static_cast<std::int16_t>(k % 2 == 0 ? 32704 : -32704);
-        // Blocks have no more energy than this.
+        // No block has more energy than a single coefficient of this size. So of the AC coefficients, only the first is
+        // kept.
         for (std::size_t k = 2; k < 64; ++k) c[k] = 0;
         const AcSummary summary = summarize_ac(c.data(), quantizer);
         for (const auto choose : {choose_ac_levels, round_ac_levels}) {

@@ -23,7 +23,7 @@ Block transformed(const Block& residual) {
   return coefficients;
 }
 
-/// The exact orthonormal transform of half samples, scaled like coefficients, in zig-zag order.
+/// Returns the exact orthonormal transform of residuals in half samples, scaled like coefficients, in zig-zag order.
 std::array<double, 64> exact(const Block& residual) {
   std::array<double, 64> result{};
   for (int v = 0; v < 8; ++v) {

@@ -29,7 +29,7 @@ Candidates random_candidates(Random& random, Cost reach, bool few_vectors) {
   return candidates;
 }
 
-/// A block in the form for one state, with its smallest cost.
+/// A block for extend_only_state(), and its smallest cost, which is subtracted from the costs in `block`.
 struct PreparedBlock {
   NarrowBlock block;
   Cost least = kInvalidCost;
@@ -70,7 +70,8 @@ Chosen by_beam(const std::vector<Candidates>& row, int plane, Cost lambda) {
   return chosen;
 }
 
-/// Computes the choices of every unit for each of its joints, then walks from joint to joint.
+/// Computes the choices of every unit for each joint, that is, for each way in which the previous unit can end. Then
+/// follows the row from the first unit on, and takes the choices for the joint that was reached.
 template <int kBlocks>
 Chosen by_units(const std::vector<PreparedBlock>& row, int plane, Cost lambda) {
   using Unit = RowUnit<kBlocks>;

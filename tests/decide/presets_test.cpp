@@ -44,8 +44,8 @@ TEST(Presets, BestHasALambdaThatFallsFasterWithTheQuality) {
     EXPECT_NEAR(preset_decisions(best).rate.lambda, good * std::pow(qp / 12, -0.3), 0.01 * good) << qp;
     EXPECT_EQ(preset_decisions(best).lookahead.lambda, preset_decisions(best).rate.lambda);
     EXPECT_DOUBLE_EQ(preset_decisions(best).lambda_power, -1.5);
-    // The search for targets treats these settings as equal: qp is a tenth higher, and λ is scaled back. They must give
-    // equal decisions.
+    // The qp is a tenth higher, and lambda_scale makes up for that. The search for targets treats these settings as
+    // equal to `best`, so their decisions must be equal.
     CodingSettings higher = best;
     higher.qp = 1.1 * qp;
     higher.rate.lambda_scale = std::pow(1.1, 1.5);
@@ -68,7 +68,8 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
     const Cost lambda = preset_decisions(settings).rate.lambda;
     const int step = flat_tables(qp)[0][0];
     const auto planner = make_planner_factory(settings)();
-    // The key frame's errors are seen just long enough, slightly too briefly, or for an unknown time.
+    // Weights say how long the key frame's errors stay visible: just long enough for finer tables, or slightly too
+    // briefly. Without weights this is not known.
     for (const auto& of_key : {weights(7), weights(8), {}}) {
       const bool finer = of_key && of_key->front() == 7;
       const FramePlan key = planner->plan({.index = 0, .key = true, .weights = of_key});
@@ -80,7 +81,7 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
       }
       EXPECT_NEAR(key.rate.lambda, (finer ? 0.707 : 1) * lambda, 0.01 * lambda) << qp;
       EXPECT_TRUE(key.headers.quantization_tables);
-      // If the next frame may become a repeat, it has the key frame's tables.
+      // The next frame may become a repeat, so its tables are those of the key frame.
       const FramePlan repeat = planner->plan({.index = 1, .hardly_new = true});
       EXPECT_EQ(repeat.tables, key.tables);
       EXPECT_FALSE(repeat.headers.quantization_tables);

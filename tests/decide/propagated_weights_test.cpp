@@ -34,7 +34,8 @@ TEST_F(PropagatedWeights, OfTheLastFrameAreAlike) {
 }
 
 TEST_F(PropagatedWeights, ErrorsThatStayCountMore) {
-  // Errors count 2, 4 and 33 times, which is 1, 2 and 5 octaves, with a power of 0.3.
+  // Errors count 2, 4 and 33 times, that is, 1, 2 and 5 octaves more than in one frame. λ falls with the power 0.3 of
+  // this number.
   EXPECT_EQ(weights({uniform({0, 0}, 0)}), FrameWeights(8, kPlainWeight - 1));
   EXPECT_EQ(weights(std::vector(3, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 2));
   EXPECT_EQ(weights(std::vector(32, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 5));
@@ -48,8 +49,7 @@ TEST_F(PropagatedWeights, ErrorsThatStayCountMore) {
 }
 
 TEST_F(PropagatedWeights, FollowMotion) {
-  // Only the first block of the next frame is predicted well: from 16 samples further right, which is in the second
-  // MCU.
+  // Only block 0 of the next frame is predicted well. Its vector points 16 samples to the right, into the second MCU.
   SourceMotion motion = uniform({0, 0}, 60000);
   motion[0] = {{16, 0}, 0};
   const FrameWeights found = weights(std::vector<SourceMotion>{motion});
@@ -64,8 +64,8 @@ TEST_F(PropagatedWeights, OfFramesThatNothingIsPredictedFromAreLess) {
   EXPECT_EQ(weight({{&still, 2}, {&still, 3}}), kPlainWeight + 3);  // predicted from frames before this one
   EXPECT_EQ(weight({{&none, 1}, {&none, 1}}), kPlainWeight + 1);
   EXPECT_EQ(weight({{&none, 1}, {&none, 2}}), kPlainWeight);
-  // Both later frames take over all of the error, so it counts three times: directly in the first case, and through a
-  // chain in the second.
+  // Both later frames take over all of the error, so it counts three times. In the first line, both are predicted from
+  // this frame. In the second line, the second frame is predicted from the first.
   EXPECT_EQ(weight({{&still, 1}, {&still, 2}}), kPlainWeight - 2);
   EXPECT_EQ(weight({{&still, 1}, {&still, 1}}), kPlainWeight - 1);
 }

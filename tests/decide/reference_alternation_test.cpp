@@ -1,4 +1,5 @@
-// Tests which frames "stay" (do not advance the reference), which depends on the bits of earlier frames.
+// Tests which frames of a GOP "stay", that is, do not advance the reference. The choice depends on the bits of earlier
+// frames.
 
 #include "decide/reference_alternation.h"
 
@@ -19,7 +20,8 @@ constexpr std::int64_t kMcus = 100;
 constexpr std::int64_t kLeast = kLeastMcuBits * kMcus;
 constexpr int kFrames = 200;
 
-/// Returns the bits of a frame above the smallest possible number; 0: the frame is a repeat.
+/// A function that gives the bits of a frame, counted above kLeast, the fewest possible. 0 means that the frame is a
+/// repeat.
 using Taken = std::function<std::int64_t(int frame, ReferenceAlternation::Choice choice)>;
 
 /// Returns the choices for the frames of a GOP. s: the frame stays; t: it precedes one that stays, in a trial; r: the
@@ -60,8 +62,8 @@ TEST(ReferenceAlternation, AfterATrialThatPaysEverySecondFrameStays) {
 
 TEST(ReferenceAlternation, TrialsAreFewIfTheyDoNotPay) {
   const std::string choices = choices_of(with_bits(10000, 10000));
-  // The first trial's result is used four frames after the trial's first frame, that of later trials six frames after.
-  // The pauses between trials are 16, 32 and 64 frames.
+  // The first trial's result is used four frames after the trial's first frame. Results of later trials are used six
+  // frames after. The pauses between trials are 16, 32 and 64 frames.
   EXPECT_EQ(places_of('t', choices), (std::vector<std::size_t>{4, 24, 62, 132}));
   EXPECT_TRUE(places_of('r', choices).empty());
 }

@@ -15,12 +15,13 @@
 namespace c63::test::target_search_test {
 namespace {
 
-/// A simulated video. Its bits and squared errors are functions of λ, with a jump at each step of flat tables.
+/// A simulated video. Its bits and PSNR change steadily with the quality, and jump wherever the entries of the flat
+/// tables change.
 struct Video {
   double bytes_at_25 = 500'000;
   double bits_slope = 0.6;  ///< octaves of bits per octave of qp
   double bend = 0.03;
-  double jump = 0.01;  ///< change of bits, in octaves, at a step of four
+  double jump = 0.01;  ///< change of bits, in octaves, if the entries of flat tables fall by 4
   double psnr_at_25 = 38;
   double psnr_slope = 3;
   bool course = false;
@@ -71,7 +72,7 @@ TEST(TargetSearch, MeetsPossibleTargetsInAFewPasses) {
   int searches = 0;
   for (int i = 0; i < 600; ++i) {
     const Video video = random_video(random, i % 4 == 0);
-    // The target is the value of a quality between the tested ones, so it can be reached.
+    // The target is the result of a random qp, so it can be reached.
     CodingSettings wanted = settings_of(video);
     wanted.qp = 5.5 + random.below(4300) * 0.01;
     const PassFigures there = video.encode(wanted);
@@ -151,7 +152,7 @@ TEST(TargetSearch, AnImpossibleTargetIsReportedAfterTwoPasses) {
     TargetSearch small(settings_of(video), {Target::Kind::bytes, 1000});
     ASSERT_FALSE(small.add(video.encode(small.next())));
     EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] { small.add(video.encode(small.next())); }));
-    // Known passes show this without a new pass.
+    // If the known passes show that the target is impossible, no new pass is needed.
     EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] {
       TargetSearch(settings_of(video), {Target::Kind::bytes, 900}, small.passes());
     }));
@@ -226,7 +227,8 @@ TEST(TargetSearch, ASizeThatIsTooSmallIsALimit) {
   EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [] { search({.course = true}, {Target::Kind::bitrate, 1000}); }));
 }
 
-/// Without λ, and with tables of few different steps, many neighbouring qualities give the same bytes.
+/// Without λ, all qualities with the same flat tables give the same bytes. Flat tables have few different entries, so
+/// many neighbouring qualities do so.
 TEST(TargetSearch, ATargetBeyondAPlateauIsFound) {
   const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference, .rate = {.tables = TableShape::flat}};
   const auto figures_of = [](const CodingSettings& s) {

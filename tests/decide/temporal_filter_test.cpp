@@ -34,7 +34,7 @@ TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
   for (std::uint32_t error = 0; error <= 64 * 65025; error += 640) {
     const float weight = filter.block_weight(1, error);
     EXPECT_LE(weight, last) << error;
-    // (1 - x/4)², where x is the error in variances of 7λ.
+    // The factor is (1 - x/4)², where x is the mean squared error divided by the variance 7λ.
     const double left = std::max(0.0, 1 - error / 64.0 / (7.0 * 50) / 4);
     EXPECT_NEAR(weight, 0.4 * left * left, 1e-5) << error;
     last = weight;
@@ -51,7 +51,8 @@ TEST(TemporalFilter, BlocksWithAnotherMeanCountLess) {
       const float share = filter.mean_share(sum, samples);
       EXPECT_EQ(share, filter.mean_share(-sum, samples));
       EXPECT_LE(share, last) << sum;
-      // (1 - x/8)², where x is the square of the sum in units of its variance, if each difference has the variance 7λ.
+      // The factor is (1 - x/8)², where x is the squared sum divided by the variance of the sum. The variance of each
+      // difference is 7λ.
       const double left = std::max(0.0, 1 - static_cast<double>(sum) * sum / samples / (7.0 * 50) / 8);
       EXPECT_NEAR(share, left * left, 1e-5) << sum;
       last = share;
