@@ -68,7 +68,7 @@ Report run(const Scenario& scenario, long number, bool from_there_on) {
 
 struct Outcome {
   int status = 0;               ///< status of the process, from waitpid()
-  std::vector<Report> reports;  ///< of the runs that ended
+  std::vector<Report> reports;  ///< one for each run that ended
 };
 
 /// Runs a scenario once for each number in one child process, with five seconds per run. Later runs find objects that
@@ -100,9 +100,9 @@ std::string describe(int status) {
   return "exit code " + std::to_string(WEXITSTATUS(status));
 }
 
-/// Makes allocations of a scenario fail, one per run. Every `in_old`-th is tried in a process that has already run the
-/// scenario. Every `in_new`-th, or as many as the environment says, is tried in a new process, which takes ten times as
-/// long.
+/// Runs a scenario once for each allocation that is tried, and makes that allocation fail, alone or with all later
+/// ones. Every `in_old`-th allocation is tried in a process that has already run the scenario. Every `in_new`-th is
+/// tried in a new process, which takes ten times as long. C63_FAULT_EVERY in the environment replaces `in_new`.
 void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
   const Outcome whole = run_in_child(scenario, {0, 0}, false);
   ASSERT_EQ(whole.reports.size(), 2U) << describe(whole.status);
@@ -275,8 +275,8 @@ TEST(Allocations, OfAnEncoderThatDecides) {
 }
 
 TEST(Allocations, OfASearchForScenes) {
-  // The reader thread allocates. So a failure may be found while scene cuts are searched, not only when the frame is
-  // taken.
+  // The source allocates in the thread that reads. So the encoder may get the error in the search for scene cuts,
+  // before it takes the frame for coding.
   try_positions(
       [] {
         const Bytes video = scene_video(32, 32, {9, 9, 9, 200, 200, 90, 90, 90});
