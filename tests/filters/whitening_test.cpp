@@ -1,4 +1,5 @@
-// Compares shifts with known ones, weights with those that reproduce a frame, and whitening with its definition.
+// Tests shifts, weights and whitening: estimated shifts must be near the true ones, weights must reproduce polynomials,
+// and whitening must follow its definition.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
