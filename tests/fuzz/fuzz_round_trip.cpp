@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   settings.execution.simd = sets[data[10] % sets.size()];
   settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = settings.measurement.ssim = true;
 
-  // The rest is the video, repeated until there are three frames.
+  // The input after the first kHead bytes is the video. It is repeated until there are three frames.
   const std::size_t frame = c63::frame_bytes(settings.coding.width, settings.coding.height);
   c63::test::Bytes video(3 * frame);
   for (std::size_t i = 0; i < video.size(); ++i) video[i] = size > kHead ? data[kHead + i % (size - kHead)] : 0;

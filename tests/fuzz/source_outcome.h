@@ -10,11 +10,11 @@
 
 namespace c63::fuzz {
 
-/// The frames of a video file, and how it ended.
+/// The frames that were read from a video file, and how the reading ended.
 struct SourceOutcome {
   VideoFormat format;
   std::vector<std::vector<std::uint8_t>> frames;
-  std::string fault;  ///< id of the error that ended it; empty at a normal end
+  std::string fault;  ///< id of the error that ended the reading; empty at a normal end
 };
 
 /// Reads a video to its end, at most `most` frames. Only errors that bad input may cause are caught.
