@@ -22,8 +22,8 @@
 #define C63_MODULES ""
 #endif
 
-// Returns true if a picture that only FFmpeg reads is read (`expected` is true) or refused because there is no FFmpeg
-// (false).
+// Opens a picture that only FFmpeg reads. If `expected` is true, returns true if the picture is read. Otherwise returns
+// true if it is refused because there is no FFmpeg.
 static bool reads_picture(bool expected) {
   std::FILE* file = std::fopen("picture.ppm", "wb");
   if (file == nullptr) return false;
