@@ -120,7 +120,7 @@ TEST_F(AvReferences, DataOfAMovieInAnotherFileIsRefused) {
 }
 
 TEST_F(AvReferences, NamesAreNeitherPatternsNorAddresses) {
-  // As patterns, the first two names would match these files.
+  // If the first two names below were taken as patterns, these two files would be read.
   write_file("p000.ppm", picture('n'));
   write_file("p001.ppm", picture('n'));
   for (const std::string name : {"p%03d.ppm", "p*.ppm", "concat:p000.ppm|p001.ppm"}) {

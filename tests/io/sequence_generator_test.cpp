@@ -135,7 +135,8 @@ TEST(SequenceGenerator, PanMovesEverySampleByTheGivenMotion) {
     for (int row = 0; row < 10; ++row) {
       for (int column = 0; column < 12; ++column) {
         const TrueVector& vector = motion.vectors[row * 12 + column];
-        // The first column and the last row come from outside the picture.
+        // The content of the first column and of the last row was outside the previous picture, so its motion is not
+        // known.
         EXPECT_EQ(vector.known, column > 0 && row < 9) << column << "," << row;
         if (vector.known) {
           EXPECT_EQ(std::pair(vector.x, vector.y), std::pair(-3 * 256, 2 * 256));

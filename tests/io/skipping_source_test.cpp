@@ -19,7 +19,7 @@ class SkippingSource : public test::TemporaryFolder {
                               }});
   }
 
-  /// Reads the whole video in order into `frames_`. Returns the seek table that this fills.
+  /// Reads the whole video in order into `frames_`. Returns the seek table, which the source fills while it reads.
   [[nodiscard]] std::shared_ptr<SeekTable> table_of(const std::string& file) {
     auto table = std::make_shared<SeekTable>();
     const auto source = open(file, table);
@@ -128,7 +128,8 @@ TEST_F(SkippingSource, EntersWhatEncodersWrite) {
   struct Case {
     std::string name;
     std::string options;
-    /// Seeking works: key frames have times, and frames shown after a key frame do not refer to frames before it.
+    /// The source can start at key frames. For this, key frames must have times, and frames shown after a key frame
+    /// must not refer to frames before it.
     bool enters;
   };
   const std::vector<Case> cases = {
