@@ -240,8 +240,8 @@ TEST_P(DecisionParity, CostsOfCandidates) {
     for (const int dc : {0, 1, -1, 40, -40, 500, -500, 7000, 32704, -32704}) {
       for (const Shape shape : kShapes) {
         TransformedBlock block = random_block(random, table, shape.kept, shape.reach);
-        // The residual sum must fit the DC coefficient, which has 4 fraction bits and is eight times the mean. Costs
-        // are limited only for such sums.
+        // The DC coefficient is eight times the mean of the residuals and has 4 fraction bits, so the residual sum must
+        // be half of it. For other sums, costs may exceed their limit.
         block.coefficients[0] = static_cast<std::int16_t>(dc);
         block.residual_sum = dc / 2;
         const int least = dc / 2 * (dc / 2) / 64;
@@ -273,7 +273,7 @@ BeamCandidate random_candidate(Random& random, std::uint32_t reach, std::uint32_
   c.vector_bits = c.vector == kNoVector ? kNoVectorBits : kVectorFlagBits + vector_bits(v.x, v.y);
   for (std::size_t i = 0; i < kDcLevels; ++i) {
     c.levels[i] = static_cast<std::int16_t>(static_cast<int>(random.below(2 * level_reach + 1)) - static_cast<int>(level_reach));
-    // Only a few different costs, because the order of candidates matters only if costs are equal.
+    // There are only a few different costs, because the order of candidates matters only if costs are equal.
     c.costs[i] = i > 0 && random.below(4) == 0 ? kInvalidCost : static_cast<Cost>(random.below(reach) * 64);
   }
   return c;

@@ -64,7 +64,8 @@ constexpr bool kSanitized = false;
 /// Combinations of thread counts and lane counts.
 constexpr Execution kExecutions[] = {{1, 1}, {1, 3}, {2, 3}, {2, 1}, {5, 1}, {5, 3}};
 
-/// Returns the stream that the scalar kernels make of a video. Each is made once for all instruction sets.
+/// Returns the stream that the scalar kernels make of a video. Each stream is made once, and used for all instruction
+/// sets.
 const std::vector<std::uint8_t>& scalar_stream(std::span<const std::uint8_t> video, EncoderSettings settings) {
   static std::map<std::array<int, 4>, std::vector<std::uint8_t>> known;
   const CodingSettings& coding = settings.coding;
@@ -93,8 +94,8 @@ TEST_P(EncodeParity, SameBytesAndPictures) {
       const std::vector<std::uint8_t>& expected = scalar_stream(video, settings);
       settings.execution.simd = level;
       for (std::size_t i = 0; i < std::size(kExecutions); ++i) {
-        // Without sanitizers, the default method uses all combinations. In all other cases every third one is used, so
-        // that each method has at least three sizes.
+        // The default method uses all combinations, unless the kernels are scalar or a sanitizer is used. In all other
+        // cases every third combination is used, so that each method has at least three sizes.
         const bool all = method == SearchMethod::full && level != SimdLevel::scalar && !kSanitized;
         if (!all && (size + range + i) % 3 != 0) continue;
         settings.execution.threads = kExecutions[i].threads;

@@ -198,7 +198,7 @@ TEST_P(KernelParity, CodeBlocks) {
           const int count = 1 + static_cast<int>(seed) % kMostBlocks;
           Plane current(a, kWidth, 16, kWidth + 5, seed);
           Plane source(b, 24, 24, 24 + 3, seed + 100);
-          // Also at the end of the plane, which only the margin follows.
+          // Some blocks end at the end of the plane. Only the margin follows them.
           for (const int end : {8 * count, 8 * count + 3, kWidth}) {
             const std::uint8_t* p = &current.view().at(end - 8 * count, 8);
             const auto predictions = predictions_in(source, count, seed);
@@ -248,7 +248,7 @@ TEST_P(KernelParity, CodeBlocksOnTies) {
           << residual << " step " << step;
     }
   }
-  // Blocks with two different values do the same for the other coefficients.
+  // Blocks with two different values give other coefficients on and next to halves, too.
   const TransformTable table(make_quantization_tables(25)[0], 0);
   Plane pairs(8 * 86, 8, 8 * 86);
   const std::vector<BlockPrediction> nothing = [] {
@@ -286,7 +286,7 @@ TEST_P(KernelParity, RestoreBlocksWithAnyLevelsAndSteps) {
     const TransformTable table(steps, round % 3);
     const int count = round % (kMostBlocks + 1);
     std::vector<std::int16_t> levels(static_cast<std::size_t>(64 * count));
-    // In some rounds, nonzero levels only at low indices; in others at any.
+    // In some rounds, only coefficients of low indices are nonzero; in others, coefficients of any index.
     const unsigned places = round % 3 == 0 ? 10 : round % 3 == 1 ? 25 : 64;
     for (int block = 0; block < count; ++block) {
       const unsigned nonzero = random() % 8 == 0 ? 64 : random() % 12;

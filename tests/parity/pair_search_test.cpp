@@ -1,4 +1,5 @@
-// Compares searches of several pairs, with all options, of every instruction set and method with the definition.
+// Compares searches of several pairs with the definition, for every instruction set, every exhaustive method and all
+// options.
 
 #include "cpu/pair_search.h"
 

@@ -1,5 +1,5 @@
-// A search method only lists the candidates that it tries, and then works for every goal and preset. A method that
-// tries all candidates finds the same as the exhaustive methods.
+// A search method only needs to list the candidates that it tries. Then it works for every goal and preset. A method
+// that tries all candidates finds the same as the exhaustive methods.
 
 #include "cpu/search_method.h"
 
