@@ -52,7 +52,7 @@ class BadStream : public testing::Test {
     }
   }
 
-  /// The same, with the offset of the error counted from the start of its frame.
+  /// Does the same as expect_fault(). `at` is the offset of the error from the start of frame `frame`.
   static void expect_fault_in(const StreamEditor& stream, const std::string& id, std::size_t frame, std::size_t at,
                               ErrorKind kind = ErrorKind::input, const DecoderSettings& base = {}) {
     expect_fault(stream.bytes(), id, static_cast<std::int64_t>(frame), stream.offset(frame) + at, kind, base);

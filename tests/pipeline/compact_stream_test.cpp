@@ -325,7 +325,8 @@ TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyIfWanted) {
   CompactStreamWriter writer(1920, 1088, 4);
   writer.add_key();
   const std::size_t picture = frame_bytes(1920, 1088);
-  // All pictures would take 3 TB, and 2000 padded repeats, which form no runs, 6 GB.
+  // The pictures of a million repeats would take 3 TB in all. Repeats with a pad byte do not form runs; the pictures of
+  // 2000 of them would take 6 GB.
   for (const auto& [repeat, count] : {std::pair{repeat_frame(), 1'000'000}, {Bytes{0xFF, 0xD8, 0x00, 0xFF, 0xD9}, 2000}}) {
     EndlessSource source(writer.bytes(), repeat);
     std::int64_t frames = 0;

@@ -71,7 +71,7 @@ TEST(Encoder, SameBytesForEveryThreadLaneAndSource) {
         expect_first_frames(encoded, kFrames);
         EXPECT_EQ(encoded.summary.frames, kFrames);
         EXPECT_EQ(encoded.summary.key_frames, 6);
-        // With one lane more than threads, no GOP is coded alone at the end.
+        // If `lanes` is 0, there is one lane more than threads, but only one lane for one thread.
         const int wanted = lanes > 0 ? lanes : threads == 1 ? 1 : threads + 1;
         EXPECT_EQ(encoded.summary.lanes, kind == Kind::file ? std::min(wanted, 6) : wanted);
       }
@@ -303,8 +303,8 @@ TEST(Encoder, MemoryLimitBoundsTheLanes) {
   EXPECT_EQ(two.summary.lanes, 2);
   expect_first_frames(two, kFrames);
 
-  // Frames of a pipe that wait for lanes count, too. The four frames of a GOP take a third of the 12 pictures of a
-  // lane.
+  // The frames that are read ahead from a pipe need memory, too. A GOP of 64 frames does not fit in it, so there is
+  // only one lane.
   VideoSource pipe(video(), kWidth, kHeight, Kind::pipe);
   settings.coding.key_interval = 64;
   EXPECT_EQ(encode_source(pipe, settings).summary.lanes, 1);

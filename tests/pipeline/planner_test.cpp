@@ -144,7 +144,7 @@ TEST(Plans, ObservationsComeAsLateAsAPlannerSaysWhateverRuns) {
   }
 }
 
-/// The course encoder's decisions, but for frames that are filtered over time. The reference preset itself never
+/// Makes the decisions of the course encoder, but has frames filtered over time. The reference preset itself never
 /// filters.
 class FilteringPlanner final : public Planner {
  public:
