@@ -61,7 +61,7 @@ inline bool expect_same_decoding(std::span<const std::uint8_t> stream, const std
   return !expected.fault.empty();
 }
 
-/// Does the same for truncated streams and for streams with changed bytes.
+/// Calls expect_same_decoding() for streams with changed bytes and for truncated streams.
 inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device, int rounds) {
   Random random(stream.size());
   int faults = 0;

@@ -18,7 +18,7 @@
 
 namespace c63::test {
 
-/// The results of a search of pairs.
+/// The results of a motion search in several pairs of planes.
 struct FoundMotion {
   FoundMotion(std::size_t pairs, std::size_t blocks)
       : vectors(pairs * blocks), sads(pairs * blocks), seconds(pairs * blocks), quarters(4 * pairs * blocks) {}
