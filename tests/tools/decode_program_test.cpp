@@ -67,7 +67,7 @@ TEST_F(DecodeProgram, ListsFrames) {
   expect_one_line(cut, 4, "c63dec", "C63-TRUNCATED");
   expect_one_line(run({kDec, "--quiet", "--list", "-"}, std::string_view(whole)), 4, "c63dec", "C63-NOT-SEEKABLE");
   expect_one_line(run({kDec, "--quiet", "--list", stream_, "-"}), 2, "c63dec", "C63-USAGE");
-  // Other requested outputs are written, too.
+  // With --list, c63dec also writes the other outputs that are requested, here statistics.
   const ProcessResult with_statistics = run({kDec, "--list", "--stats", stream_});
   EXPECT_EQ(with_statistics.exit_code, 0) << with_statistics.err;
   EXPECT_EQ(with_statistics.out, result.out);

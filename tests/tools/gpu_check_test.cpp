@@ -2,7 +2,7 @@
 
 #include "tools_test_support.h"
 
-// Tests how tools/gpu_check judges samples of a process's memory: does it grow over many encodes?
+// Tests how tools/gpu_check finds out, from samples of a process's memory, whether the memory grows over many encodes.
 
 namespace c63::test {
 namespace {

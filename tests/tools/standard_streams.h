@@ -23,8 +23,8 @@ struct StreamResult {
   std::string err;
 };
 
-/// Runs a program to its end with these streams. `input` is the content of its standard input; not used if that is
-/// closed or /dev/null.
+/// Runs a program to its end with these streams. `input` is the content of its standard input. It is not used if `in`
+/// is closed or /dev/null.
 [[nodiscard]] StreamResult run_with_streams(const std::vector<std::string>& arguments, Stream in, Stream out, Stream err,
                                             const std::string& input = {});
 

@@ -10,9 +10,9 @@
 
 #include "tools_test_support.h"
 
-// Tests what remains after signals. The first signal finishes the frames that are at work, or codes what came from a
-// pipe. The second drops frames that are not coded. The third, and SIGQUIT, end the program at once. In every case an
-// older output file stays whole, and no unfinished file remains.
+// Tests what remains after signals. After the first signal, frames of a file that devices work on are still coded, and
+// all frames that were read from a pipe. The second signal drops frames that are not coded. The third, and SIGQUIT, end
+// the program at once. In every case an older output file stays whole, and no unfinished file remains.
 
 namespace c63::test {
 namespace {
@@ -87,7 +87,7 @@ TEST_P(Stopping, BeforeTheFirstFrameThereIsNoFile) {
 }
 
 TEST_P(Stopping, TheThirdSignalEndsAtOnce) {
-  // The first stop cannot end, because an output without a reader blocks.
+  // After the first signal the program cannot end, because its output is full and nobody reads it.
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   const std::string input = write_file("in.yuv", generate({'A', 0, 352, 288, 20}));
   Process process({kEnc, "-v", "-w", "352", "-h", "288", "-q", "50", "--me", "zero", "--recon",

@@ -115,11 +115,11 @@ TEST_F(Targets, PassesServeOtherTargetsOfTheSameEncode) {
     EXPECT_EQ(result.err.find("another encode"), std::string::npos) << result.err;
     return nlohmann::json::parse(read_file(path("o.json")));
   };
-  // Bits per second depend on the rate of this run.
+  // Bits per second depend on the frame rate of a run, which differs from that of earlier passes.
   encode_to({"--fps", "25", "--bitrate", "60k"});
   EXPECT_LE(encode_to({"--fps", "50", "--bitrate", "120k"})["result"]["bitrate_kb_per_s"], 120);
   EXPECT_LE(encode_to({"--fps", "50", "--bitrate", "60k"})["result"]["bitrate_kb_per_s"], 60);
-  // Without --ssim, no earlier pass measured it.
+  // No earlier pass measured SSIM, because --ssim was not given.
   const auto stats = nlohmann::json::parse(read_file(path("s.json")));
   for (const auto& pass : stats["passes"]) EXPECT_TRUE(pass["ssim_y"].is_null());
   const auto report = encode_to({"--target-ssim", "0.95"});

@@ -1,5 +1,6 @@
-// Motion kernels as students write them, each with one mistake: MISTAKE is its number, defined by a line before this text.
-// 0 is right. tools/checks/race_check races all of them and compares what c63bench says with the causes listed there.
+// Motion kernels as students write them, each with one mistake. MISTAKE is the number of the mistake, and is defined by
+// a line before this text; 0 means no mistake. tools/checks/race_check races all of them. It lists the right causes,
+// and compares them with the causes that c63bench names.
 
 #include <c63/motion_kernel.h>
 
