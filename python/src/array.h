@@ -41,7 +41,8 @@ class Array {
   /// Throws Error (usage): "NAME: wanted WANTED, got DESCRIPTION".
   [[noreturn]] void refuse(const char* id, const std::string& wanted) const;
 
-  // Each throws by refuse() unless the array is as required: C63-ARRAY-DTYPE, -SHAPE, -STRIDES, -DEVICE, -READONLY.
+  // Each of these calls refuse() if the array is not as required. The ids are C63-ARRAY-DTYPE, -SHAPE, -STRIDES,
+  // -DEVICE and -READONLY.
   void require_dtype(const std::string& dtype) const;
   void require_dimensions(int count, const std::string& wanted) const;
   void require_contiguous(int first = 0) const;

@@ -17,7 +17,7 @@ namespace c63::python {
 struct PassTotals {
   QualityTotals quality;
   std::vector<GopFigures> gops;
-  std::uint64_t key_bytes = 0;  ///< of all key frames
+  std::uint64_t key_bytes = 0;  ///< bytes of all key frames
 
   void add(const EncodedFrame& frame, const CodingSettings& coding);
 };
