@@ -96,7 +96,8 @@ TEST(ScanParser, AgreesOnUnpredictableBits) {
   for (int round = 0; round < 3000; ++round) {
     const auto& [width, height] = kSizes[random.below(3)];
     Bytes scan(random.below(400));
-    // Mostly zeros or mostly ones in some scans: long codes begin with ones, long vectors with zeros.
+    // Some scans are mostly ones, because long codes begin with ones. Some are mostly zeros, because long vectors begin
+    // with zeros.
     const std::uint32_t kind = random.below(3);
     for (std::uint8_t& byte : scan) {
       byte = static_cast<std::uint8_t>(kind == 0 ? random.next() : kind == 1 ? random.next() & random.next() : random.next() | random.next());
