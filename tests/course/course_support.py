@@ -75,7 +75,7 @@ def video_d(width, height, frames, seed):
 
 
 def as_two_files(folder):
-    """Makes one file of each program of the skeleton in a folder, which halves what compilers do. `make` needs TWO_FILES."""
+    """Makes one file of each program of the skeleton, which halves the compile time. `make` needs TWO_FILES."""
     shared = "bits layout predict tables timer transform"
     for whole, first in (("encode", "encode search write"), ("decode", "decode parse")):
         names = f"{first} {shared}".split()

@@ -24,8 +24,8 @@ sys.path.insert(0, str(COURSE))
 from c63_course.box import SERVER, Box  # noqa: E402
 from c63_course.grader import Sequences  # noqa: E402
 
-RULES = pathlib.Path(__file__).with_name("rules.toml")  # for measuring
-# The same, where nothing is measured: the large video need not be large.
+RULES = pathlib.Path(__file__).with_name("rules.toml")  # for tests that measure speed
+# The rules for tests that do not measure speed. Their large video may be small.
 QUICK = RULES.read_text().replace("width = 176\nheight = 144\nframes = 6", "width = 112\nheight = 32\nframes = 3")
 SOLUTIONS = pathlib.Path(__file__).with_name("solutions")
 SECRET = "the-teachers-secret"
@@ -84,7 +84,7 @@ c63grade = load_c63grade()
 
 
 class Graded(CourseTest):
-    """Tests that grade in this process, with the same videos for all."""
+    """Tests that grade hand-ins in this process. All of them use the same videos."""
 
     @classmethod
     def setUpClass(cls):
@@ -100,7 +100,7 @@ class Graded(CourseTest):
         as_one_file(self.handin)
         self.rules = self.folder / "rules.toml"
         self.rules.write_text(QUICK)
-        # The baseline as one file too
+        # The baseline is compiled as one file, too.
         self.measured = self.folder / "measured" / "rules.toml"
         self.measured.parent.mkdir()
         shutil.copytree(self.handin, self.folder / "baseline")
@@ -123,7 +123,7 @@ class Graded(CourseTest):
         (self.handin / "Makefile").write_text("c63enc: encode.c\n\tgcc -O1 -w -o $@ $<\n")
 
     def grade(self, *options, rules=None, handin=None, code=3, speed=False):
-        """The result, after a look at what every result must be."""
+        """Grades the hand-in. Checks what must be true of every result, and returns the result."""
         words = [
             "--task",
             rules or (self.measured if speed else self.rules),
@@ -151,7 +151,7 @@ class Graded(CourseTest):
         self.assertRegex("\n".join(check["lines"]), pattern)
 
     def small_rules(self, **changes):
-        """The rules with other values."""
+        """Writes QUICK with other values to a file. Returns its path."""
         text = QUICK
         for key, value in changes.items():
             text, count = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}", text, count=1)
@@ -167,7 +167,7 @@ class Graded(CourseTest):
 
 
 class Handins(Graded):
-    """Whole hand-ins."""
+    """Tests whole hand-ins."""
 
     # ---- right ----
 
@@ -504,7 +504,7 @@ class Handins(Graded):
 
 
 class Inside(CourseTest):
-    """What a program sees in the box."""
+    """Tests what a program sees in the box."""
 
     def shell(self, script):
         with Box("full", disk=16 << 20) as box:
@@ -528,7 +528,7 @@ class Inside(CourseTest):
 
 
 class Tasks(Graded):
-    """What single tasks ask for beyond bytes."""
+    """Tests what single tasks require besides the right bytes."""
 
     def test_search_must_cover_the_range(self):
         rules = self.rules_with("[search]\nrange = 16\n", "search = 10")
