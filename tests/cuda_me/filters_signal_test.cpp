@@ -63,7 +63,7 @@ TEST(CudaHistogram, EveryVariantIsExact) {
   }
 }
 
-/// So many equal bytes that a 32-bit counter would overflow. They are counted in several pieces.
+/// There are so many equal bytes that a 32-bit counter would overflow. So the bytes are counted in several pieces.
 TEST(CudaHistogram, CubCountsBeyond32Bits) {
   C63_NEED_FILTER_GPU();
   constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12'345;
@@ -201,7 +201,7 @@ TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
 TEST(CudaScan, LongSignalsTakeManyTilesABlock) {
   C63_NEED_FILTER_GPU();
   FilterQueue queue;
-  // So many tiles per block that they do not all fit in a block's shared memory.
+  // At these lengths, a block has so many tiles that they do not all fit in its shared memory.
   for (const std::size_t length : {std::size_t{5'000'001}, std::size_t{20'000'000}, std::size_t{20'000'002}}) {
     const auto values = make_values<std::uint32_t>(length, Content::random, 9, 1'000'000'000);
     const DeviceArray<std::uint32_t> in(queue, std::span<const std::uint32_t>(values)), out(queue, length);
