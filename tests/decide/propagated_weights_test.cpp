@@ -29,7 +29,7 @@ class PropagatedWeights : public testing::Test {
 
 TEST_F(PropagatedWeights, OfTheLastFrameAreAlike) {
   EXPECT_EQ(weights({}), FrameWeights(8, kPlainWeight + 3));
-  // The next frame is predicted so badly that it takes over nothing.
+  // The next frame is predicted so badly that none of this frame's errors pass into it.
   EXPECT_EQ(weights({uniform({0, 0}, 20000)}), FrameWeights(8, kPlainWeight + 1));
 }
 

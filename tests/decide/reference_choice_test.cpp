@@ -51,7 +51,7 @@ TEST(ReferenceChoice, NoiseIsTheSameAtEveryDistance) {
   EXPECT_TRUE(is_noise(with_error(64), with_error(60), kLambda));
   EXPECT_FALSE(is_noise(with_error(64), with_error(69), kLambda));
   EXPECT_FALSE(is_noise(with_error(64), with_error(59), kLambda));
-  // Noise above λ per sample and frame is coded.
+  // If the noise of each frame exceeds λ per sample, it is coded. The difference of two frames has twice that noise.
   EXPECT_TRUE(is_noise(with_error(100), with_error(100), kLambda));
   EXPECT_FALSE(is_noise(with_error(101), with_error(101), kLambda));
   EXPECT_FALSE(is_noise(with_error(65025, 100000, kMaxLambda), with_error(65025, 100000, kMaxLambda), kMaxLambda));

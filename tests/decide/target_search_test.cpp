@@ -254,7 +254,7 @@ TEST(TargetSearch, AStaircaseEndsBelowASize) {
   EXPECT_LE(search.passes().size(), 17U);
 }
 
-/// A video in GOPs of 25 frames of which every frame takes something, however low the quality.
+/// A video in GOPs of 25 frames. Every coded frame takes some bytes, however low the quality.
 struct LongVideo {
   double loss = 1;  ///< PSNR that is lost if only every second frame is coded
   bool knows_keys = true;
@@ -292,7 +292,7 @@ struct LongVideo {
 
 TEST(TargetSearch, AnySizeFromKeyFramesAndRepeatsUpIsMet) {
   for (const auto& [preset, knows_keys] : {std::pair(Preset::reference, true), {Preset::fast, true}, {Preset::best, true}, {Preset::fast, false}}) {
-    // Repeats cost so much that no more frames are dropped than needed.
+    // Repeats cost so much PSNR that the search must not drop more frames than needed.
     const LongVideo video{.loss = 20, .knows_keys = knows_keys};
     const auto least = static_cast<double>(LongVideo::least_bytes(preset, 25));
     const auto most = static_cast<double>(LongVideo::least_bytes(preset, 1));

@@ -71,7 +71,8 @@ TEST(Activity, LivelyPlacesGetALargerLambda) {
     const bool lively = i % 64 >= 32;
     luma[i] = static_cast<std::uint8_t>(lively ? 255 * random.below(2) : 100);
   }
-  // Variances of 0 and about 16,250. With the constant added, the ratio is 560, which exceeds the range of weights.
+  // The variances are 0 and about 16,250. The constant is added to both, so their ratio is 560, which exceeds the range
+  // of weights.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 8), (FrameWeights{0, 0, 16, 16, 0, 0, 16, 16}));
   // The eighth root of this ratio is 4.6 quarters of an octave, half of them on each side of the mean.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 2), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
