@@ -320,7 +320,7 @@ TEST_P(KernelParity, RestoreBlocksWithOneLevel) {
 }
 
 TEST_P(KernelParity, RestoreBlocksDequantizesEveryProduct) {
-  // Every level with the largest steps: all products are computed, and those of -32768 and 32767 are the extremes.
+  // Tests every level with the smallest and the largest steps. Levels -32768 and 32767 give the extreme products.
   Plane source(Content::noise_on_gray, 24, 24, 25, 8);
   const auto predictions = predictions_in(source, 4, 1);
   std::vector<std::int16_t> levels(64 * 4);
