@@ -1,4 +1,5 @@
-// Tests what the decoder promises besides its pictures: ranges of frames, any source, stops, limits, frame by frame.
+// Tests what the decoder promises besides its pictures: ranges of frames, any source, stops, limits, and decoding frame
+// by frame.
 
 #include <gtest/gtest.h>
 

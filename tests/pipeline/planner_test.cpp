@@ -180,7 +180,8 @@ TEST(Plans, APlannerChoosesWhatItLooksAheadAtWhateverThePreset) {
   EXPECT_GT(filtered.frames[3].statistics.times.filter, 0);
 }
 
-/// With every preset, frames between are four bytes, and the pictures of the coded ones are shown again.
+/// With every preset, each frame between coded frames is a repeat of four bytes, which shows the last coded frame
+/// again.
 TEST(FrameInterval, FramesBetweenAreRepeats) {
   for (const Preset preset : all_presets()) {
     EncoderSettings settings = settings_with(1);
