@@ -277,7 +277,7 @@ TEST_F(Targets, ASizeBelowTheLowestQualitysIsMetWithFewerFrames) {
   const int interval = json["settings"]["frame_interval"];
   EXPECT_GE(interval, 2);
   EXPECT_NE(result.err.find("of 25 frames a second: one of " + std::to_string(interval) + " is coded"), std::string::npos) << result.err;
-  // The decoder shows as many frames, and the settings give the stream again.
+  // The decoded video has as many frames as the input, and the reported settings give the same stream again.
   ASSERT_EQ(run({kDec, "--quiet", path("o.c63"), path("d.yuv")}).exit_code, 0);
   EXPECT_TRUE(read_file(path("d.yuv")) == read_file(path("o.yuv")));
   EXPECT_EQ(size_of("d.yuv"), size_of("in_64x48.yuv"));
