@@ -116,8 +116,8 @@ TEST(ReferenceAlternation, AGopMustBeAbleToWinATrialBack) {
   EXPECT_EQ(choices_of(with_bits(16000, 15000), 20), "....ts..rsrsrsrsrsrs");
 }
 
-/// A trial costs the bits of two frames that could have been repeats. So a trial needs frames with enough bits above
-/// the least possible to win this back.
+/// The two frames of a trial could have been repeats, so a trial costs their least bits. Alternation saves only bits
+/// above the least. It is tried only if the frames have enough of these to win back the cost.
 TEST(ReferenceAlternation, FramesOfFewBitsAreNotTried) {
   EXPECT_EQ(choices_of(with_bits(600, 599)).find('s'), std::string::npos);
   EXPECT_EQ(choices_of(with_bits(1300, 1299), 100).find('s'), std::string::npos);
