@@ -22,36 +22,14 @@ inline constexpr int kCostGuard = 32;
 inline constexpr std::uint16_t kOutOfRange = 0x8000;
 inline constexpr int kOutOfRangeColumns = 8;
 
-/// Number of candidates with which a search begins.
-inline constexpr std::size_t kStarts = 4;
-
 /// A block to search by SAD and the cost of vectors.
-struct CostedSearch : BlockSearch {
+struct CostedSearch : StartedSearch {
   Position own;                            ///< of the block in its plane
   const std::uint16_t* costs = nullptr;    ///< costs of the window's vectors, row by row
   const std::uint8_t* quarters = nullptr;  ///< the same divided by four, rounded down, at most 255
   std::ptrdiff_t cost_pitch = 0;           ///< of both
-  std::array<Position, kStarts> starts{};  ///< candidates of the window; they only save time
   std::uint32_t* keys = nullptr;           ///< the result goes there
 };
-
-/// Sums as in SumsView, divided by four, modulo 256. The distance of two of them around the circle of 256 is at most
-/// the difference of the sums divided by four, apart from rounding. So a byte bounds a SAD as well as the sum itself.
-struct QuarterSumsView {
-  const std::uint8_t* data = nullptr;
-  std::ptrdiff_t pitch = 0;
-
-  [[nodiscard]] const std::uint8_t* at(int x, int y) const { return data + y * pitch + x; }
-};
-[[nodiscard]] constexpr std::uint8_t quarter_sum(int sum) { return static_cast<std::uint8_t>(sum >> 2); }
-
-/// The limit for candidates by quarter sums. If a candidate costs at most `limit`, its four differences of quarter sums
-/// plus a quarter of its cost are at most this value. A sum above 255 counts as 255. Each of the four may be too large
-/// by three, times four.
-[[nodiscard]] constexpr std::uint8_t quarter_limit(int limit) {
-  const int quarter = (limit + 4 * 3) / 4;
-  return static_cast<std::uint8_t>(quarter < 255 ? quarter : 255);
-}
 
 /// The size of the largest AC level, and the number of zeros that have a separate code.
 inline constexpr std::size_t kMaxLevelSize = 10;

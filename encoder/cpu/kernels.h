@@ -55,12 +55,14 @@ struct Kernels {
   /// Exhaustive search, candidate by candidate: the first minimum in raster order.
   BestCandidate (*search_brute)(const BlockSearch& block);
 
-  /// The same result, given the sums of the reference plane and at least one candidate of the window. Leaves out
-  /// candidates whose sums prove that they are worse than the best of those.
-  BestCandidate (*search_eliminating)(const BlockSearch& block, const SumsView& sums, std::span<const Position> starts);
+  /// The same result for each block, given the sums of the reference plane. Leaves out candidates whose sums prove that
+  /// they are worse than the best start.
+  void (*search_eliminating)(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best);
 
-  /// Sums of the 4x4 samples at (0..count-1, y); reads four rows of count+3 samples.
-  void (*sums_of_row)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums);
+  /// Quarter sums of the 4x4 samples at (0..count-1, 0..rows-1); reads rows+3 rows of count+3 samples. `pitch` is that of
+  /// the samples, `sums_pitch` that of the sums.
+  void (*quarter_sums)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* sums,
+                       std::ptrdiff_t sums_pitch);
 
   /// Residual, forward transform and quantization of neighbouring blocks, one for each prediction. A block has 64
   /// levels in zig-zag order.

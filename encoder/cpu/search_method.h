@@ -54,6 +54,11 @@ class BlockSearcher {
   virtual void prepare() {}
   /// Finds the vector of least SAD of a block. Several threads may search at the same time.
   [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const;
+  /// search() of each task, at most kMostTogether. A method may do several at once in less time.
+  virtual void search_several(std::span<const BlockTask> tasks, BestCandidate* best) const {
+    for (const BlockTask& task : tasks) *best++ = search(task);
+  }
+  static constexpr std::size_t kMostTogether = 8;
   /// Finds the best `count` vectors of each block by SAD and cost, as DecisionKernels::search_best(). Several threads
   /// may search at the same time.
   virtual void search_best(std::span<const CostedSearch> blocks, std::size_t count) const;
@@ -77,7 +82,7 @@ class BlockSearcher {
   [[nodiscard]] virtual PredictorSource wanted_predictors() const { return PredictorSource::this_frame; }
 
  protected:
-  static constexpr std::size_t kMostStarts = 4;  ///< more of them rule out little more
+  static constexpr std::size_t kMostStarts = kStarts;  ///< more of them rule out little more
 
   /// Tries the candidates of a block.
   virtual void visit(SearchCandidates& candidates) const = 0;
