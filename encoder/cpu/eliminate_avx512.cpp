@@ -18,20 +18,25 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// The best candidate of the octets with these candidates in their middle, if the window allows it.
+/// The best candidate of four octets: that of `a`, counted from the left of the window, and those with the other
+/// candidates in their middle, if the window allows it.
 [[gnu::noinline]] BestCandidate best_of_starts(const BlockSearch& search, const Position& a, const Position& b,
                                                const Position& c, const Position& d) {
   const BlockRows block(search);
   const SearchWindow& window = search.window;
   Position first[kTogether];
+  const auto samples_at = [&](Position& at, int x, int y) __attribute__((always_inline)) {
+    at = {std::min(x, window.right - kOctet), y};
+    return &search.reference.at(at.x, at.y);
+  };
   const auto octet_around = [&](const Position& start, Position& at) __attribute__((always_inline)) {
     int x = start.x;
     asm("" : "+r"(x));  // one by one, as they were written; reading them as a vector would have to wait
-    at = {std::clamp(x - kOctet / 2, window.left, window.right - kOctet), start.y};
-    return &search.reference.at(at.x, at.y);
+    return samples_at(at, std::max(x - kOctet / 2, window.left), start.y);
   };
-  const __m512i sads = sads_of_octets(block, octet_around(a, first[0]), octet_around(b, first[1]),
-                                      octet_around(c, first[2]), octet_around(d, first[3]), search.reference.pitch);
+  const std::uint8_t* const counted = samples_at(first[0], window.left + (a.x - window.left) / kOctet * kOctet, a.y);
+  const __m512i sads = sads_of_octets(block, counted, octet_around(b, first[1]), octet_around(c, first[2]),
+                                      octet_around(d, first[3]), search.reference.pitch);
   const int sad = smallest(sads);
   const auto place = static_cast<unsigned>(std::countr_zero(_cvtmask32_u32(_mm512_cmpeq_epi16_mask(sads, all(sad)))));
   const Position at = first[place / kOctet];
@@ -188,8 +193,14 @@ void search_some(std::span<const StartedSearch> blocks, const QuarterSumsView& s
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const SearchWindow& window = blocks[i].window;
     if (!is_one_tile(window)) continue;
-    tiles[i] = {window.left, window.top, window.right - window.left, window.bottom - window.top};
+    // Nothing after a candidate without differences is better than it. Blocks that stand still often have one.
+    const int bottom = best[i].sad == 0 ? best[i].y + 1 : window.bottom;
+    tiles[i] = {window.left, window.top, window.right - window.left, bottom - window.top};
     counts[i] = list_octets(blocks[i], sums, tiles[i], best[i].sad, octets[i]);
+    // Often only the octet of the first start is left, which is known.
+    const Position start = blocks[i].starts[0];
+    const int known = kTileOctets * (start.y - window.top) + (start.x - window.left) / kOctet;
+    if (counts[i] == 1 && octets[i][0] == known) counts[i] = 0;
   }
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (is_one_tile(blocks[i].window)) {
