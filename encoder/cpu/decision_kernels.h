@@ -22,39 +22,16 @@ inline constexpr int kCostGuard = 32;
 inline constexpr std::uint16_t kOutOfRange = 0x8000;
 inline constexpr int kOutOfRangeColumns = 8;
 
-/// The number of candidates that are tried before all others.
-inline constexpr std::size_t kStarts = 4;
-
-/// A block that is searched by SAD plus the cost of vectors.
-struct CostedSearch : BlockSearch {
-  Position own;                            ///< position of the block in its plane
+/// A block to search by SAD and the cost of vectors.
+struct CostedSearch : StartedSearch {
+  Position own;                            ///< of the block in its plane
   const std::uint16_t* costs = nullptr;    ///< costs of the window's vectors, row by row
-  const std::uint8_t* quarters = nullptr;  ///< the same costs divided by four, rounded down, at most 255
-  std::ptrdiff_t cost_pitch = 0;           ///< from row to row, in both tables
-  std::array<Position, kStarts> starts{};  ///< candidates of the window that are tried first; they only save time
-  std::uint32_t* keys = nullptr;           ///< receives the result
+  const std::uint8_t* quarters = nullptr;  ///< the same divided by four, rounded down, at most 255
+  std::ptrdiff_t cost_pitch = 0;           ///< of both
+  std::uint32_t* keys = nullptr;           ///< the result goes there
 };
 
-/// Sums as in SumsView, divided by four, modulo 256. The distance of two such bytes on a circle of 256 is at most a
-/// quarter of the difference of the sums, apart from rounding. So a byte gives a lower bound of a SAD, as the sum does.
-struct QuarterSumsView {
-  const std::uint8_t* data = nullptr;
-  std::ptrdiff_t pitch = 0;
-
-  [[nodiscard]] const std::uint8_t* at(int x, int y) const { return data + y * pitch + x; }
-};
-[[nodiscard]] constexpr std::uint8_t quarter_sum(int sum) { return static_cast<std::uint8_t>(sum >> 2); }
-
-/// Returns the threshold of the test by quarter sums. A candidate passes the test if the total of the four differences
-/// of its quarter sums from the block's, plus a quarter of its vector's cost, is at most the threshold. Totals above
-/// 255 count as 255. Every candidate with a cost of at most `limit` passes: the threshold allows for rounding, which
-/// can make each difference up to 3/4 too large.
-[[nodiscard]] constexpr std::uint8_t quarter_limit(int limit) {
-  const int quarter = (limit + 4 * 3) / 4;
-  return static_cast<std::uint8_t>(quarter < 255 ? quarter : 255);
-}
-
-/// The largest size of an AC level, in bits.
+/// The size of the largest AC level, and the number of zeros that have a separate code.
 inline constexpr std::size_t kMaxLevelSize = 10;
 /// The largest size that LevelTable::bits_by_size has. Larger levels are rare.
 inline constexpr std::size_t kMaxSmallSize = 8;

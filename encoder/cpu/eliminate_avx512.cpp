@@ -3,10 +3,11 @@
 // Full search with AVX-512 that skips candidates. If the sums of 4x4 samples prove that a candidate is worse than one
 // already known, its SAD is not computed.
 //
-// Candidates are grouped in octets: eight neighbours in a row. A first step finds the octets in which a candidate is
-// left. It tests 32 candidates of a row at a time, without a branch. A second step computes the SADs of those octets,
-// four at a time. That pays because the candidates that are left lie close together, and an octet costs little more
-// than one candidate. Each step is a function that is not inlined, because it needs all registers.
+// Candidates are taken in octets: eight neighbours of a row. A first step searches the octets of the starts. A second
+// one finds the octets that have a candidate left, 32 candidates of a row at a time and without a branch. A third one
+// searches those octets: survivors are close together, and an octet costs little more than one candidate. Each step is
+// done for several blocks before the next one, so that no block waits for another's result. Each is a function that is
+// not inlined, because it needs all registers.
 
 #include <algorithm>
 #include <bit>
@@ -17,127 +18,206 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// Returns the best candidate of four octets. Each has one of the starts in its middle, if the window allows that.
+/// The best candidate of four octets: that of `a`, counted from the left of the window, and those with the other
+/// candidates in their middle, if the window allows it.
 [[gnu::noinline]] BestCandidate best_of_starts(const BlockSearch& search, const Position& a, const Position& b,
                                                const Position& c, const Position& d) {
   const BlockRows block(search);
   const SearchWindow& window = search.window;
   Position first[kTogether];
-  const auto octet_around = [&](const Position& start, Position& at) __attribute__((always_inline)) {
-    int x = start.x;
-    asm("" : "+r"(x));  // read separately, as they were written; one wide load would stall
-    at = {std::clamp(x - kOctet / 2, window.left, window.right - kOctet), start.y};
+  const auto samples_at = [&](Position& at, int x, int y) __attribute__((always_inline)) {
+    at = {std::min(x, window.right - kOctet), y};
     return &search.reference.at(at.x, at.y);
   };
-  const __m512i sads = sads_of_octets(block, octet_around(a, first[0]), octet_around(b, first[1]),
-                                      octet_around(c, first[2]), octet_around(d, first[3]), search.reference.pitch);
+  const auto octet_around = [&](const Position& start, Position& at) __attribute__((always_inline)) {
+    int x = start.x;
+    asm("" : "+r"(x));  // one by one, as they were written; reading them as a vector would have to wait
+    return samples_at(at, std::max(x - kOctet / 2, window.left), start.y);
+  };
+  const std::uint8_t* const counted = samples_at(first[0], window.left + (a.x - window.left) / kOctet * kOctet, a.y);
+  const __m512i sads = sads_of_octets(block, counted, octet_around(b, first[1]), octet_around(c, first[2]),
+                                      octet_around(d, first[3]), search.reference.pitch);
   const int sad = smallest(sads);
   const auto place = static_cast<unsigned>(std::countr_zero(_cvtmask32_u32(_mm512_cmpeq_epi16_mask(sads, all(sad)))));
   const Position at = first[place / kOctet];
   return {at.x + static_cast<int>(place % kOctet), at.y, static_cast<std::uint32_t>(sad)};
 }
 
-/// Lists the octets of a tile in which a candidate is left, in raster order. Returns their number.
-[[gnu::noinline]] int list_octets(const BlockSearch& search, const SumsView& view, const Tile& tile,
-                                  const BestCandidate& best, std::uint8_t* octets) {
+/// The places of the bits of each byte, lowest first.
+constexpr std::array<std::uint64_t, 256> places_of_bits() {
+  std::array<std::uint64_t, 256> all_places{};
+  for (std::size_t bits = 0; bits < all_places.size(); ++bits) {
+    std::uint64_t places = 0;
+    int count = 0;
+    for (std::uint64_t bit = 0; bit < 8; ++bit) {
+      if ((bits >> bit & 1U) != 0) places |= bit << 8 * count++;
+    }
+    all_places[bits] = places;
+  }
+  return all_places;
+}
+alignas(64) constexpr std::array<std::uint64_t, 256> kPlacesOfBits = places_of_bits();
+
+constexpr int kAllOctets = -1;
+
+/// Lists the octets of a tile that have a candidate left, in raster order. Returns their number, or kAllOctets if `sad`
+/// rules out none. Uses no register of 512 bits: with one in flight, a third of the units would stand still.
+[[gnu::noinline]] int list_octets(const StartedSearch& search, const QuarterSumsView& view, const Tile& tile,
+                                  std::uint32_t sad, std::uint8_t* octets) {
+  const int limit = quarter_limit(static_cast<int>(sad));
+  if (limit == kNoQuarterLimit) return kAllOctets;
   const Quarters quarters(search);
-  const auto valid = static_cast<__mmask32>(low_bits(tile.columns));
-  const std::uint16_t* sums = view.at(tile.left, tile.top);
-  // The lower sums of a row are the upper sums of the row four below it. Rows past the end of the tile are tested, too;
-  // their octets are then removed from the list.
-  SumRow above[4] = {SumRow(sums), SumRow(sums + view.pitch), SumRow(sums + 2 * view.pitch),
-                     SumRow(sums + 3 * view.pitch)};
+  const __m256i above_limit = _mm256_set1_epi8(static_cast<char>(limit + 1));
+  const unsigned valid = (1U << tile.columns / kOctet) - 1U;
+  const unsigned valid_of_two = valid << kTileOctets | valid;
+  const std::uint8_t* sums = view.at(tile.left, tile.top);
+  // The lower sums of one row are the upper sums of the fourth row after it. Rows past the tile are tested, too, and
+  // then removed from the list.
+  QuarterRow above[4] = {QuarterRow(sums), QuarterRow(sums + view.pitch), QuarterRow(sums + 2 * view.pitch),
+                         QuarterRow(sums + 3 * view.pitch)};
+  sums += 4 * view.pitch;
   int count = 0;
-  std::uint64_t numbers = 0x0706050403020100;
+  std::uint64_t first = 0;  // the number of the first octet of two rows, in each byte
   for (int row = 0; row < tile.rows; row += 4) {
-    // A candidate that comes before `best` in raster order wins if its SAD is equal.
-    const __m512i limit = all(static_cast<int>(best.sad) + (tile.top + row <= best.y ? 1 : 0));
-    sums += 4 * view.pitch;
-    __mmask32 kept[4];
-    unroll<4>([&](auto i) __attribute__((always_inline)) {
-      const SumRow below(sums + i * view.pitch);
-      const __m512i bound = _mm512_add_epi16(above[i].difference(quarters.top_left, quarters.top_right),
-                                             below.difference(quarters.bottom_left, quarters.bottom_right));
-      kept[i] = _mm512_mask_cmplt_epu16_mask(valid, bound, limit);
-      above[i] = below;
-    });
-    unroll<2>([&](auto i) __attribute__((always_inline)) {
-      count += list_octets_of(kept[2 * i], kept[2 * i + 1], numbers, octets + count);
-      numbers += kRowPair;
+    unroll<2>([&](auto pair) __attribute__((always_inline)) {
+      unsigned kept = 0;  // a bit for each octet
+      unroll<2>([&](auto half) __attribute__((always_inline)) {
+        const QuarterRow below(sums);
+        sums += view.pitch;
+        const __m256i room = _mm256_subs_epu8(above_limit, quarters.bounds(above[2 * pair + half], below));
+        kept |= static_cast<unsigned>(_cvtmask8_u32(_mm256_test_epi64_mask(room, room))) << kTileOctets * half;
+        above[2 * pair + half] = below;
+      });
+      kept &= valid_of_two;
+      const std::uint64_t listed = kPlacesOfBits[kept] + first;
+      __builtin_memcpy(octets + count, &listed, sizeof listed);
+      count += std::popcount(kept);
+      first += kRowPair;
     });
   }
   while (count > 0 && octets[count - 1] >= kTileOctets * tile.rows) --count;
   return count;
 }
 
-/// Returns the best candidate of the listed octets. `count` must be a multiple of four.
-[[gnu::noinline]] BestCandidate search_octets(const BlockSearch& search, const Tile& tile, const std::uint8_t* octets,
+/// The smallest SADs of each place in registers of four octets, and the first registers with them.
+struct OctetMinima {
+  __m512i sads = all(0xFFFF);
+  __m512i found = all(0);
+
+  [[gnu::always_inline]] void take(__m512i some, int number) {
+    const __mmask32 less = _mm512_cmplt_epu16_mask(some, sads);
+    sads = _mm512_min_epu16(some, sads);
+    found = _mm512_mask_mov_epi16(found, less, all(number));
+  }
+};
+
+/// The best candidate of the listed octets. Up to three entries after the last are written.
+[[gnu::noinline]] BestCandidate search_octets(const BlockSearch& search, const Tile& tile, std::uint8_t* octets,
                                               int count) {
+  // the last one again, to make the number a multiple of four
+  const std::uint32_t last = octets[count - 1] * 0x01010101U;
+  __builtin_memcpy(octets + count, &last, sizeof last);
   const BlockRows block(search);
   const std::uint8_t* const reference = &search.reference.at(tile.left, tile.top);
   const std::ptrdiff_t pitch = search.reference.pitch;
   const auto samples_of = [&](int octet) {
     return reference + octet / kTileOctets * pitch + octet % kTileOctets * kOctet;
   };
-  __m512i sads = all(0xFFFF);
-  __m512i found = all(0);  // for each place of the register, where in the list the octet with the least SAD is
-  for (int i = 0; i < count; i += 4) {
-    const __m512i some = sads_of_octets(block, samples_of(octets[i]), samples_of(octets[i + 1]),
-                                        samples_of(octets[i + 2]), samples_of(octets[i + 3]), pitch);
-    const __mmask32 less = _mm512_cmplt_epu16_mask(some, sads);
-    sads = _mm512_min_epu16(some, sads);
-    found = _mm512_mask_mov_epi16(found, less, all(i));
+  OctetMinima minima;
+  for (int i = 0; i < count; i += kTogether) {
+    const std::uint8_t* const four = octets + i;
+    minima.take(sads_of_octets(block, samples_of(four[0]), samples_of(four[1]), samples_of(four[2]), samples_of(four[3]),
+                               pitch),
+                i);
   }
-  // The list is in raster order, so of equal SADs the first one wins.
-  const int sad = smallest(sads);
-  const __mmask32 equal = _mm512_cmpeq_epi16_mask(sads, all(sad));
-  const __m512i places = _mm512_add_epi16(_mm512_slli_epi16(found, 3), _mm512_load_si512(kWordNumbers.data()));
+  // The list is in raster order, so of equal SADs the first counts.
+  const int sad = smallest(minima.sads);
+  const __mmask32 equal = _mm512_cmpeq_epi16_mask(minima.sads, all(sad));
+  const __m512i places = _mm512_add_epi16(_mm512_slli_epi16(minima.found, 3), _mm512_load_si512(kWordNumbers.data()));
   const int place = smallest(_mm512_mask_mov_epi16(all(0xFFFF), equal, places));
   const int octet = octets[place / kOctet];
   return {tile.left + octet % kTileOctets * kOctet + place % kOctet, tile.top + octet / kTileOctets,
           static_cast<std::uint32_t>(sad)};
 }
 
-/// Returns `best` or the best candidate of a tile, whichever is better.
-BestCandidate search_tile(const BlockSearch& search, const SumsView& sums, Tile tile, BestCandidate best) {
-  alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];
-  const int count = list_octets(search, sums, tile, best, octets);
+constexpr std::size_t kMostListed = std::size_t{kTileRows} * kTileOctets + 64;
+
+/// The better one of `best` and the best candidate of the listed octets.
+BestCandidate search_listed(const BlockSearch& search, const Tile& tile, std::uint8_t* octets, int count,
+                            const BestCandidate& best) {
   if (count == 0) return best;
-  // If hardly any octet is ruled out, the plain search is faster, because its rows share loads.
-  if (8 * count > 7 * kTileOctets * tile.rows) {
+  BestCandidate found;
+  if (count == kAllOctets || 8 * count > 7 * kTileOctets * tile.rows) {  // rows that share loads are cheaper
     BlockSearch part = search;
     part.window = {tile.left, tile.top, tile.left + tile.columns, tile.top + tile.rows};
-    const BestCandidate found = search_brute(part);
-    return is_better(found, best) ? found : best;
+    found = search_brute(part);
+  } else {
+    found = search_octets(search, tile, octets, count);
   }
-  // Copies of the last octet fill up the list to a multiple of four octets.
-  const std::uint32_t last = octets[count - 1] * 0x01010101U;
-  __builtin_memcpy(octets + count, &last, sizeof last);
-  const BestCandidate found = search_octets(search, tile, octets, count);
   return is_better(found, best) ? found : best;
 }
 
-}  // namespace
-
-BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
+/// Searches a window of any size, tile by tile.
+BestCandidate search_tiles(const StartedSearch& search, const QuarterSumsView& sums, BestCandidate best) {
+  alignas(64) std::uint8_t octets[kMostListed];
   const SearchWindow& window = search.window;
-  if (window.right - window.left < kOctet) return search_brute(search);
-  BestCandidate best{.sad = UINT32_MAX};
-  for (std::size_t i = 0; i < starts.size(); i += kTogether) {
-    const auto start = [&](std::size_t j) -> const Position& { return starts[std::min(i + j, starts.size() - 1)]; };
-    const BestCandidate found = best_of_starts(search, start(0), start(1), start(2), start(3));
-    if (is_better(found, best)) best = found;
-  }
   for (int top = window.top; top < window.bottom; top += kTileRows) {
     for (int x = window.left; x < window.right;) {
       const int left = std::min(x, window.right - kOctet);  // the last octet may overlap the one before
       const int columns = std::min(kTileColumns, (window.right - left) / kOctet * kOctet);
       const Tile tile{left, top, columns, std::min(kTileRows, window.bottom - top)};
-      best = search_tile(search, sums, tile, best);
+      const int count = list_octets(search, sums, tile, best.sad, octets);
+      best = search_listed(search, tile, octets, count, best);
       x = left + columns;
     }
   }
   return best;
+}
+
+bool is_one_tile(const SearchWindow& window) {
+  const int columns = window.right - window.left;
+  return columns <= kTileColumns && columns % kOctet == 0 && window.bottom - window.top <= kTileRows;
+}
+
+/// search_eliminating() of at most kBlocks blocks.
+constexpr std::size_t kBlocks = 8;
+void search_some(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best) {
+  alignas(64) std::uint8_t octets[kBlocks][kMostListed];
+  Tile tiles[kBlocks];
+  int counts[kBlocks] = {};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto& starts = blocks[i].starts;
+    const bool has_octets = blocks[i].window.right - blocks[i].window.left >= kOctet;
+    best[i] = has_octets ? best_of_starts(blocks[i], starts[0], starts[1], starts[2], starts[3]) : search_brute(blocks[i]);
+  }
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const SearchWindow& window = blocks[i].window;
+    if (!is_one_tile(window)) continue;
+    // Nothing after a candidate without differences is better than it. Blocks that stand still often have one.
+    const int bottom = best[i].sad == 0 ? best[i].y + 1 : window.bottom;
+    tiles[i] = {window.left, window.top, window.right - window.left, bottom - window.top};
+    counts[i] = list_octets(blocks[i], sums, tiles[i], best[i].sad, octets[i]);
+    // Often only the octet of the first start is left, which is known.
+    const Position start = blocks[i].starts[0];
+    const int known = kTileOctets * (start.y - window.top) + (start.x - window.left) / kOctet;
+    if (counts[i] == 1 && octets[i][0] == known) counts[i] = 0;
+  }
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (is_one_tile(blocks[i].window)) {
+      best[i] = search_listed(blocks[i], tiles[i], octets[i], counts[i], best[i]);
+    } else if (blocks[i].window.right - blocks[i].window.left >= kOctet) {
+      best[i] = search_tiles(blocks[i], sums, best[i]);
+    }
+  }
+}
+
+}  // namespace
+
+void search_eliminating(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best) {
+  for (; !blocks.empty(); blocks = blocks.subspan(std::min(kBlocks, blocks.size()))) {
+    search_some(blocks.first(std::min(kBlocks, blocks.size())), sums, best);
+    best += std::min(kBlocks, blocks.size());
+  }
 }
 
 }  // namespace c63::cpu::avx512

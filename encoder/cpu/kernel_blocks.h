@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,14 +32,35 @@ struct BlockSearch {
   SearchWindow window;
 };
 
-/// For every position (x, y) of a plane, the sum of the 4x4 samples with that upper left corner, 0..4080. The sum is at
-/// data[y·pitch + x] for x <= width-4 and y <= height-4. Other entries are readable, but undefined.
-struct SumsView {
-  const std::uint16_t* data = nullptr;
+/// Number of candidates with which a search begins.
+inline constexpr std::size_t kStarts = 4;
+
+/// One block to search, and candidates of its window with which to begin. They only save time.
+struct StartedSearch : BlockSearch {
+  std::array<Position, kStarts> starts{};
+};
+
+/// The sum of the 4x4 samples at and below-right of every position of a plane, divided by four, modulo 256. Entry (x, y)
+/// is at data[y·pitch + x], for x <= width-4 and y <= height-4. Entries outside are readable, but undefined. The distance
+/// of two entries around the circle of 256 is at most the difference of the sums divided by four, apart from rounding. So
+/// a byte bounds a SAD almost as well as the sum itself.
+struct QuarterSumsView {
+  const std::uint8_t* data = nullptr;
   std::ptrdiff_t pitch = 0;
 
-  [[nodiscard]] const std::uint16_t* at(int x, int y) const { return data + y * pitch + x; }
+  [[nodiscard]] const std::uint8_t* at(int x, int y) const { return data + y * pitch + x; }
 };
+[[nodiscard]] constexpr std::uint8_t quarter_sum(int sum) { return static_cast<std::uint8_t>(sum >> 2); }
+
+/// The limit for candidates by quarter sums. If a candidate costs at most `limit`, its four differences of quarter sums
+/// plus a quarter of its cost are at most this value. A sum above 255 counts as 255. Each of the four may be too large
+/// by three, times four.
+[[nodiscard]] constexpr std::uint8_t quarter_limit(int limit) {
+  const int quarter = (limit + 4 * 3) / 4;
+  return static_cast<std::uint8_t>(quarter < 255 ? quarter : 255);
+}
+/// The limit that rules no candidate out.
+inline constexpr int kNoQuarterLimit = 255;
 
 /// The samples that predict one 8x8 block.
 struct BlockPrediction {

@@ -54,12 +54,14 @@ struct Kernels {
   /// Searches exhaustively, candidate by candidate. Returns the first with the least SAD in raster order.
   BestCandidate (*search_brute)(const BlockSearch& block);
 
-  /// Returns the same as search_brute(). It skips candidates whose sums prove that they are worse than the best one
-  /// known. `sums` are those of the reference plane. `starts`, at least one candidate of the window, are tried first.
-  BestCandidate (*search_eliminating)(const BlockSearch& block, const SumsView& sums, std::span<const Position> starts);
+  /// The same result for each block, given the sums of the reference plane. Leaves out candidates whose sums prove that
+  /// they are worse than the best start.
+  void (*search_eliminating)(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best);
 
-  /// Writes the sums of the 4x4 samples at (0..count-1, y). Reads four rows of count+3 samples.
-  void (*sums_of_row)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums);
+  /// Quarter sums of the 4x4 samples at (0..count-1, 0..rows-1); reads rows+3 rows of count+3 samples. `pitch` is that of
+  /// the samples, `sums_pitch` that of the sums.
+  void (*quarter_sums)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* sums,
+                       std::ptrdiff_t sums_pitch);
 
   /// Computes, transforms and quantizes the residuals of neighbouring blocks, one for each prediction. Writes 64 levels
   /// for each block, in zig-zag order.

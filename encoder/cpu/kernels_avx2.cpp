@@ -117,42 +117,8 @@ BestCandidate search_brute(const BlockSearch& search) {
   return best;
 }
 
-/// Tests 32 neighbouring candidates by the sums of their 4x4 squares. survivors() returns a mask of the candidates that
-/// the sums do not rule out. It reads 36 sums of the candidates' row, and 36 of the row four below.
-class SumTest {
- public:
-  SumTest(const BlockSearch& search, std::ptrdiff_t sums_pitch) : four_rows_(4 * sums_pitch) {
-    for (int i = 0; i < 4; ++i) {
-      quarters_[i] = _mm256_set1_epi16(static_cast<short>(portable::sum_of_4x4(
-          search.current + (i >> 1) * 4 * search.current_pitch + (i & 1) * 4, search.current_pitch)));
-    }
-  }
-
-  /// If `columns` is at most 16, tests only the first 16 candidates.
-  [[nodiscard]] std::uint32_t survivors(const std::uint16_t* sums, __m256i limit, int columns) const {
-    const __m256i first = _mm256_cmpgt_epi16(limit, bound(sums));
-    const __m256i second = columns > 16 ? _mm256_cmpgt_epi16(limit, bound(sums + 16)) : _mm256_setzero_si256();
-    // Packing interleaves the halves of both registers; the permutation restores the order of the quarters.
-    const __m256i kept = _mm256_permute4x64_epi64(_mm256_packs_epi16(first, second), 0xD8);
-    return static_cast<std::uint32_t>(_mm256_movemask_epi8(kept));
-  }
-
- private:
-  [[nodiscard]] __m256i bound(const std::uint16_t* sums) const {
-    const auto difference = [](const std::uint16_t* p, __m256i quarter) {
-      return _mm256_abs_epi16(_mm256_sub_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), quarter));
-    };
-    return _mm256_add_epi16(
-        _mm256_add_epi16(difference(sums, quarters_[0]), difference(sums + 4, quarters_[1])),
-        _mm256_add_epi16(difference(sums + four_rows_, quarters_[2]), difference(sums + four_rows_ + 4, quarters_[3])));
-  }
-
-  std::ptrdiff_t four_rows_;
-  __m256i quarters_[4];
-};
-
-/// Returns the SADs of eight neighbouring candidates. VMPSADBW processes a row of the block in one step: its left half
-/// in one lane and its right half in the other.
+/// The SADs of eight neighbouring candidates. VMPSADBW takes a row of the block in one step, its left half in one lane
+/// and its right half in the other.
 [[gnu::always_inline]] inline __m128i sads_of_eight(const __m256i (&block)[8], const std::uint8_t* reference,
                                                     std::ptrdiff_t pitch) {
   __m256i sum = _mm256_setzero_si256();
@@ -169,20 +135,18 @@ constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
   return a.sad != b.sad ? a.sad < b.sad : a.y != b.y ? a.y < b.y : a.x < b.x;
 }
 
-/// Searches columns [left, left + columns) of a window, at most 32.
-BestCandidate eliminate_columns(const BlockSearch& search, const SumTest& test, const SumsView& sums,
-                                const __m256i (&block)[8], const BestCandidate& best, int left, int columns) {
+/// Searches the columns [left, left + columns), at most 32, of a window.
+BestCandidate eliminate_columns(const BlockSearch& search, const portable::QuarterBounds& bounds,
+                                const QuarterSumsView& sums, const __m256i (&block)[8], const BestCandidate& best, int left, int columns) {
   const SearchWindow& window = search.window;
   const int rows = window.bottom - window.top;
   const std::ptrdiff_t pitch = search.reference.pitch;
-  const std::uint32_t valid = columns >= 32 ? ~0U : (1U << columns) - 1U;
-  // A candidate that comes before `best` in raster order wins if its SAD is equal.
-  const __m256i strict = _mm256_set1_epi16(static_cast<short>(best.sad));
-  const __m256i or_equal = _mm256_set1_epi16(static_cast<short>(best.sad + 1));
-  alignas(32) std::uint32_t survivors[256 + 16];  // 32 bits for each row; each byte belongs to eight candidates
-  const std::uint16_t* row_of_sums = sums.at(left, window.top);
+  static_assert(portable::QuarterBounds::kLanes == 32);
+  const std::uint8_t limit = quarter_limit(static_cast<int>(best.sad));
+  alignas(32) std::uint32_t survivors[256 + 16];  // for each row, a byte for each eight candidates
+  const std::uint8_t* row_of_sums = sums.at(left, window.top);
   for (int row = 0; row < rows; ++row, row_of_sums += sums.pitch) {
-    survivors[row] = valid & test.survivors(row_of_sums, window.top + row <= best.y ? or_equal : strict, columns);
+    survivors[row] = portable::QuarterBounds::at_most(bounds.at(row_of_sums, sums.pitch), limit, columns);
   }
   std::fill_n(survivors + rows, 15, 0U);
 
@@ -211,28 +175,33 @@ BestCandidate eliminate_columns(const BlockSearch& search, const SumTest& test, 
   return best_key != UINT32_MAX && is_better(found, best) ? found : best;
 }
 
-BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
+BestCandidate eliminate(const StartedSearch& search, const QuarterSumsView& sums) {
   const SearchWindow& window = search.window;
   const portable::PackedBlock packed(search.current, search.current_pitch);
   BestCandidate best{.sad = UINT32_MAX};
-  for (const Position start : starts) {
+  for (const Position start : search.starts) {
     const std::uint32_t sad = packed.sad(&search.reference.at(start.x, start.y), search.reference.pitch);
     best = sad < best.sad ? BestCandidate{start.x, start.y, sad} : best;
   }
-  const SumTest test(search, sums.pitch);
+  if (quarter_limit(static_cast<int>(best.sad)) == kNoQuarterLimit) return search_brute(search);
+  const portable::QuarterBounds bounds(search);
   __m256i block[8];
   for (int k = 0; k < 8; ++k) block[k] = four_times(search.current + k * search.current_pitch);
   for (int left = window.left; left < window.right; left += 32) {
-    best = eliminate_columns(search, test, sums, block, best, left, window.right - left);
+    best = eliminate_columns(search, bounds, sums, block, best, left, window.right - left);
   }
   return best;
+}
+
+void search_eliminating(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best) {
+  for (const StartedSearch& block : blocks) *best++ = eliminate(block, sums);
 }
 
 }  // namespace
 
 const Kernels& avx2_kernels() {
   static constexpr Kernels kKernels{SimdLevel::avx2,      portable::sad,         search_brute,
-                                    search_eliminating,   portable::sums_of_row, avx2::transform_quantize,
+                                    search_eliminating,   portable::quarter_sums, avx2::transform_quantize,
                                     avx2::dequantize_reconstruct, portable::ssim_sums, avx2_decision_kernels};
   return kKernels;
 }

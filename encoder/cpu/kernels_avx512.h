@@ -7,8 +7,9 @@ namespace c63::cpu::avx512 {
 
 std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 BestCandidate search_brute(const BlockSearch& search);
-BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts);
-void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums);
+void search_eliminating(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best);
+void quarter_sums(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* sums,
+                  std::ptrdiff_t sums_pitch);
 
 void transform_quantize(const std::uint8_t* current, std::ptrdiff_t current_pitch,
                  std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels);

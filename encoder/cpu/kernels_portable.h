@@ -81,41 +81,58 @@ struct PackedBlock {
   return static_cast<std::uint16_t>(sum);
 }
 
-[[maybe_unused]] BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums,
-                                                  std::span<const Position> starts) {
-  const hn::CappedTag<std::uint16_t, 16> d;
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
+/// Bounds of the SADs of neighbouring candidates, divided by four: the distances of their quarter sums to the block's.
+class QuarterBounds {
+ public:
+  static constexpr hn::CappedTag<std::uint8_t, 32> kTag{};
+  static constexpr int kLanes = static_cast<int>(hn::MaxLanes(kTag));
+  using Bytes = hn::Vec<hn::CappedTag<std::uint8_t, 32>>;
+
+  explicit QuarterBounds(const BlockSearch& search) {
+    for (int i = 0; i < 4; ++i) {
+      const std::uint8_t* const square = search.current + (i >> 1) * 4 * search.current_pitch + (i & 1) * 4;
+      quarters_[i] = hn::Set(kTag, quarter_sum(sum_of_4x4(square, search.current_pitch)));
+    }
+  }
+
+  /// `sums` are those of the first candidate and what follows.
+  [[nodiscard]] Bytes at(const std::uint8_t* sums, std::ptrdiff_t pitch) const {
+    const std::uint8_t* const below = sums + 4 * pitch;
+    return hn::SaturatedAdd(hn::SaturatedAdd(distance(sums, quarters_[0]), distance(sums + 4, quarters_[1])),
+                            hn::SaturatedAdd(distance(below, quarters_[2]), distance(below + 4, quarters_[3])));
+  }
+
+  /// A bit for each of the first `count` values that is at most `limit`.
+  [[nodiscard]] static std::uint32_t at_most(Bytes values, std::uint8_t limit, int count) {
+    std::uint8_t mask[8] = {};
+    hn::StoreMaskBits(kTag, hn::Eq(hn::Min(values, hn::Set(kTag, limit)), values), mask);
+    std::uint32_t bits;
+    std::memcpy(&bits, mask, sizeof bits);
+    return count < kLanes ? bits & ((1U << count) - 1U) : bits;
+  }
+
+ private:
+  [[nodiscard]] static Bytes distance(const std::uint8_t* sums, Bytes quarter) {
+    const hn::RebindToSigned<decltype(kTag)> differences;
+    return hn::BitCast(kTag, hn::Abs(hn::BitCast(differences, hn::Sub(hn::LoadU(kTag, sums), quarter))));
+  }
+
+  Bytes quarters_[4];
+};
+
+[[maybe_unused]] BestCandidate eliminate(const StartedSearch& search, const QuarterSumsView& sums) {
   const SearchWindow& window = search.window;
   const PackedBlock block(search.current, search.current_pitch);
-  decltype(hn::Zero(d)) quarters[4];
-  for (int i = 0; i < 4; ++i) {
-    quarters[i] = hn::Set(
-        d, sum_of_4x4(search.current + (i >> 1) * 4 * search.current_pitch + (i & 1) * 4, search.current_pitch));
-  }
-  const auto difference = [&](const std::uint16_t* p, auto quarter) {
-    const auto sum = hn::LoadU(d, p);
-    return hn::Sub(hn::Max(sum, quarter), hn::Min(sum, quarter));
-  };
-
+  const QuarterBounds bounds(search);
   BestCandidate best{.sad = UINT32_MAX};
-  for (const Position start : starts) {
+  for (const Position start : search.starts) {
     const std::uint32_t found = block.sad(&search.reference.at(start.x, start.y), search.reference.pitch);
     if (found < best.sad) best = {start.x, start.y, found};
   }
   for (int y = window.top; y < window.bottom; ++y) {
-    for (int x = window.left; x < window.right; x += kLanes) {
-      const std::uint16_t* top = sums.at(x, y);
-      const std::uint16_t* bottom = top + 4 * sums.pitch;
-      const auto bound = hn::Add(hn::Add(difference(top, quarters[0]), difference(top + 4, quarters[1])),
-                                 hn::Add(difference(bottom, quarters[2]), difference(bottom + 4, quarters[3])));
-      // A candidate that comes before `best` in raster order wins if its SAD is equal. Bounds stay below 2^15.
-      const auto limit = hn::Set(d, static_cast<std::uint16_t>(best.sad + (y <= best.y ? 1 : 0)));
-      const hn::RebindToSigned<decltype(d)> signed_d;
-      const auto kept = hn::Lt(hn::BitCast(signed_d, bound), hn::BitCast(signed_d, limit));
-      std::uint8_t bytes[8] = {};
-      hn::StoreMaskBits(signed_d, kept, bytes);
-      unsigned bits = bytes[0] | static_cast<unsigned>(bytes[1]) << 8;
-      if (window.right - x < kLanes) bits &= (1U << (window.right - x)) - 1U;
+    for (int x = window.left; x < window.right; x += QuarterBounds::kLanes) {
+      const std::uint8_t limit = quarter_limit(static_cast<int>(best.sad));
+      std::uint32_t bits = QuarterBounds::at_most(bounds.at(sums.at(x, y), sums.pitch), limit, window.right - x);
       for (; bits != 0; bits &= bits - 1) {
         const int column = x + std::countr_zero(bits);
         const std::uint32_t found = block.sad(&search.reference.at(column, y), search.reference.pitch);
@@ -128,17 +145,24 @@ struct PackedBlock {
   return best;
 }
 
-void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums) {
+[[maybe_unused]] void search_eliminating(std::span<const StartedSearch> blocks, const QuarterSumsView& sums,
+                                         BestCandidate* best) {
+  for (const StartedSearch& block : blocks) *best++ = eliminate(block, sums);
+}
+
+void quarter_sums(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* sums,
+                  std::ptrdiff_t sums_pitch) {
   constexpr int kStep = 64;
   for (int x = 0; x < count; x += kStep) {
     const int width = std::min(kStep, count - x);
-    std::uint16_t columns[kStep + 3];
-    const std::uint8_t* p = samples + x;
-    for (int i = 0; i < width + 3; ++i) {
-      columns[i] = static_cast<std::uint16_t>(p[i] + p[pitch + i] + p[2 * pitch + i] + p[3 * pitch + i]);
-    }
-    for (int i = 0; i < width; ++i) {
-      sums[x + i] = static_cast<std::uint16_t>(columns[i] + columns[i + 1] + columns[i + 2] + columns[i + 3]);
+    for (int y = 0; y < rows; ++y) {
+      std::uint16_t columns[kStep + 3];
+      const std::uint8_t* const p = samples + y * pitch + x;
+      for (int i = 0; i < width + 3; ++i) {
+        columns[i] = static_cast<std::uint16_t>(p[i] + p[pitch + i] + p[2 * pitch + i] + p[3 * pitch + i]);
+      }
+      std::uint8_t* const to = sums + y * sums_pitch + x;
+      for (int i = 0; i < width; ++i) to[i] = quarter_sum(columns[i] + columns[i + 1] + columns[i + 2] + columns[i + 3]);
     }
   }
 }
@@ -319,7 +343,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
           sad,
           search_brute,
           search_eliminating,
-          sums_of_row,
+          quarter_sums,
           transform_quantize_each<code_block>,
           dequantize_reconstruct_each<restore_block>,
           ssim_sums,

@@ -20,17 +20,20 @@ BestCandidate search_brute(const BlockSearch& block) {
   return best;
 }
 
-BestCandidate search_eliminating(const BlockSearch& block, const SumsView&, std::span<const Position>) {
-  return search_brute(block);
+void search_eliminating(std::span<const StartedSearch> blocks, const QuarterSumsView&, BestCandidate* best) {
+  for (const StartedSearch& block : blocks) *best++ = search_brute(block);
 }
 
-void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums) {
-  for (int x = 0; x < count; ++x) {
-    int sum = 0;
-    for (int j = 0; j < 4; ++j) {
-      for (int i = 0; i < 4; ++i) sum += samples[j * pitch + x + i];
+void quarter_sums(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* sums,
+                  std::ptrdiff_t sums_pitch) {
+  for (int y = 0; y < rows; ++y) {
+    for (int x = 0; x < count; ++x) {
+      int sum = 0;
+      for (int j = 0; j < 4; ++j) {
+        for (int i = 0; i < 4; ++i) sum += samples[(y + j) * pitch + x + i];
+      }
+      sums[y * sums_pitch + x] = quarter_sum(sum);
     }
-    sums[x] = static_cast<std::uint16_t>(sum);
   }
 }
 
@@ -89,7 +92,7 @@ const Kernels& scalar_kernels() {
                                    sad_8x8,
                                    search_brute,
                                    search_eliminating,
-                                   sums_of_row,
+                                   quarter_sums,
                                    transform_quantize_each<code_block>,
                                    dequantize_reconstruct_each<restore_block>,
                                    ssim_sums, scalar_decision_kernels};

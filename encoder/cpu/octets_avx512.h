@@ -75,14 +75,41 @@ int sum_of_4x4(const std::uint8_t* p, std::ptrdiff_t pitch) {
   return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_unpackhi_epi64(sum, sum)));
 }
 
-/// For 32 candidates of a row, the sums of their left and of their right 4x4 squares.
-struct SumRow {
-  __m512i left;
-  __m512i right;
-  [[gnu::always_inline]] explicit SumRow(const std::uint16_t* p)
-      : left(_mm512_loadu_si512(p)), right(_mm512_loadu_si512(p + 4)) {}
-  [[gnu::always_inline]] __m512i difference(__m512i a, __m512i b) const {
-    return _mm512_add_epi16(_mm512_abs_epi16(_mm512_sub_epi16(left, a)), _mm512_abs_epi16(_mm512_sub_epi16(right, b)));
+/// The quarter sums of a row of 32 candidates' left and right squares.
+struct QuarterRow {
+  __m256i left;
+  __m256i right;
+
+  [[gnu::always_inline]] static __m256i load(const std::uint8_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  [[gnu::always_inline]] explicit QuarterRow(const std::uint8_t* p) : left(load(p)), right(load(p + 4)) {}
+};
+
+/// The quarter sums of the block's own squares.
+struct Quarters {
+  __m256i top_left;
+  __m256i top_right;
+  __m256i bottom_left;
+  __m256i bottom_right;
+
+  [[gnu::always_inline]] explicit Quarters(const BlockSearch& search)
+      : top_left(quarter(search, 0, 0)),
+        top_right(quarter(search, 4, 0)),
+        bottom_left(quarter(search, 0, 4)),
+        bottom_right(quarter(search, 4, 4)) {}
+
+  /// The bounds of a row of candidates, given the sums of its upper and lower squares.
+  [[gnu::always_inline]] __m256i bounds(const QuarterRow& above, const QuarterRow& below) const {
+    return _mm256_adds_epu8(_mm256_adds_epu8(distance(above.left, top_left), distance(above.right, top_right)),
+                            _mm256_adds_epu8(distance(below.left, bottom_left), distance(below.right, bottom_right)));
+  }
+
+ private:
+  [[gnu::always_inline]] static __m256i distance(__m256i a, __m256i b) { return _mm256_abs_epi8(_mm256_sub_epi8(a, b)); }
+  [[gnu::always_inline]] static __m256i quarter(const BlockSearch& search, int x, int y) {
+    const int sum = sum_of_4x4(search.current + y * search.current_pitch + x, search.current_pitch);
+    return _mm256_set1_epi8(static_cast<char>(quarter_sum(sum)));
   }
 };
 
@@ -99,25 +126,6 @@ struct SumRow {
   __builtin_memcpy(octets, &listed, sizeof listed);
   return std::popcount(found);
 }
-
-/// The sums of the four 4x4 squares of the block.
-struct Quarters {
-  __m512i top_left;
-  __m512i top_right;
-  __m512i bottom_left;
-  __m512i bottom_right;
-
-  [[gnu::always_inline]] explicit Quarters(const BlockSearch& search)
-      : top_left(quarter(search, 0, 0)),
-        top_right(quarter(search, 4, 0)),
-        bottom_left(quarter(search, 0, 4)),
-        bottom_right(quarter(search, 4, 4)) {}
-
- private:
-  static __m512i quarter(const BlockSearch& search, int x, int y) {
-    return all(sum_of_4x4(search.current + y * search.current_pitch + x, search.current_pitch));
-  }
-};
 
 }  // namespace
 }  // namespace c63::cpu::avx512

@@ -45,12 +45,11 @@ class PairSearcher {
       : geometry_(geometry),
         settings_(settings),
         kernels_(kernels),
-        searcher_(make_block_searcher(settings.method, kernels, geometry, settings.range)) {}
+        searcher_(make_block_searcher(settings.method, kernels, geometry, settings.range)),
+        before_(static_cast<std::size_t>(geometry.blocks())) {}
 
-  /// `results` and `around` begin at the first block of this pair; `around` may be null. `before` has the vectors of
-  /// the previous pair, or is null.
-  void search(const MotionPair& pair, const MotionResults& results, const MotionVector* around,
-              const MotionVector* before) {
+  /// `results` and `around` are those of the pair.
+  void search(const MotionPair& pair, const MotionResults& results, const MotionVector* around) {
     current_.set(pair.current, settings_.guarded);
     reference_.set(pair.reference, settings_.guarded);
     searcher_->begin(current_.view(), reference_.view());
@@ -63,50 +62,67 @@ class PairSearcher {
       const BlockSearcher::Row timed = searcher_->begin_row(mcu_row * kMcuSize);
       const int first = mcu_row * kMcuSize / kBlockSize;
       const int end = std::min(first + kMcuSize / kBlockSize, geometry_.rows);
-      for (int row = first; row < end; ++row) search_row(*timed.searcher, row, row > first, results, around, before);
+      for (int row = first; row < end; ++row) search_row(*timed.searcher, row, row > first, results, around);
       searcher_->end_row(mcu_row * kMcuSize, timed);
     });
+    std::copy_n(results.vectors, before_.size(), before_.begin());
   }
 
  private:
   void search_row(const BlockSearcher& searcher, int row, bool has_above, const MotionResults& results,
-                  const MotionVector* around, const MotionVector* before) const {
+                  const MotionVector* around) const {
+    // Nearby vectors make an exact search faster, never different. It knows those left of several blocks at once.
+    const bool is_exact = is_exhaustive(settings_.method);
+    const int together = is_exact ? static_cast<int>(BlockSearcher::kMostTogether) : 1;
+    std::array<std::array<MotionVector, 3>, BlockSearcher::kMostTogether> predictors;
+    std::array<BlockTask, BlockSearcher::kMostTogether> tasks;
+    std::array<BestCandidate, BlockSearcher::kMostTogether> found;
+    const std::size_t first_block = static_cast<std::size_t>(row) * static_cast<std::size_t>(geometry_.columns);
     MotionVector left;
-    for (int column = 0; column < geometry_.columns; ++column) {
-      const std::size_t block = static_cast<std::size_t>(row) * static_cast<std::size_t>(geometry_.columns) +
-                                static_cast<std::size_t>(column);
-      // Predictors make an exact search faster; they do not change its result.
-      std::array<MotionVector, 3> predictors{left};
-      std::size_t count = 1;
-      if (before != nullptr) predictors[count++] = before[block];
-      if (has_above) predictors[count++] = results.vectors[block - static_cast<std::size_t>(geometry_.columns)];
-      const MotionVector centre = around != nullptr ? around[block] : MotionVector{};
-      search_block(searcher, column, row, centre,
-                   std::span(predictors).first(is_exhaustive(settings_.method) ? count : 1), results, block);
-      left = results.vectors[block];
+    for (int first = 0; first < geometry_.columns; first += together) {
+      const int end = std::min(first + together, geometry_.columns);
+      std::size_t count = 0;  // of blocks that have candidates
+      for (int column = first; column < end; ++column) {
+        const std::size_t block = first_block + static_cast<std::size_t>(column);
+        const MotionVector centre = around != nullptr ? around[block] : MotionVector{};
+        BlockTask& task = tasks[count];
+        task.window =
+            search_window_around(column, row, geometry_.width, geometry_.height, settings_.range, centre.x, centre.y);
+        task.x = column * kBlockSize;
+        task.y = row * kBlockSize;
+        if (task.window.empty()) {
+          finish_block(searcher, task, {task.x, task.y, sad_at(task.x, task.y, task.x, task.y)}, results);
+          continue;
+        }
+        std::array<MotionVector, 3>& near = predictors[count];
+        std::size_t known = 0;
+        near[known++] = left;
+        if (is_exact) {
+          near[known++] = before_[block];
+          if (has_above) near[known++] = results.vectors[block - static_cast<std::size_t>(geometry_.columns)];
+        }
+        task.predictors = std::span(near).first(known);
+        ++count;
+      }
+      searcher.search_several(std::span(tasks).first(count), found.data());
+      for (std::size_t i = 0; i < count; ++i) finish_block(searcher, tasks[i], found[i], results);
+      left = results.vectors[first_block + static_cast<std::size_t>(end - 1)];
     }
   }
 
-  void search_block(const BlockSearcher& searcher, int column, int row, MotionVector centre,
-                    std::span<const MotionVector> predictors, const MotionResults& results, std::size_t block) const {
-    const int x = column * kBlockSize;
-    const int y = row * kBlockSize;
-    const SearchWindow window =
-        search_window_around(column, row, geometry_.width, geometry_.height, settings_.range, centre.x, centre.y);
-    BestCandidate best{x, y, 0};
-    if (window.empty()) {
-      best.sad = sad_at(x, y, x, y);
-    } else {
-      best = searcher.search({window, x, y, predictors});
-    }
+  /// Writes the results of a block.
+  void finish_block(const BlockSearcher& searcher, const BlockTask& task, BestCandidate best,
+                    const MotionResults& results) const {
+    const std::size_t block = static_cast<std::size_t>(task.y / kBlockSize) * static_cast<std::size_t>(geometry_.columns) +
+                              static_cast<std::size_t>(task.x / kBlockSize);
     if (settings_.zero_bias > 0) {
-      const std::uint32_t zero = sad_at(x, y, x, y);
-      if (zero < best.sad + static_cast<std::uint32_t>(settings_.zero_bias)) best = {x, y, zero};
+      const std::uint32_t zero = sad_at(task.x, task.y, task.x, task.y);
+      if (zero < best.sad + static_cast<std::uint32_t>(settings_.zero_bias)) best = {task.x, task.y, zero};
     }
-    results.vectors[block] = {static_cast<std::int8_t>(best.x - x), static_cast<std::int8_t>(best.y - y)};
+    results.vectors[block] = {static_cast<std::int8_t>(best.x - task.x), static_cast<std::int8_t>(best.y - task.y)};
     if (results.sads != nullptr) results.sads[block] = static_cast<std::uint16_t>(best.sad);
-    if (results.seconds != nullptr) results.seconds[block] = second_of(searcher, {window, x, y, predictors}, best);
-    if (results.quarters != nullptr) add_quarters(x, y, best, results.quarters + 4 * block);
+    if (results.seconds != nullptr) results.seconds[block] = second_of(searcher, task, best);
+    if (results.quarters != nullptr) add_quarters(task.x, task.y, best, results.quarters + 4 * block);
   }
 
   [[nodiscard]] std::uint32_t sad_at(int x, int y, int from_x, int from_y) const {
@@ -150,6 +166,7 @@ class PairSearcher {
   const MotionSettings& settings_;
   const Kernels& kernels_;
   std::unique_ptr<BlockSearcher> searcher_;
+  std::vector<MotionVector> before_;  ///< of the last pair, which may be similar
   GuardedPlane current_;
   GuardedPlane reference_;
 };
@@ -192,8 +209,7 @@ void PairSearchers::search(std::span<const MotionPair> pairs, const MotionResult
         const MotionResults own{results.vectors + at, results.sads != nullptr ? results.sads + at : nullptr,
                                 results.seconds != nullptr ? results.seconds + at : nullptr,
                                 results.quarters != nullptr ? results.quarters + 4 * at : nullptr};
-        searchers_[part]->search(pairs[i], own, around != nullptr ? around + at : nullptr,
-                                 i > first ? own.vectors - blocks : nullptr);
+        searchers_[part]->search(pairs[i], own, around != nullptr ? around + at : nullptr);
       }
     });
   });

@@ -104,17 +104,31 @@ std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint
   return PackedBlock(a, a_pitch).sad(b, b_pitch);
 }
 
-void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums) {
+void quarter_sums(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* sums,
+                  std::ptrdiff_t sums_pitch) {
   const __m512i zero = _mm512_setzero_si512();
-  for (int x = 0; x < count; x += 32) {
-    // The sum of four samples is their SAD against zeros.
-    const auto sums_of_four = [&](int row) {
-      return _mm512_dbsad_epu8(zero, OneRow::load(samples + row * pitch + x), kLeftHalf);
-    };
-    const __m512i sum = _mm512_add_epi16(_mm512_add_epi16(sums_of_four(0), sums_of_four(1)),
-                                         _mm512_add_epi16(sums_of_four(2), sums_of_four(3)));
+  for (int x = 0; x < count; x += OneRow::kColumns) {
     const __mmask32 valid = low_bits(count - x);
-    _mm512_mask_storeu_epi16(sums + x, valid, sum);
+    const std::uint8_t* row = samples + x;
+    // Sliding sums of four samples are their SADs against zero.
+    const auto next_row = [&]() __attribute__((always_inline)) {
+      const __m512i sum = _mm512_dbsad_epu8(zero, OneRow::load(row), kLeftHalf);
+      row += pitch;
+      return sum;
+    };
+    const __m512i first = next_row();
+    __m512i second = next_row();
+    __m512i third = next_row();
+    __m512i first_two = _mm512_add_epi16(first, second);
+    std::uint8_t* to = sums + x;
+    for (int y = 0; y < rows; ++y, to += sums_pitch) {
+      const __m512i fourth = next_row();
+      const __m512i sum = _mm512_add_epi16(first_two, _mm512_add_epi16(third, fourth));
+      _mm256_mask_storeu_epi8(to, valid, _mm512_cvtepi16_epi8(_mm512_srli_epi16(sum, 2)));
+      first_two = _mm512_add_epi16(second, third);
+      second = third;
+      third = fourth;
+    }
   }
 }
 

@@ -52,32 +52,10 @@ namespace {
   return costed_sads(search, block, first);
 }
 
-/// For 32 candidates of a row, the quarter sums of their left and of their right 4x4 squares.
-struct QuarterRow {
-  __m256i left;
-  __m256i right;
-
-  [[gnu::always_inline]] static __m256i load(const std::uint8_t* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  }
-  [[gnu::always_inline]] explicit QuarterRow(const std::uint8_t* p) : left(load(p)), right(load(p + 4)) {}
-  [[gnu::always_inline]] __m256i difference(__m256i a, __m256i b) const {
-    return _mm256_adds_epu8(_mm256_abs_epi8(_mm256_sub_epi8(left, a)), _mm256_abs_epi8(_mm256_sub_epi8(right, b)));
-  }
-};
-
-/// Lists the octets of a tile that may have a candidate with a cost of at most `limit`, in raster order. Returns their
-/// number.
+/// Lists the octets of a tile that may have a candidate of at most the limit, in raster order. Returns their number.
 [[gnu::noinline]] int list_octets(const CostedSearch& search, const QuarterSumsView& view, const Tile& tile, int limit,
                                   std::uint8_t* octets) {
-  const auto quarter = [&](int x, int y) {
-    const int sum = sum_of_4x4(search.current + y * search.current_pitch + x, search.current_pitch);
-    return _mm256_set1_epi8(static_cast<char>(quarter_sum(sum)));
-  };
-  const __m256i top_left = quarter(0, 0);
-  const __m256i top_right = quarter(4, 0);
-  const __m256i bottom_left = quarter(0, 4);
-  const __m256i bottom_right = quarter(4, 4);
+  const Quarters quarters(search);
   const __m256i most = _mm256_set1_epi8(static_cast<char>(quarter_limit(limit)));
   const auto valid = static_cast<__mmask32>(low_bits(tile.columns));
   const std::uint8_t* costs =
@@ -92,8 +70,7 @@ struct QuarterRow {
     __mmask32 kept[4];
     unroll<4>([&](auto i) __attribute__((always_inline)) {
       const QuarterRow below(sums + i * view.pitch);
-      const __m256i bound = _mm256_adds_epu8(above[i].difference(top_left, top_right),
-                                             below.difference(bottom_left, bottom_right));
+      const __m256i bound = quarters.bounds(above[i], below);
       const bool inside = row + i < tile.rows;
       const __m256i added = QuarterRow::load(inside ? costs + i * search.cost_pitch : costs);
       kept[i] = _mm256_mask_cmple_epu8_mask(inside ? valid : 0, _mm256_adds_epu8(bound, added), most);

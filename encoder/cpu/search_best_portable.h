@@ -15,18 +15,11 @@ namespace {
 namespace portable {
 
 inline void search_best_of(const CostedSearch& search, const QuarterSumsView& sums, std::size_t count) {
-  const hn::CappedTag<std::uint8_t, 32> bytes;
-  const hn::RebindToSigned<decltype(bytes)> differences;
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(bytes));
-  static_assert(kLanes <= kCostGuard);
+  static_assert(QuarterBounds::kLanes <= kCostGuard);
   const SearchWindow& window = search.window;
   const int width = window.right - window.left;
   const PackedBlock block(search.current, search.current_pitch);
-  decltype(hn::Zero(bytes)) quarters[4];
-  for (int i = 0; i < 4; ++i) {
-    const int sum = sum_of_4x4(search.current + (i >> 1) * 4 * search.current_pitch + (i & 1) * 4, search.current_pitch);
-    quarters[i] = hn::Set(bytes, quarter_sum(sum));
-  }
+  const QuarterBounds bounds(search);
 
   BestKeys best({search.keys, count});
   const auto look_at = [&](int x, int y) {
@@ -35,23 +28,11 @@ inline void search_best_of(const CostedSearch& search, const QuarterSumsView& su
     best.add(candidate_key(cost, static_cast<std::uint32_t>((y - window.top) * width + x - window.left)));
   };
   for (const Position start : search.starts) look_at(start.x, start.y);
-  const auto difference = [&](const std::uint8_t* p, auto quarter) {
-    return hn::BitCast(bytes, hn::Abs(hn::BitCast(differences, hn::Sub(hn::LoadU(bytes, p), quarter))));
-  };
   for (int y = window.top; y < window.bottom; ++y) {
-    for (int x = window.left; x < window.right; x += kLanes) {
-      const std::uint8_t* top = sums.at(x, y);
-      const std::uint8_t* bottom = top + 4 * sums.pitch;
-      const auto bound = hn::SaturatedAdd(hn::SaturatedAdd(difference(top, quarters[0]), difference(top + 4, quarters[1])),
-                                          hn::SaturatedAdd(difference(bottom, quarters[2]), difference(bottom + 4, quarters[3])));
+    for (int x = window.left; x < window.right; x += QuarterBounds::kLanes) {
       const std::uint8_t* costs = search.quarters + (y - window.top) * search.cost_pitch + x - window.left;
-      const auto sum = hn::SaturatedAdd(bound, hn::LoadU(bytes, costs));
-      const auto limit = hn::Set(bytes, quarter_limit(best.limit()));
-      std::uint8_t mask[8] = {};
-      hn::StoreMaskBits(bytes, hn::Eq(hn::Min(sum, limit), sum), mask);
-      std::uint32_t bits;
-      std::memcpy(&bits, mask, sizeof bits);
-      if (window.right - x < kLanes) bits &= (1U << (window.right - x)) - 1U;
+      const auto sum = hn::SaturatedAdd(bounds.at(sums.at(x, y), sums.pitch), hn::LoadU(QuarterBounds::kTag, costs));
+      std::uint32_t bits = QuarterBounds::at_most(sum, quarter_limit(best.limit()), window.right - x);
       for (; bits != 0; bits &= bits - 1) look_at(x + std::countr_zero(bits), y);
     }
   }

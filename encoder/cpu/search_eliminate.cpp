@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <span>
 
 #include "cpu/search_exhaustive.h"
 
@@ -17,28 +17,46 @@ class EliminatingSearch final : public ExhaustiveSearch {
 
   void begin(ConstPlaneView current, ConstPlaneView reference, SearchGoal goal) override {
     ExhaustiveSearch::begin(current, reference, goal);
-    if (goal == SearchGoal::least_sad) sums_.resize(geometry_.samples() + 4 * kPlaneGuard);
+    if (goal == SearchGoal::least_sad) make_room_for_sums();
   }
 
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
-    std::array<Position, kMostStarts> starts;
-    const std::size_t count = starts_of(task, starts);
-    return kernels_.search_eliminating(block_search(task), {sums_.data(), geometry_.width}, std::span(starts).first(count));
+    BestCandidate best;
+    search_several({&task, 1}, &best);
+    return best;
+  }
+
+  void search_several(std::span<const BlockTask> tasks, BestCandidate* best) const override {
+    if (tasks.empty()) return;
+    prefetch_rows_below(tasks.front(), tasks.back());
+    std::array<StartedSearch, kMostTogether> searches;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const std::size_t count = starts_of(tasks[i], searches[i].starts);
+      std::fill(searches[i].starts.begin() + static_cast<std::ptrdiff_t>(count), searches[i].starts.end(),
+                searches[i].starts[0]);
+      static_cast<BlockSearch&>(searches[i]) = block_search(tasks[i]);
+    }
+    kernels_.search_eliminating(std::span(searches).first(tasks.size()), quarter_sums(), best);
   }
 
   [[nodiscard]] PredictorSource wanted_predictors() const override { return PredictorSource::any_frame; }
 
  protected:
-  void prepare_rows_for_sad(int first, int end) override {
-    for (int y = first; y < std::min(end, geometry_.height - 3); ++y) {
-      const std::size_t offset = static_cast<std::size_t>(y) * static_cast<std::size_t>(geometry_.width);
-      kernels_.sums_of_row(reference_.row(y), reference_.pitch, geometry_.width - 3, sums_.data() + offset);
-    }
-  }
+  void prepare_rows_for_sad(int first, int end) override { add_quarter_sums(first, end); }
 
  private:
-  /// Sums of 4x4 samples of the reference; allocated when begin() is first called with SearchGoal::least_sad.
-  std::vector<std::uint16_t> sums_;
+  /// Fetches what the blocks below need and these do not. Processors do not guess it, because windows overlap.
+  void prefetch_rows_below(const BlockTask& first, const BlockTask& last) const {
+    constexpr int kLine = 64;
+    const QuarterSumsView sums = quarter_sums();
+    const int end = std::min(first.window.bottom + 2 * kBlockSize, geometry_.height);
+    for (int y = first.window.bottom + kBlockSize; y < end; ++y) {
+      for (int x = first.x; x <= last.x; x += kLine) {
+        __builtin_prefetch(&reference_.at(x, y));
+        __builtin_prefetch(sums.at(x, y));
+      }
+    }
+  }
 };
 
 }  // namespace

@@ -22,9 +22,11 @@ class ExhaustiveSearch : public BlockSearcher {
   /// Prepares data of rows [first, end) of the reference for search().
   virtual void prepare_rows_for_sad(int /*first*/, int /*end*/) {}
 
- private:
+  void make_room_for_sums();
   void add_quarter_sums(int first, int end);
+  [[nodiscard]] QuarterSumsView quarter_sums() const { return {quarter_sums_.data(), geometry_.width}; }
 
+ private:
   SearchGoal goal_ = SearchGoal::least_sad;
   /// Quarter sums of the reference; allocated when begin() is first called with SearchGoal::best_by_cost.
   std::vector<std::uint8_t> quarter_sums_;

@@ -55,8 +55,13 @@ class BlockSearcher {
   virtual void prepare() {}
   /// Finds the vector of least SAD for a block. Several threads may search at the same time.
   [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const;
-  /// Finds the best `count` vectors of each block by SAD plus cost, as DecisionKernels::search_best() does. Several
-  /// threads may search at the same time.
+  /// search() of each task, at most kMostTogether. A method may do several at once in less time.
+  virtual void search_several(std::span<const BlockTask> tasks, BestCandidate* best) const {
+    for (const BlockTask& task : tasks) *best++ = search(task);
+  }
+  static constexpr std::size_t kMostTogether = 8;
+  /// Finds the best `count` vectors of each block by SAD and cost, as DecisionKernels::search_best(). Several threads
+  /// may search at the same time.
   virtual void search_best(std::span<const CostedSearch> blocks, std::size_t count) const;
 
   /// An MCU row that is being searched: the searcher to use for its blocks, and the start time.
@@ -78,7 +83,7 @@ class BlockSearcher {
   [[nodiscard]] virtual PredictorSource wanted_predictors() const { return PredictorSource::this_frame; }
 
  protected:
-  static constexpr std::size_t kMostStarts = 4;  ///< more starts hardly rule out more candidates
+  static constexpr std::size_t kMostStarts = kStarts;  ///< more of them rule out little more
 
   /// Calls candidates.add() for each candidate that the method tries.
   virtual void visit(SearchCandidates& candidates) const = 0;

@@ -52,11 +52,7 @@ class Plane {
   [[nodiscard]] ConstPlaneView view() const { return {bytes_.data() + kPlaneGuard, width_, height_, pitch_}; }
   [[nodiscard]] std::vector<std::uint8_t> quarter_sums() const {
     std::vector<std::uint8_t> quarters(static_cast<std::size_t>(width_ * height_) + 4 * kPlaneGuard, 0xBE);
-    std::vector<std::uint16_t> sums(static_cast<std::size_t>(width_));
-    for (int y = 0; y + 4 <= height_; ++y) {
-      scalar_kernels().sums_of_row(view().row(y), pitch_, width_ - 3, sums.data());
-      for (int x = 0; x < width_ - 3; ++x) quarters[static_cast<std::size_t>(y * width_ + x)] = quarter_sum(sums[static_cast<std::size_t>(x)]);
-    }
+    scalar_kernels().quarter_sums(view().row(0), pitch_, width_ - 3, height_ - 3, quarters.data(), width_);
     return quarters;
   }
 

@@ -69,21 +69,22 @@ TEST_P(KernelParity, Sad) {
   }
 }
 
-/// The sums of a plane, in memory as a searcher stores them.
-std::vector<std::uint16_t> sums_of(const Kernels& kernels, ConstPlaneView plane) {
-  std::vector<std::uint16_t> sums(static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height) +
-                                  4 * kPlaneGuard, 0xBEEF);
-  for (int y = 0; y + 4 <= plane.height; ++y) {
-    kernels.sums_of_row(plane.row(y), plane.pitch, plane.width - 3, sums.data() + y * plane.width);
-  }
+/// The sums of a plane as a searcher stores them.
+std::vector<std::uint8_t> sums_of(const Kernels& kernels, ConstPlaneView plane) {
+  std::vector<std::uint8_t> sums(static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height) +
+                                 4 * kPlaneGuard, 0xBE);
+  kernels.quarter_sums(plane.row(0), plane.pitch, plane.width - 3, plane.height - 3, sums.data(), plane.width);
   return sums;
 }
 
-TEST_P(KernelParity, SumsOfRowsAndNothingAfterThem) {
+TEST_P(KernelParity, QuarterSumsAndNothingAfterThem) {
   for (const Content content : kContents) {
     for (const int width : {8, 16, 40, 72, 104, 152}) {
-      Plane plane(content, width, 8, width + 5, 3);
-      EXPECT_EQ(sums_of(*kernels_, plane.view()), sums_of(scalar_, plane.view())) << name_of(content) << " " << width;
+      for (const int height : {4, 5, 8, 24}) {
+        Plane plane(content, width, height, width + 5, 3);
+        EXPECT_EQ(sums_of(*kernels_, plane.view()), sums_of(scalar_, plane.view()))
+            << name_of(content) << " " << width << "x" << height;
+      }
     }
   }
 }
@@ -115,16 +116,17 @@ TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
             if (at == known.size()) known.push_back(scalar_.search_brute(search));
             const BestCandidate expected = known[at++];
             expect_same(kernels_->search_brute(search), expected, what);
-            // The result must not depend on the starting candidate: the first, the last, the best itself, or one in
-            // between.
-            const int places[][2] = {{window.left, window.top},
-                                     {window.right - 1, window.bottom - 1},
-                                     {expected.x, expected.y},
-                                     {(window.left + window.right) / 2, (window.top + window.bottom) / 2}};
-            for (const auto [x, y] : places) {
-              const Position start{x, y};
-              expect_same(kernels_->search_eliminating(search, {sums.data(), width}, {&start, 1}), expected, what);
-            }
+            // The result does not depend on the start: the first candidate, the last, the best itself, one in between.
+            const Position places[] = {{window.left, window.top},
+                                       {window.right - 1, window.bottom - 1},
+                                       {expected.x, expected.y},
+                                       {(window.left + window.right) / 2, (window.top + window.bottom) / 2}};
+            std::vector<StartedSearch> searches;
+            for (const Position start : places) searches.push_back({search, {start, start, start, start}});
+            searches.push_back({search, {places[0], places[1], places[2], places[3]}});
+            BestCandidate found[5];
+            kernels_->search_eliminating(searches, {sums.data(), width}, found);
+            for (const BestCandidate& each : found) expect_same(each, expected, what);
           }
         }
       }
@@ -151,8 +153,11 @@ TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
       expect_same(kernels_->search_brute(search), expected, "brute");
       for (int y = window.top; y < window.bottom; y += 3) {
         for (int x = window.left; x < window.right; x += 5) {
-          const std::array<Position, 2> starts{{{x, y}, {window.left, y}}};
-          expect_same(kernels_->search_eliminating(search, {sums.data(), 96}, starts), expected, "eliminating");
+          const Position start{x, y};
+          const StartedSearch started{search, {start, start, {window.left, y}, start}};
+          BestCandidate found;
+          kernels_->search_eliminating({&started, 1}, {sums.data(), 96}, &found);
+          expect_same(found, expected, "eliminating");
         }
       }
     }

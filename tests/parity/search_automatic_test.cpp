@@ -55,13 +55,15 @@ class AutomaticSearch : public testing::TestWithParam<SimdLevel> {
       spend(brute);
       return is_checked ? real->search_brute(block) : BestCandidate{};
     };
-    kernels_.search_eliminating = [](const BlockSearch& block, const SumsView& view, std::span<const Position> starts) {
-      spend(eliminate);
-      return is_checked ? real->search_eliminating(block, view, starts) : BestCandidate{};
+    kernels_.search_eliminating = [](std::span<const StartedSearch> blocks, const QuarterSumsView& view,
+                                     BestCandidate* best) {
+      for (std::size_t i = 0; i < blocks.size(); ++i) spend(eliminate);
+      if (is_checked) real->search_eliminating(blocks, view, best);
     };
-    kernels_.sums_of_row = [](const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* out) {
-      spend(sums);
-      if (is_checked) real->sums_of_row(samples, pitch, count, out);
+    kernels_.quarter_sums = [](const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* out,
+                               std::ptrdiff_t out_pitch) {
+      for (int row = 0; row < rows; ++row) spend(sums);
+      if (is_checked) real->quarter_sums(samples, pitch, count, rows, out, out_pitch);
     };
     set_costs(1, 1, 1);
   }

@@ -192,12 +192,9 @@ std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
 /// vectors. The bound comes from sums of 4x4 samples.
 std::pair<double, double> candidates_per_block(const Scene& scene) {
   const PlaneGeometry g = scene.geometry().plane(0);
-  std::vector<std::uint16_t> sums(g.samples());
+  std::vector<std::uint8_t> sums(g.samples());
   const cpu::Kernels& kernels = cpu::scalar_kernels();
-  for (int y = 0; y + 4 <= g.height; ++y) {
-    kernels.sums_of_row(scene.reference().row(y), g.width, g.width - 3,
-                        sums.data() + static_cast<std::ptrdiff_t>(y) * g.width);
-  }
+  kernels.quarter_sums(scene.reference().row(0), g.width, g.width - 3, g.height - 3, sums.data(), g.width);
   std::uint64_t all = 0;
   std::uint64_t tested = 0;
   const auto& vectors = scene.syntax().planes[0].vectors;
@@ -214,17 +211,17 @@ std::pair<double, double> candidates_per_block(const Scene& scene) {
     if (column > 0) predictor(vectors[block - 1]);
     if (row > 0) predictor(vectors[block - g.columns]);
     predictor(scene.previous().plane(0).vectors[block]);
-    std::uint16_t quarters[4];
+    std::uint8_t quarters[4];
     for (int i = 0; i < 4; ++i)
-      kernels.sums_of_row(samples + (i / 2) * 4 * g.width + (i % 2) * 4, g.width, 1, quarters + i);
+      kernels.quarter_sums(samples + (i / 2) * 4 * g.width + (i % 2) * 4, g.width, 1, 1, quarters + i, 1);
     for (int y = w.top; y < w.bottom; ++y) {
       for (int x = w.left; x < w.right; ++x) {
-        std::uint32_t bound = 0;
+        int bound = 0;
         for (int i = 0; i < 4; ++i) {
-          bound += static_cast<std::uint32_t>(
-              std::abs(sums[static_cast<std::size_t>((y + i / 2 * 4) * g.width + x + i % 2 * 4)] - quarters[i]));
+          const std::uint8_t sum = sums[static_cast<std::size_t>((y + i / 2 * 4) * g.width + x + i % 2 * 4)];
+          bound += std::abs(static_cast<std::int8_t>(sum - quarters[i]));
         }
-        tested += bound < best ? 1 : 0;
+        tested += bound <= cpu::quarter_limit(static_cast<int>(best)) ? 1 : 0;
         ++all;
       }
     }
@@ -280,14 +277,11 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
     });
     sink = total;
   });
-  const auto sums = std::make_shared<std::vector<std::uint16_t>>(g.samples());
+  const auto sums = std::make_shared<std::vector<std::uint8_t>>(g.samples());
   add(
       "sums", "byte", static_cast<double>(g.samples()),
       [&scene, &k, g, sums] {
-        for (int y = 0; y + 4 <= g.height; ++y) {
-          k.sums_of_row(scene.reference().row(y), g.width, g.width - 3,
-                        sums->data() + static_cast<std::ptrdiff_t>(y) * g.width);
-        }
+        k.quarter_sums(scene.reference().row(0), g.width, g.width - 3, g.height - 3, sums->data(), g.width);
       },
       Limit::loads, 1);
   const auto table = std::make_shared<cpu::TransformTable>(make_quantization_tables(25)[0], 0);

@@ -173,6 +173,17 @@ void add_options(CLI::App& app, MeBenchOptions& options) {
   app.add_flag("--verify", options.verify, "Compare with the CPU's search, not only with each other");
 }
 
+void add_options(CLI::App& app, EstimateBenchOptions& options) {
+  add(app, "--size", options.size, "WxH", "Size of the made videos; multiples of 8");
+  add(app, "--frames", options.frames, "N", "Frames of each video")->check(CLI::Range(2, 1000));
+  add(app, "--range", options.range, "N", "Search range of block searches")->check(CLI::Range(1, 127));
+  add_repeats(app, options.repeats);
+  add_list(app, "--only", options.only, "GROUP", "What to measure beside c63's search on the CPU")
+      ->check(CLI::IsMember({"opencv", "ffmpeg", "gpu", "nvidia"}));
+  add(app, "--python", options.python, "PROGRAM", "Python that has numpy, and what is to be measured");
+  add_json(app, options.json);
+}
+
 void add_options(CLI::App& app, PageOptions& options) {
   add(app, "figures", options.figures, "FILE", "Figures of c63bench me (--json), or a result of tools/gpu_check");
   add_page_cpu(app, options.cpu);

@@ -47,6 +47,16 @@ struct DecodeBenchOptions {
   std::string json;
 };
 
+struct EstimateBenchOptions {
+  std::string size = "1920x1080";
+  int frames = 9;
+  int range = 16;
+  int repeats = 5;
+  std::vector<std::string> only = {"opencv", "ffmpeg", "gpu", "nvidia"};  ///< groups of estimators beside c63's on the CPU
+  std::string python = "python3";
+  std::string json;
+};
+
 /// Options of `c63bench filter` and `c63bench scan`.
 struct FilterBenchOptions {
   double megabytes = 256;  ///< size of the input, for filters that memory limits
@@ -136,6 +146,7 @@ struct BoardOptions {
 void add_options(CLI::App& app, CpuBenchOptions& options);
 void add_options(CLI::App& app, StageBenchOptions& options);
 void add_options(CLI::App& app, DecodeBenchOptions& options);
+void add_options(CLI::App& app, EstimateBenchOptions& options);
 void add_options(CLI::App& app, FilterBenchOptions& options);
 void add_options(CLI::App& app, EncodeBenchOptions& options);
 void add_options(CLI::App& app, FrameBenchOptions& options);

@@ -107,7 +107,7 @@ cpu::Kernels timed(const cpu::Kernels& kernels) {
           timed_kernel<kSad, &Table::sad>,
           timed_kernel<kSearch, &Table::search_brute>,
           timed_kernel<kSearch, &Table::search_eliminating>,
-          timed_kernel<kSums, &Table::sums_of_row>,
+          timed_kernel<kSums, &Table::quarter_sums>,
           timed_kernel<kTransform, &Table::transform_quantize>,
           timed_kernel<kReconstruct, &Table::dequantize_reconstruct>,
           kernels.ssim_sums,

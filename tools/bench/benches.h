@@ -13,6 +13,7 @@ namespace c63::bench {
 [[nodiscard]] tools::Subcommand board_bench();
 [[nodiscard]] tools::Subcommand filter_bench();
 [[nodiscard]] tools::Subcommand scan_bench();
+[[nodiscard]] tools::Subcommand estimate_bench();
 
 // Makes a page from earlier results.
 [[nodiscard]] tools::Subcommand page_bench();

@@ -13,5 +13,6 @@ int main(int argc, char** argv) {
                     {"c63bench me --kernel mine.cu", "Race your own kernel on the GPU"},
                     {"c63bench page docs/results/gpu-h200.json -o ladder.html",
                      "Make the page of a GPU's motion kernels from a result file"},
+                    {"c63bench estimate --json estimate.json", "Measure OpenCV's, FFmpeg's and NVIDIA's motion too"},
                     {"c63bench filter --only histogram", "Measure one filter"}}});
 }

@@ -38,7 +38,7 @@ TEST(BenchProgram, PrintsItsVersionWithoutASubcommand) {
 TEST(BenchProgram, WantsASubcommand) {
   const auto result = bench("2>&1");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.output.rfind("c63bench: one of cpu, stages, filter, scan, decode, page", 0), 0U) << result.output;
+  EXPECT_EQ(result.output.rfind("c63bench: one of cpu, stages, filter, scan, decode, estimate, page", 0), 0U) << result.output;
 }
 
 TEST(BenchProgram, BenchesThatNeedCudaSaySoWithoutIt) {
@@ -50,6 +50,15 @@ TEST(BenchProgram, BenchesThatNeedCudaSaySoWithoutIt) {
   }
   const auto filters = bench("filter --no-cpu --cuda --only none 2>&1");
   EXPECT_NE(filters.output.find("this c63 was built without CUDA"), std::string::npos) << filters.output;
+}
+
+TEST(BenchProgram, EstimatorsThatAreMissingAreNamed) {
+  const auto figures = figures_of("estimate --size 96x64 --frames 3 --repeats 1 --only ffmpeg,nvidia --python /no/python");
+  EXPECT_EQ(figures.at("not_measured").size(), 2U) << figures;
+  EXPECT_NE(figures.at("not_measured").at("ffmpeg").get<std::string>().find("/no/python ended with 127"), std::string::npos) << figures;
+  ASSERT_EQ(figures.at("results").size(), 3U) << "c63 on the CPU, for each clip";
+  for (const auto& row : figures.at("results")) EXPECT_EQ(row.at("sad_of_exact"), 1.0) << row;
+  EXPECT_GT(figures.at("results").at(0).at("share_within_half_a_sample").get<double>(), 0.7) << "a pan by whole samples";
 }
 
 TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {

@@ -1,72 +1,40 @@
-#!/usr/bin/env python3
-"""Measures motion estimators side by side, in one run: speed, what is left to code, and the error against known motion.
+"""Runs motion estimators of other programs for c63bench estimate, and c63's own on arrays of a GPU.
 
-  tools/checks/estimate_check --gen PROGRAM --out FILE.json [--size WxH] [--frames N] [--range N] [--repeat N] [--only LIST]
+  python3 estimate.py LUMA WIDTH HEIGHT FRAMES RANGE REPEATS FOLDER GROUP...
 
-  --gen PROGRAM   c63gen, which makes the sequences and their true motion
-  --only LIST     some of: c63, c63-gpu, opencv, ffmpeg, nvidia
+LUMA has the frames' luma, one after another. Each GROUP is one of opencv, ffmpeg, gpu and nvidia. For each estimator, a line of
+JSON goes to stdout, with its times and the file in FOLDER that has its vectors: two floats for each block of 8x8 samples of each
+frame after the first. A group that cannot run is a line with the reason.
 
-PYTHONPATH leads to the package c63. What a machine lacks is named in the result with the reason: OpenCV (Debian's python3-opencv),
-FFmpeg's libavfilter, a GPU with torch, NVIDIA's library of its optical flow engine.
-
-They solve different problems. c63 and FFmpeg's mestimate give a block of 8x8 samples one vector in whole samples. OpenCV's flow and
-NVIDIA's engine give fractions of a sample on a finer grid and reach farther. For all, a block's vector is the median of what lies in
-it. SADs are of that vector rounded to whole samples, kept inside the picture; errors are of the vector as it is.
+A vector leads from a block to its place in the frame before. If an estimator has several vectors in a block, it is their median.
 """
 
-import argparse
 import ctypes
-import ctypes.util
 import json
 import pathlib
-import platform
-import subprocess
 import sys
-import tempfile
 import time
 
-import numpy as np
-
-import c63
+try:
+    import numpy as np
+except ImportError:
+    np = None
 
 BLOCK = 8
-CLIPS = {"pan": ["--pattern", "pan", "--mv", "5,-3"], "zoom": ["--pattern", "zoom"], "objects": ["--pattern", "objects"]}
 
 
 class Absent(Exception):
     """The reason why an estimator is not measured."""
 
 
-def make_clip(gen, arguments, width, height, count, folder):
-    video, truth = folder / f"clip_{width}x{height}.yuv", folder / "truth.csv"
-    command = [gen, "--quiet", *arguments, "-w", width, "-h", height, "-f", count, "--truth", truth, "-o", video]
-    subprocess.run(list(map(str, command)), check=True)
-    frames = np.fromfile(video, np.uint8).reshape(count, -1)[:, : width * height].reshape(count, height, width)
-    vectors = np.full((count, height // BLOCK, width // BLOCK, 2), np.nan, np.float32)
-    with open(truth) as rows:
-        next(rows)
-        for row in rows:
-            frame, x, y, mv_x, mv_y = row.rstrip("\n").split(",")
-            place = int(frame), int(y) // BLOCK, int(x) // BLOCK
-            if mv_x and place[1] < vectors.shape[1] and place[2] < vectors.shape[2]:
-                vectors[place] = float(mv_x), float(mv_y)
-    return frames, vectors[1:]
+class Times:
+    """The median and the spread of runs, in seconds, and the median of CPU seconds."""
 
+    def __init__(self, wall, cpu):
+        self.wall, self.cpu = wall, cpu
 
-def sads_of(frames, vectors):
-    """Returns the SADs of vectors (n, rows, columns, 2) that point into the frame before. They are rounded to whole
-    samples, and kept inside the picture.
-    """
-    _, rows, columns, _ = vectors.shape
-    height, width = frames.shape[1:]
-    y, x = np.mgrid[: rows * BLOCK : BLOCK, : columns * BLOCK : BLOCK]
-    sums = []
-    for i, field in enumerate(np.rint(vectors).astype(int)):
-        from_x, from_y = np.clip(x + field[..., 0], 0, width - BLOCK), np.clip(y + field[..., 1], 0, height - BLOCK)
-        windows = np.lib.stride_tricks.sliding_window_view(frames[i], (BLOCK, BLOCK))
-        blocks = np.lib.stride_tricks.sliding_window_view(frames[i + 1], (BLOCK, BLOCK))
-        sums.append(np.abs(blocks[y, x].astype(np.int16) - windows[from_y, from_x]).sum(axis=(-1, -2)))
-    return np.array(sums)
+    def json(self):
+        return {"seconds": float(np.median(self.wall)), "spread": [min(self.wall), max(self.wall)], "cpu_seconds": float(np.median(self.cpu))}
 
 
 def median_of(flow, grid):
@@ -78,29 +46,25 @@ def median_of(flow, grid):
     return np.median(parts.transpose(0, 2, 1, 3, 4).reshape(rows, columns, side * side, 2), axis=2)
 
 
-def timed(call, repeat):
-    call()
-    seconds = []
+def timed(call, repeat, warm_up=True):
+    if warm_up:
+        call()
+    wall, cpu = [], []
     for _ in range(repeat):
-        begin = time.perf_counter()
+        begin, cpu_begin = time.perf_counter(), time.process_time()
         result = call()
-        seconds.append(time.perf_counter() - begin)
-    return result, float(np.median(seconds)), [min(seconds), max(seconds)]
-
-
-def c63_estimators(search_range):
-    def search(frames, repeat):
-        found, *times = timed(lambda: c63.estimate_motion(frames, search_range=search_range), repeat)
-        return found.vectors.astype(np.float32), *times
-
-    yield "c63, CPU", search
+        wall.append(time.perf_counter() - begin)
+        cpu.append(time.process_time() - cpu_begin)
+    return result, Times(wall, cpu)
 
 
 def gpu_estimators(search_range):
     try:
         import torch
+
+        import c63
     except ImportError as error:
-        raise Absent(f"no torch: {error}") from None
+        raise Absent(f"Python does not find {error.name}") from None
     if not torch.cuda.is_available():
         raise Absent("torch finds no GPU")
 
@@ -114,13 +78,13 @@ def gpu_estimators(search_range):
 
         for _ in range(20):  # until automatic choices of kernels are made, and clocks are up
             call()
-        found, *times = timed(call, max(20, repeat))
-        return found.vectors.cpu().numpy().astype(np.float32), *times
+        found, times = timed(call, max(20, repeat))
+        return found.vectors.cpu().numpy().astype(np.float32), times
 
     yield f"c63, {torch.cuda.get_device_name()}, frames on the device", search
 
 
-def opencv_estimators(_):
+def opencv_estimators(search_range):
     try:
         import cv2
     except ImportError:
@@ -131,8 +95,8 @@ def opencv_estimators(_):
             def call():
                 return [flow_of(frames[i + 1], frames[i]) for i in range(len(frames) - 1)]
 
-            flows, *times = timed(call, repeat)
-            return np.array([median_of(flow, 1) for flow in flows]), *times
+            flows, times = timed(call, repeat)
+            return np.array([median_of(flow, 1) for flow in flows]), times
 
         return search
 
@@ -141,12 +105,32 @@ def opencv_estimators(_):
         yield f"OpenCV {cv2.__version__} DIS, {name.lower()}", dense(lambda a, b, dis=dis: dis.calc(a, b, None))
     yield f"OpenCV {cv2.__version__} Farnebäck", dense(lambda a, b: cv2.calcOpticalFlowFarneback(a, b, None, 0.5, 3, 15, 3, 5, 1.2, 0))
 
+    def match_blocks(frames, repeat):
+        """The block matcher that OpenCV 4 still has: a template's place of least squared difference. It is slow, so it runs once."""
+        side = BLOCK + 2 * search_range - 1
+
+        def call():
+            _, height, width = frames.shape
+            field = np.zeros((len(frames) - 1, height // BLOCK, width // BLOCK, 2), np.float32)
+            for frame, row, column in np.ndindex(field.shape[:3]):
+                y, x = BLOCK * row, BLOCK * column
+                top, left = max(0, y - search_range), max(0, x - search_range)
+                window = frames[frame, top : y - search_range + side, left : x - search_range + side]
+                cost = cv2.matchTemplate(window, frames[frame + 1, y : y + BLOCK, x : x + BLOCK], cv2.TM_SQDIFF)
+                place = cv2.minMaxLoc(cost)[2]
+                field[frame, row, column] = left + place[0] - x, top + place[1] - y
+            return field
+
+        return timed(call, 1, warm_up=False)
+
+    yield f"OpenCV {cv2.__version__} matchTemplate, each block", match_blocks
+
 
 class Mestimate:
     """FFmpeg's filter mestimate, through libavfilter. It also searches in the next frame, which doubles its work."""
 
     METHODS = ("esa", "tss", "tdls", "ntss", "fss", "ds", "hexbs", "epzs", "umh")
-    VECTOR = np.dtype({"names": ["source", "src_x", "src_y", "dst_x", "dst_y"], "formats": ["<i4", "<i2", "<i2", "<i2", "<i2"],
+    VECTOR = np and np.dtype({"names": ["source", "src_x", "src_y", "dst_x", "dst_y"], "formats": ["<i4", "<i2", "<i2", "<i2", "<i2"],
                        "offsets": [0, 6, 8, 10, 12], "itemsize": 40})
 
     class Frame(ctypes.Structure):
@@ -185,7 +169,7 @@ class Mestimate:
             raise Absent("libavfilter refuses the graph")
         fields = []
         chroma = np.full(width * height // 2, 128, np.uint8)
-        began = time.perf_counter()
+        began, cpu_began = time.perf_counter(), time.process_time()
         count = len(frames)
         for i in range(count + 2):  # it needs a next frame, so the last one is passed twice
             pointer = ctypes.c_void_p(util.av_frame_alloc())
@@ -209,7 +193,7 @@ class Mestimate:
                 util.av_frame_unref(out)
             util.av_frame_free(byref(out))
             util.av_frame_free(byref(pointer))
-        seconds = time.perf_counter() - began
+        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu_began
         filters.avfilter_graph_free(byref(graph))
         vectors = []
         for field in fields[1:count]:  # the first frame has none before it
@@ -218,7 +202,7 @@ class Mestimate:
             place = field["dst_y"] // BLOCK, field["dst_x"] // BLOCK
             grid[place] = np.stack((field["src_x"] - field["dst_x"], field["src_y"] - field["dst_y"]), axis=-1)
             vectors.append(grid)
-        return np.array(vectors), seconds
+        return np.array(vectors), seconds, cpu
 
 
 def ffmpeg_estimators(search_range):
@@ -226,12 +210,8 @@ def ffmpeg_estimators(search_range):
 
     def search(method):
         def run(frames, repeat):
-            found, seconds = [], []
-            for _ in range(max(1, repeat)):
-                vectors, took = filter_.run(frames, method, search_range)
-                found.append(vectors)
-                seconds.append(took)
-            return found[0], float(np.median(seconds)), [min(seconds), max(seconds)]
+            runs = [filter_.run(frames, method, search_range) for _ in range(max(1, repeat))]
+            return runs[0][0], Times([wall for _, wall, _ in runs], [cpu for _, _, cpu in runs])
 
         return run
 
@@ -340,9 +320,8 @@ class Nvof:
             torch.cuda.synchronize()
             fields.append(flow.cpu().numpy().astype(np.float32) / 32)
         self.call["destroy"](handle, None, None, None)
-        each = float(np.median(seconds))
         pairs = len(frames) - 1
-        return np.array([median_of(field, grid) for field in fields]), each * pairs, [min(seconds) * pairs, max(seconds) * pairs]
+        return np.array([median_of(field, grid) for field in fields]), Times([pairs * each for each in seconds], [0])
 
 
 def nvidia_estimators(_):
@@ -351,59 +330,29 @@ def nvidia_estimators(_):
         yield f"NVIDIA's engine, {preset}, grid 4x4", lambda frames, repeat, preset=preset: engine.run(frames, preset, 4, repeat)
 
 
-GROUPS = {"c63": c63_estimators, "c63-gpu": gpu_estimators, "opencv": opencv_estimators, "ffmpeg": ffmpeg_estimators, "nvidia": nvidia_estimators}
+GROUPS = {"opencv": opencv_estimators, "ffmpeg": ffmpeg_estimators, "gpu": gpu_estimators, "nvidia": nvidia_estimators}
+
+
+def tell(**line):
+    print(json.dumps(line), flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gen", required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--size", default="1920x1080")
-    parser.add_argument("--frames", type=int, default=9)
-    parser.add_argument("--range", type=int, default=16)
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--only", default=",".join(GROUPS))
-    arguments = parser.parse_args()
-    width, height = map(int, arguments.size.split("x"))
-    if width % BLOCK or height % BLOCK:
-        parser.error("sides must be multiples of 8")
-
-    results, absent = [], {}
-    with tempfile.TemporaryDirectory() as folder:
-        for clip, options in CLIPS.items():
-            frames, truth = make_clip(arguments.gen, options, width, height, arguments.frames, pathlib.Path(folder))
-            known = ~np.isnan(truth[..., 0])
-            exact = None
-            for group in arguments.only.split(","):
-                try:
-                    for name, search in GROUPS[group](arguments.range):
-                        vectors, seconds, spread = search(frames, arguments.repeat)
-                        pairs = min(len(vectors), len(truth))
-                        sad = float(sads_of(frames, vectors[-pairs:]).mean()) if pairs == len(truth) else float("nan")
-                        exact = sad if exact is None else exact
-                        errors = np.hypot(*np.moveaxis((vectors[-pairs:] - truth[-pairs:])[known[-pairs:]], -1, 0))
-                        row = {"clip": clip, "estimator": name, "frames_per_s": len(truth) / seconds,
-                               "frames_per_s_spread": [len(truth) / s for s in reversed(spread)], "mean_sad": sad, "sad_of_exact": sad / exact,
-                               "mean_error_samples": float(errors.mean()), "median_error_samples": float(np.median(errors)),
-                               "share_within_half_a_sample": float((errors < 0.5).mean())}
-                        results.append(row)
-                        print(f"{clip:8} {name:55} {row['frames_per_s']:9.1f} frames/s, SAD {sad:8.1f} ({row['sad_of_exact']:.3f}), error "
-                              f"{row['mean_error_samples']:.2f}, within half a sample {100 * row['share_within_half_a_sample']:.1f} %", flush=True)
-                except Absent as why:
-                    absent[group] = str(why)
-    for group, why in absent.items():
-        print(f"not measured: {group}: {why}")
-    arguments.out.write_text(json.dumps({"size": arguments.size, "frames": arguments.frames, "range": arguments.range, "repeat": arguments.repeat,
-                                         "system": platform.platform(), "cpu": cpu_name(), "not_measured": absent, "results": results}, indent=1) + "\n")
-    return 0
-
-
-def cpu_name():
-    import os
-
-    lines = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
-    return f"{lines[0] if lines else platform.processor()}, {os.cpu_count()} logical CPUs"
+    luma, width, height, count, search_range, repeat, folder, *groups = sys.argv[1:]
+    for group in groups:
+        if np is None:
+            tell(group=group, absent="Python does not find numpy")
+            continue
+        frames = np.fromfile(luma, np.uint8).reshape(int(count), int(height), int(width))
+        try:
+            for number, (name, search) in enumerate(GROUPS[group](int(search_range))):
+                vectors, times = search(frames, int(repeat))
+                file = pathlib.Path(folder) / f"{group}{number}"
+                vectors.astype(np.float32).tofile(file)
+                tell(group=group, estimator=name, file=str(file), pairs=len(vectors), **times.json())
+        except Absent as why:
+            tell(group=group, absent=str(why))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

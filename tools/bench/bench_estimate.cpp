@@ -1,0 +1,282 @@
+// c63bench estimate: motion estimators side by side, c63's and those of other programs, on videos of known motion. The
+// others are reached from a script in Python, so that nothing has to be linked; what a machine lacks is named.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bench/bench_command.h"
+#include "bench/benches.h"
+#include "bench/figures.h"
+#include "c63/error.h"
+#include "c63/motion_search.h"
+#include "c63/picture.h"
+#include "common/machine.h"
+#include "common/process.h"
+#include "common/values.h"
+#include "io/scratch_folder.h"
+#include "io/sequence_generator.h"
+
+namespace c63::tools::estimate_files {
+// Made from tools/bench/estimate.py during the build.
+extern const std::string_view script;
+}  // namespace c63::tools::estimate_files
+
+namespace c63::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+constexpr int kBlock = 8;
+
+/// A vector for each block of each frame after the first, in samples; the true ones are NAN if they are not known.
+struct BlockField {
+  std::vector<std::array<float, 2>> vectors;
+};
+
+struct Clip {
+  std::string name;
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> luma;  ///< frame after frame
+  BlockField truth;
+
+  [[nodiscard]] std::size_t frame_size() const {
+    return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  }
+  [[nodiscard]] std::size_t pairs() const { return luma.size() / frame_size() - 1; }
+  [[nodiscard]] std::size_t blocks() const { return frame_size() / kBlock / kBlock; }
+  [[nodiscard]] ConstPlaneView frame(std::size_t index) const {
+    return {luma.data() + index * frame_size(), width, height, width};
+  }
+};
+
+Clip make_clip(const std::string& pattern, int width, int height, int frames) {
+  constexpr int kSample = 256;  // units of vectors
+  SequenceOptions options{.pattern = *pattern_from(pattern), .width = width, .height = height, .frames = frames};
+  if (pattern == "pan") options.motion = std::pair(5 * kSample, -3 * kSample);
+  SequenceGenerator generator(options);
+  Clip clip{pattern, width, height, {}, {}};
+  std::vector<std::uint8_t> frame(frame_bytes(width, height));
+  for (int i = 0; i < frames; ++i) {
+    static_cast<void>(generator.read(i, frame));
+    clip.luma.insert(clip.luma.end(), frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(clip.frame_size()));
+    if (i == 0) continue;
+    for (const TrueVector& v : generator.true_motion(i).vectors) {
+      const auto samples = [&](std::int32_t value) { return v.known ? static_cast<float>(value) / kSample : NAN; };
+      clip.truth.vectors.push_back({samples(v.x), samples(v.y)});
+    }
+  }
+  return clip;
+}
+
+/// What was measured of one estimator on one clip.
+struct Measured {
+  std::string estimator;
+  BlockField field;  ///< of the last frames, if there are fewer than the clip has
+  double seconds = 0;
+  double least_seconds = 0;
+  double most_seconds = 0;
+  double cpu_seconds = 0;
+};
+
+/// The quality of a field.
+struct Quality {
+  double mean_sad = 0;
+  double mean_error = 0;
+  double median_error = 0;
+  double share_near = 0;  ///< of vectors less than half a sample from the truth
+};
+
+double sad_of_vector(const Clip& clip, std::size_t pair, int x, int y, std::array<float, 2> vector) {
+  const auto moved = [](int own, float by, int side) {
+    return std::clamp(own + static_cast<int>(std::lround(by)), 0, side - kBlock);
+  };
+  const int from_x = moved(x, vector[0], clip.width);
+  const int from_y = moved(y, vector[1], clip.height);
+  int sad = 0;
+  for (int i = 0; i < kBlock; ++i) {
+    const std::uint8_t* const a = clip.frame(pair + 1).row(y + i) + x;
+    const std::uint8_t* const b = clip.frame(pair).row(from_y + i) + from_x;
+    for (int j = 0; j < kBlock; ++j) sad += std::abs(a[j] - b[j]);
+  }
+  return sad;
+}
+
+Quality quality_of(const Clip& clip, const BlockField& field) {
+  const std::size_t first = clip.truth.vectors.size() - field.vectors.size();
+  const auto columns = static_cast<std::size_t>(clip.width / kBlock);
+  Quality quality;
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < field.vectors.size(); ++i) {
+    const std::size_t block = (first + i) % clip.blocks();
+    quality.mean_sad += sad_of_vector(clip, (first + i) / clip.blocks(), kBlock * static_cast<int>(block % columns),
+                                      kBlock * static_cast<int>(block / columns), field.vectors[i]);
+    const auto& truth = clip.truth.vectors[first + i];
+    if (!std::isnan(truth[0]))
+      errors.push_back(std::hypot(field.vectors[i][0] - truth[0], field.vectors[i][1] - truth[1]));
+  }
+  quality.mean_sad /= static_cast<double>(field.vectors.size());
+  if (errors.empty()) return quality;
+  for (const double error : errors) {
+    quality.mean_error += error / static_cast<double>(errors.size());
+    quality.share_near += error < 0.5 ? 1.0 / static_cast<double>(errors.size()) : 0;
+  }
+  const auto middle = errors.begin() + std::ssize(errors) / 2;
+  std::ranges::nth_element(errors, middle);
+  quality.median_error = *middle;
+  return quality;
+}
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+Measured measure_c63(const Clip& clip, int range, int repeats) {
+  std::vector<MotionPair> pairs;
+  for (std::size_t i = 0; i < clip.pairs(); ++i) pairs.push_back({clip.frame(i + 1), clip.frame(i)});
+  std::vector<MotionVector> vectors(clip.truth.vectors.size());
+  PlaneSearcher searcher({.range = range});
+  std::vector<double> seconds;
+  std::vector<double> cpu;
+  for (int i = 0; i <= repeats; ++i) {
+    const auto begin = Clock::now();
+    const double cpu_begin = cpu_seconds();
+    searcher.estimate(pairs, {.vectors = vectors.data()});
+    if (i == 0) continue;
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    cpu.push_back(cpu_seconds() - cpu_begin);
+  }
+  Measured measured{
+      "c63, CPU",           {}, summarize(seconds).median, std::ranges::min(seconds), std::ranges::max(seconds),
+      summarize(cpu).median};
+  for (const MotionVector v : vectors)
+    measured.field.vectors.push_back({static_cast<float>(v.x), static_cast<float>(v.y)});
+  return measured;
+}
+
+void write_bytes(const std::string& path, std::span<const std::uint8_t> bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file) throw Error(ErrorKind::output, "C63-WRITE", "cannot be written", {.file = path});
+}
+
+BlockField read_field(const std::string& path, std::size_t vectors) {
+  BlockField field;
+  field.vectors.resize(vectors);
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(field.vectors.data()),
+            static_cast<std::streamsize>(sizeof(field.vectors[0]) * vectors));
+  if (!file) throw Error(ErrorKind::internal, "C63-BENCH-ESTIMATE", "the script wrote too few vectors", {.file = path});
+  return field;
+}
+
+/// Runs the script for a group of estimators. Adds to `absent` why it did not run.
+std::vector<Measured> run_script(const Clip& clip, const std::string& group, const EstimateBenchOptions& options,
+                                 const ScratchFolder& folder, Json& absent) {
+  std::string command = tools::shell_quoted(options.python);
+  for (const std::string& word :
+       {folder.file("estimate.py"), folder.file("luma"), std::to_string(clip.width), std::to_string(clip.height),
+        std::to_string(clip.pairs() + 1), std::to_string(options.range), std::to_string(options.repeats), folder.path(),
+        group}) {
+    command += ' ' + tools::shell_quoted(word);
+  }
+  const tools::ProcessResult result = tools::run_process(command, "", folder.file("lines"), folder.path());
+  if (result.exit_code != 0) {
+    std::string last = result.error_output;
+    while (!last.empty() && last.back() == '\n') last.pop_back();
+    absent[group] =
+        options.python + " ended with " + std::to_string(result.exit_code) + ": " + last.substr(last.rfind('\n') + 1);
+  }
+  std::vector<Measured> measured;
+  std::ifstream lines(folder.file("lines"));
+  for (std::string line; std::getline(lines, line);) {
+    const Json found = Json::parse(line);
+    if (found.contains("absent")) {
+      absent[group] = found["absent"];
+      continue;
+    }
+    measured.push_back({found["estimator"],
+                        read_field(found["file"], found["pairs"].get<std::size_t>() * clip.blocks()), found["seconds"],
+                        found["spread"][0], found["spread"][1], found["cpu_seconds"]});
+  }
+  return measured;
+}
+
+void run(const EstimateBenchOptions& options) {
+  const auto [width, height] = tools::require_size("--size", options.size);
+  if (width % kBlock != 0 || height % kBlock != 0) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--size " + options.size + ": both sides must be multiples of 8");
+  }
+  const tools::Machine machine = tools::this_machine();
+  std::array<double, 1> load{};
+  static_cast<void>(getloadavg(load.data(), 1));
+  Json figures{{"bench", "estimate"},
+               {"size", options.size},
+               {"frames", options.frames},
+               {"range", options.range},
+               {"repeats", options.repeats},
+               {"cpu", machine.cpu},
+               {"logical_cpus", machine.logical_cpus},
+               {"system", machine.system},
+               {"load_before", load[0]},
+               {"not_measured", Json::object()},
+               {"results", Json::array()}};
+  const ScratchFolder folder("", "c63bench-estimate");
+  const std::string_view script = tools::estimate_files::script;
+  write_bytes(folder.file("estimate.py"), {reinterpret_cast<const std::uint8_t*>(script.data()), script.size()});
+  for (const std::string pattern : {"pan", "zoom", "objects"}) {
+    const Clip clip = make_clip(pattern, width, height, options.frames);
+    write_bytes(folder.file("luma"), clip.luma);
+    std::vector<Measured> all{measure_c63(clip, options.range, options.repeats)};
+    for (const std::string& group : options.only) {
+      for (Measured& each : run_script(clip, group, options, folder, figures["not_measured"]))
+        all.push_back(std::move(each));
+    }
+    const double exact = quality_of(clip, all[0].field).mean_sad;
+    for (const Measured& each : all) {
+      const Quality quality = quality_of(clip, each.field);
+      const auto pairs = static_cast<double>(clip.pairs());
+      std::printf("%-8s %-50s %9.1f frames/s, SAD %7.1f (%.3f), error %.2f, within half a sample %5.1f %%\n",
+                  pattern.c_str(), each.estimator.c_str(), pairs / each.seconds, quality.mean_sad,
+                  quality.mean_sad / exact, quality.mean_error, 100 * quality.share_near);
+      std::fflush(stdout);
+      figures["results"].push_back({{"clip", pattern},
+                                    {"estimator", each.estimator},
+                                    {"frames_per_s", pairs / each.seconds},
+                                    {"frames_per_s_spread", {pairs / each.most_seconds, pairs / each.least_seconds}},
+                                    {"cpu_seconds_per_frame", each.cpu_seconds / pairs},
+                                    {"mean_sad", quality.mean_sad},
+                                    {"sad_of_exact", quality.mean_sad / exact},
+                                    {"mean_error_samples", quality.mean_error},
+                                    {"median_error_samples", quality.median_error},
+                                    {"share_within_half_a_sample", quality.share_near}});
+    }
+  }
+  for (const auto& [group, why] : figures["not_measured"].items()) {
+    std::printf("not measured: %s: %s\n", group.c_str(), why.get<std::string>().c_str());
+  }
+  write_figures(options.json, std::move(figures));
+}
+
+}  // namespace
+
+tools::Subcommand estimate_bench() {
+  return bench_command<EstimateBenchOptions>(
+      "estimate", "Measure motion estimators of other programs beside c63's",
+      [](const EstimateBenchOptions& options, const tools::Session&) { run(options); });
+}
+
+}  // namespace c63::bench
