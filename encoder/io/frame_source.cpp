@@ -95,8 +95,6 @@ std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options) {
 }
 
 std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, const SourceOptions& options) {
-  const auto start = file->peek(3);
-  if (start.size() == 3 && start[0] == 'P' && start[1] == '5') return open_pgm_source(std::move(file), options);
   if (options.width < 0 || options.height < 0 || (options.width == 0) != (options.height == 0)) {
     throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
                 "picture size " + size_text(options.width, options.height) + ": both sides must be positive",

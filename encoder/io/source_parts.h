@@ -23,7 +23,6 @@ void warn(const SourceOptions& options, const std::string& message);
                                                            const SourceOptions& options);
 [[nodiscard]] std::unique_ptr<FrameSource> open_y4m_source(std::unique_ptr<InputFile> file,
                                                            const SourceOptions& options);
-[[nodiscard]] std::unique_ptr<FrameSource> open_pgm_source(std::unique_ptr<InputFile> file, const SourceOptions& options);
 /// Opens what FFmpeg reads. Loads its module; throws Error (input, C63-NO-FFMPEG) if that fails.
 [[nodiscard]] std::unique_ptr<MediaSource> open_media_source(std::unique_ptr<InputFile> file,
                                                              const SourceOptions& options);
