@@ -52,7 +52,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   if (is_best && flat) decisions.finer_tables = finer_tables(decisions.tables);
   // With the filter over time, λ falls with the quality: filtering removes more at high qualities.
   constexpr double kMiddleQuality = 12;
-  const double tilt = c.lambda_tilt;
+  const double tilt = is_best ? -0.3 : 0;
   rate.lambda = lambda_of_qp(settings.qp, settings.rate.lambda_scale * std::pow(settings.qp / kMiddleQuality, tilt));
   decisions.lambda_power += tilt;
   rate.sad_per_bit = sad_per_bit(rate.lambda);

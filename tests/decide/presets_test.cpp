@@ -191,13 +191,5 @@ TEST(RepeatFrames, AreCheaperIfTheErrorCostsLessThanTheBits) {
   EXPECT_FALSE(repeat_is_cheaper(std::uint64_t{1} << 50, coded, headers, lambda));
 }
 
-TEST(Presets, TheTiltOfLambdaCanBeChosen) {
-  CodingSettings good{.preset = Preset::good, .qp = 24};
-  const double plain = static_cast<double>(preset_decisions(good).rate.lambda);
-  good.rate.lambda_tilt = 0.5;
-  EXPECT_NEAR(preset_decisions(good).rate.lambda, plain * std::sqrt(2.0), 0.01 * plain);
-  EXPECT_THROW(validate({.coding = {.width = 16, .height = 16, .rate = {.lambda_tilt = 2}}}), Error);
-}
-
 }  // namespace
 }  // namespace c63::test::presets_test
