@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "support/generators.h"
 #include "tools_test_support.h"
 
 // Tests targets of size or quality, by running c63enc.
@@ -286,6 +287,26 @@ TEST_F(Targets, ASizeBelowTheLowestQualitysIsMetWithFewerFrames) {
                     path("same.c63"), input_}).exit_code, 0);
   EXPECT_TRUE(read_file(path("same.c63")) == read_file(path("o.c63")));
   expect_one_line(encode({"--quiet", "--no-frame-drop", "--size", size, "-o", path("no.c63"), input_}), 5, "c63enc", "C63-TARGET-LIMIT");
+}
+
+/// Errors above 0.12 squared steps, here of noise, show that PSNR is not what preset reference gives.
+TEST_F(Targets, AreNamedIfAQualityIsFarFromThatOfReference) {
+  std::string noise(std::size_t{4} * 64 * 48 * 3 / 2, 0);
+  Random random(1);
+  for (char& sample : noise) sample = static_cast<char>(115 + random.below(27));
+  const std::string input = write_file("noise_64x48.yuv", noise);
+  const auto says = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {kEnc, "--backend", "cpu", "-q", "10", "-o", path("o.c63"), input};
+    command.insert(command.end(), more.begin(), more.end());
+    const ProcessResult result = run(command);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err.find("--target-psnr sets PSNR") != std::string::npos;
+  };
+  EXPECT_TRUE(says({"--preset", "fast"}));
+  EXPECT_FALSE(says({"--preset", "reference"}));
+  EXPECT_FALSE(says({"--preset", "fast", "--target-psnr", "30"}));
+  EXPECT_FALSE(says({"--preset", "fast", "--quiet"}));
+  EXPECT_EQ(encode({"-q", "10", "-o", path("o.c63"), input_}).err.find("--target-psnr"), std::string::npos);
 }
 
 TEST_F(Targets, ImpossibleTargetsAreReported) {
