@@ -13,6 +13,8 @@
 
 namespace c63::cuda {
 
+class OwnFrameSearch;
+
 /// A frame of a batch that is decided by rate and distortion.
 struct RateItem {
   CodingJob job;
@@ -39,11 +41,13 @@ class RateStages {
   /// Allocates the memory for such frames. Waits for `streams` if there was less memory before.
   void reserve(const RateDecisions& rate, const Streams& streams);
   /// Launches all work of a batch on the streams of its sides.
-  void enqueue(std::span<const RateItem> items, int turn, const Streams& streams);
+  /// `own` takes the place of the search; null: none.
+  void enqueue(std::span<const RateItem> items, int turn, const Streams& streams, OwnFrameSearch* own);
 
   /// The frames of a side that go through a stage together, limited by memory.
   struct Group {
     RateGroup frames;
+    std::span<const RateFrame> on_host;
     int side = 0;
   };
   /// Prepares the inputs of the stages. Returns the groups. Each group goes through all stages one after another.

@@ -39,6 +39,7 @@ struct FrameState {
   unsigned long long cost = 0;          ///< D + λR of all blocks, a signed number
   unsigned int repeats = 0;             ///< 1: the previous picture is repeated
   unsigned long long activity = 0;      ///< the sum over all MCUs
+  unsigned long long wrong_vector = 0;  ///< of an own search (own_vectors.h); 0: none
 };
 
 /// The device's report of a finished frame to the host.
@@ -49,6 +50,7 @@ struct FrameReport {
   unsigned long long scan_bits = 0;     ///< before stuffing and flush
   unsigned long long scan_bytes = 0;    ///< stuffed and flushed
   unsigned int repeats = 0;             ///< 1: the previous picture is repeated; ignore the scan
+  unsigned long long wrong_vector = 0;  ///< as in FrameState
 };
 
 /// The unstuffed bits of a frame, in segments that each start at a word.

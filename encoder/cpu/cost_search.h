@@ -23,7 +23,8 @@ namespace c63::cpu {
 class CostSearch {
  public:
   /// One thread searches `rows_per_mcu` rows of blocks, one after another.
-  CostSearch(SearchMethod method, const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range);
+  CostSearch(std::unique_ptr<BlockSearcher> searcher, const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu,
+             int range);
 
   /// Sets the planes of the next frame, with kPlaneGuard around them, and the parameters of its search.
   void begin(ConstPlaneView current, ConstPlaneView reference, const RateDecisions& rate);
