@@ -10,9 +10,12 @@
 
 #include "bitstream/bit_writer.h"
 #include "bitstream/frame_header.h"
+#include "c63/own_search.h"
 #include "c63/quality.h"
 #include "c63/thread_arena.h"
+#include "cuda_me/kernels/own_vectors.h"
 #include "cuda_me/runtime/device_guard.h"
+#include "decide/own_vector.h"
 
 namespace c63::cuda {
 namespace {
@@ -81,6 +84,8 @@ ChainResult FrameResults::finish(const Batch& batch, const BatchEntry& entry, co
   const FramePlan& plan = slot.frame.plan;
   const MeasurementSettings& wanted = context_.settings.measurement;
 
+  if (output.report->wrong_vector != 0) throw wrong_vector_error(output.report->wrong_vector, plan.index);
+
   ChainResult result{entry.chain, {}};
   EncodedFrame& frame = result.frame;
   frame.index = plan.index;
@@ -109,6 +114,18 @@ ChainResult FrameResults::finish(const Batch& batch, const BatchEntry& entry, co
   if (wanted.keep_prediction) frame.prediction.assign(output.prediction, output.prediction + frame_bytes);
   if (wanted.keep_motion && !frame.key && !frame.repeat) copy_motion(plan, output, frame);
   return result;
+}
+
+Error FrameResults::wrong_vector_error(unsigned long long wrong, std::int64_t frame) const {
+  const FrameLayout& layout = context_.layout;
+  const int block = block_of_wrong_vector(wrong);
+  const int p = block >= layout.first_block[2] ? 2 : block >= layout.first_block[1] ? 1 : 0;
+  const PlaneGeometry plane = context_.geometry.plane(p);
+  const int index = block - layout.first_block[p];
+  const CodingSettings& coding = context_.settings.coding;
+  return own_vector_error(coding.own_search->name, p, index % plane.columns, index / plane.columns, plane.width, plane.height,
+                          plane_search_range(coding.search_range, p), vector_of_wrong_vector(wrong))
+      .at({.frame = frame});
 }
 
 void FrameResults::write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame) {

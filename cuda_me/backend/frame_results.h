@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "c63/error.h"
 #include "c63/trace.h"
 #include "cuda_me/backend/chain.h"
 #include "cuda_me/backend/frame_stages.h"
@@ -48,7 +49,9 @@ class FrameResults {
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
   void trace(const Batch& batch, const StageTimes& times) const;
   [[nodiscard]] ChainResult finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
-  /// Writes the header, scan and trailer of a frame, and counts its bits by kind.
+  /// The error for a wrong vector of an own search (kernels/own_vectors.h).
+  [[nodiscard]] Error wrong_vector_error(unsigned long long wrong, std::int64_t frame) const;
+  /// Header, scan and trailer of a frame, and its bits by kind.
   void write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame);
   void append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const;
   void copy_motion(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;

@@ -32,7 +32,8 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
   rate_items_.reserve(chains.size());
   // Memory is allocated now, so that opening a backend fails at once if there is too little.
   if (context.rate.any()) rate_.reserve(context.rate, {coding_, second_});
-  if (graphs && chains.size() == 1 && !context.keep.any()) {
+  if (context.settings.coding.own_search != nullptr) own_search_ = std::make_unique<OwnFrameSearch>(context);
+  if (graphs && chains.size() == 1 && !context.keep.any() && own_search_ == nullptr) {
     graphs_ = FrameGraphs(context, chains.front(), *search_, coding_, download_);
   }
 }
@@ -141,13 +142,13 @@ void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
                  context_.layout.picture_bytes, coding_);
     }
   }
-  if (!searches_.empty()) search_->enqueue(searches_, coding_);
   const FrameLayout& layout = context_.layout;
-  const std::span<const CodingJob> jobs = jobs_;
+  const std::span<const CodingJob> plain = std::span<const CodingJob>(jobs_).first(jobs_.size() - rate_items_.size());
+  if (!searches_.empty()) own_search_ ? own_search_->enqueue(plain, coding_) : search_->enqueue(searches_, coding_);
   if (!rate_items_.empty()) {
-    rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_});
+    rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_}, own_search_.get());
   }
-  enqueue_coding(layout, jobs.first(jobs.size() - rate_items_.size()), coding_);
+  enqueue_coding(layout, plain, coding_);
 }
 
 void FrameStages::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {

@@ -6,6 +6,7 @@
 
 #include "cuda_me/backend/chain.h"
 #include "cuda_me/backend/frame_graphs.h"
+#include "cuda_me/backend/own_frame_search.h"
 #include "cuda_me/backend/rate_stages.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/stream.h"
@@ -62,6 +63,7 @@ class FrameStages {
   Stream second_;  ///< for the chains of side 1 if the sides run separately
   Stream download_{Stream::Priority::high};  ///< its few thread blocks are placed before those of the next batch
   std::unique_ptr<MotionSearch> search_;
+  std::unique_ptr<OwnFrameSearch> own_search_;  ///< takes its place, and that of the search by cost; null: none
   Event forked_;
   Event coded_first_;
   Event coded_second_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cuda_me/backend/own_frame_search.h"
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/range.h"
 
@@ -105,17 +106,23 @@ std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> ite
     copy_async(on_device_.data() + first, on_host_.data() + first, next - first, stream);
     for (std::size_t begin = first; begin < next; begin += group_frames_) {
       const std::size_t count = std::min(group_frames_, next - begin);
-      groups.push_back({group_of(on_host_.span().subspan(begin, count), on_device_.data() + begin), side});
+      const std::span<const RateFrame> on_host = on_host_.span().subspan(begin, count);
+      groups.push_back({group_of(on_host, on_device_.data() + begin), on_host, side});
     }
   }
   return groups;
 }
 
-void RateStages::enqueue(std::span<const RateItem> items, int turn, const Streams& streams) {
+void RateStages::enqueue(std::span<const RateItem> items, int turn, const Streams& streams, OwnFrameSearch* own) {
   const Range range("rate");
   for (const Group& group : prepare(items, turn, streams)) {
     for (const RateStage& stage : rate_stages()) {
-      stage.enqueue(context_.layout, group.frames, streams[static_cast<std::size_t>(group.side)]);
+      const cudaStream_t stream = streams[static_cast<std::size_t>(group.side)];
+      if (own != nullptr && stage.is_search) {
+        own->enqueue(group.on_host, group.frames, stream);
+      } else {
+        stage.enqueue(context_.layout, group.frames, stream);
+      }
     }
   }
 }

@@ -13,6 +13,8 @@
 
 namespace c63::cuda {
 
+class OwnFrameSearch;
+
 /// A frame of a batch that is decided by rate and distortion.
 struct RateItem {
   CodingJob job;
@@ -41,11 +43,13 @@ class RateStages {
   /// Allocates the memory for frames with these decisions. If more is needed than before, waits for `streams` first.
   void reserve(const RateDecisions& rate, const Streams& streams);
   /// Launches all work of a batch on the streams of its sides.
-  void enqueue(std::span<const RateItem> items, int turn, const Streams& streams);
+  /// `own` takes the place of the search; null: none.
+  void enqueue(std::span<const RateItem> items, int turn, const Streams& streams, OwnFrameSearch* own);
 
   /// Frames of one side that go through the stages together. Memory limits their number.
   struct Group {
     RateGroup frames;
+    std::span<const RateFrame> on_host;
     int side = 0;
   };
   /// Prepares the inputs of the stages and returns the groups. Each group must go through all stages before the next

@@ -52,6 +52,7 @@ __device__ inline void hand_out_totals(const CodingJob& job) {
   job.report->moments.writing_starts = __ldcg(&job.state->moments.writing_starts);
   job.report->writing_ends = device_clock();
   job.report->repeats = __ldcg(&job.state->repeats);
+  job.report->wrong_vector = __ldcg(&job.state->wrong_vector);
   *job.state = {};
 }
 

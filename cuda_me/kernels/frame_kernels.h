@@ -38,7 +38,8 @@ struct FrameState {
   unsigned long long repeat_error = 0;  ///< squared error if the previous picture is repeated
   unsigned long long cost = 0;          ///< D + λR of all blocks, a signed number in two's complement
   unsigned int repeats = 0;             ///< 1: the previous picture is repeated
-  unsigned long long activity = 0;      ///< the sum of all MCUs' activities
+  unsigned long long activity = 0;      ///< the sum over all MCUs
+  unsigned long long wrong_vector = 0;  ///< of an own search (own_vectors.h); 0: none
 };
 
 /// The device's report of a finished frame to the host.
@@ -51,6 +52,7 @@ struct FrameReport {
   unsigned long long scan_bits = 0;     ///< bits of the scan before byte stuffing and padding
   unsigned long long scan_bytes = 0;    ///< bytes of the finished scan
   unsigned int repeats = 0;             ///< 1: the previous picture is repeated; ignore the scan
+  unsigned long long wrong_vector = 0;  ///< as in FrameState
 };
 
 /// The coded bits of a frame before byte stuffing. Each segment starts at a word of its own.

@@ -12,7 +12,7 @@ void enqueue_search(const FrameLayout& layout, const RateGroup& group, cudaStrea
 constexpr std::array kStages = {
     RateStage{"weights", enqueue_weights},
     RateStage{"repeat error", enqueue_repeat_error},
-    RateStage{"search", enqueue_search},
+    RateStage{"search", enqueue_search, true},
     RateStage{"choose vectors", enqueue_choose_vectors},
     RateStage{"list candidates", enqueue_list_candidates},
     RateStage{"transform candidates", enqueue_transform_candidates},

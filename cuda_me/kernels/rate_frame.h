@@ -140,6 +140,7 @@ struct RateGroup {
 struct RateStage {
   std::string_view name;
   void (*enqueue)(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
+  bool is_search = false;  ///< an own search (c63/own_search.h) takes its place
 };
 /// All stages in order.
 [[nodiscard]] std::span<const RateStage> rate_stages();

@@ -10,6 +10,7 @@
 
 #include "c63/error.h"
 #include "c63/options.h"
+#include "c63/own_search.h"
 #include "codec/geometry.h"
 #include "codec/quantization.h"
 
@@ -206,6 +207,7 @@ std::vector<std::string> differences_from_course(const EncoderSettings& s) {
   if (s.coding.qp > kMaxExactQp) {
     reasons.emplace_back("above qp 25, luma coefficients are limited to ±511; the course encoder writes larger ones unreadably");
   }
+  if (s.coding.own_search != nullptr) reasons.push_back("vectors come from " + s.coding.own_search->name);
   return reasons;
 }
 

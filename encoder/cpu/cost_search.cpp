@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "codec/search_window.h"
 
@@ -21,9 +22,10 @@ Position place_in_window(unsigned index, unsigned width) {
 
 }  // namespace
 
-CostSearch::CostSearch(SearchMethod method, const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range)
+CostSearch::CostSearch(std::unique_ptr<BlockSearcher> searcher, const Kernels& kernels, const PlaneGeometry& geometry,
+                       int rows_per_mcu, int range)
     : kernels_(kernels),
-      searcher_(make_block_searcher(method, kernels, geometry, range)),
+      searcher_(std::move(searcher)),
       geometry_(geometry),
       rows_per_mcu_(rows_per_mcu),
       range_(range),

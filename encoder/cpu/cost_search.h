@@ -22,8 +22,9 @@ namespace c63::cpu {
 /// any order and at the same time.
 class CostSearch {
  public:
-  /// One thread must search the `rows_per_mcu` rows of blocks of an MCU row, one after another.
-  CostSearch(SearchMethod method, const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range);
+  /// One thread searches `rows_per_mcu` rows of blocks, one after another.
+  CostSearch(std::unique_ptr<BlockSearcher> searcher, const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu,
+             int range);
 
   /// Sets the planes of the next frame, with kPlaneGuard bytes around them, and the decisions for its search.
   void begin(ConstPlaneView current, ConstPlaneView reference, const RateDecisions& rate);

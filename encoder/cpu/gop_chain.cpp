@@ -11,6 +11,7 @@
 
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
+#include "c63/error.h"
 #include "c63/filters.h"
 #include "c63/quality.h"
 #include "cpu/block_prediction.h"
@@ -126,7 +127,11 @@ std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameSt
   const auto begin = Clock::now();
   if (!key) {
     for_each_mcu_row(geometry_, [&](int row) { coder.prepare_row(row); });
-    coder.prepare();
+    try {
+      coder.prepare();
+    } catch (const Error& error) {  // of an own search
+      throw error.at({.frame = index});
+    }
   }
   const auto begin_rows = Clock::now();
   std::mutex totals;

@@ -3,6 +3,7 @@
 #include "cpu/block_prediction.h"
 #include "cpu/frame_coder.h"
 #include "cpu/search_method.h"
+#include "cpu/search_own.h"
 
 namespace c63::cpu {
 namespace {
@@ -46,11 +47,9 @@ class VectorPredictors {
 class PlainCoder final : public FrameCoder {
  public:
   PlainCoder(const CodingSettings& settings, const Kernels& kernels)
-      : FrameCoder(kernels, Geometry(settings.width, settings.height)), search_range_(settings.search_range) {
-    for (int p = 0; p < kPlanes; ++p) {
-      searchers_[p] = make_block_searcher(settings.method, kernels, geometry_.plane(p), plane_search_range(search_range_, p));
-    }
-  }
+      : FrameCoder(kernels, Geometry(settings.width, settings.height)),
+        search_range_(settings.search_range),
+        searchers_(make_plane_searchers(settings, kernels, geometry_)) {}
 
   void begin(const FrameJob& job) override {
     FrameCoder::begin(job);

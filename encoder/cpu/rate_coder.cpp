@@ -6,6 +6,7 @@
 #include "c63/filters.h"
 #include "codec/search_window.h"
 #include "cpu/block_prediction.h"
+#include "cpu/search_own.h"
 #include "decide/activity_weights.h"
 
 namespace c63::cpu {
@@ -31,8 +32,9 @@ std::uint32_t mcu_error(ConstPlaneView a, ConstPlaneView b, int plane, int mcu_c
 RateCoder::RateCoder(const CodingSettings& settings, const Kernels& kernels)
     : FrameCoder(kernels, Geometry(settings.width, settings.height)),
       deciders_([&kernels, geometry = Geometry(settings.width, settings.height)] { return RowDecider(kernels, geometry); }) {
+  auto searchers = make_plane_searchers(settings, kernels, geometry_);
   for (int p = 0; p < kPlanes; ++p) {
-    searches_.emplace_back(settings.method, kernels, geometry_.plane(p), block_rows_per_mcu(p),
+    searches_.emplace_back(std::move(searchers[static_cast<std::size_t>(p)]), kernels, geometry_.plane(p), block_rows_per_mcu(p),
                            plane_search_range(settings.search_range, p));
   }
 }

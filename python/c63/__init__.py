@@ -13,6 +13,7 @@ from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, VideoEncoder, enc
 from ._error import Error, UsageError
 from ._measure import BdRate, Psnr, Ssim, bd_rate, estimate_motion, psnr, ssim
 from ._planes import join_planes, luma, planes, rgb_to_yuv, yuv_to_rgb
+from ._race import Race, Timing, race
 from ._settings import Settings
 from ._video import Video, open
 
@@ -28,8 +29,10 @@ __all__ = [
     "Frames",
     "Motion",
     "Psnr",
+    "Race",
     "Settings",
     "Ssim",
+    "Timing",
     "UsageError",
     "Video",
     "VideoEncoder",
@@ -47,6 +50,7 @@ __all__ = [
     "open",
     "planes",
     "psnr",
+    "race",
     "rgb_to_yuv",
     "ssim",
     "yuv_to_rgb",

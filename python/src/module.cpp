@@ -12,6 +12,7 @@
 #include "filters.h"
 #include "motion.h"
 #include "quality.h"
+#include "race.h"
 #include "video_reader.h"
 
 PYBIND11_MODULE(_c63, module) {
@@ -28,4 +29,5 @@ PYBIND11_MODULE(_c63, module) {
   add_decoding(module);
   add_quality(module);
   add_filters(module);
+  add_race(module);
 }

@@ -131,9 +131,9 @@ const std::map<std::string, Rule>& rules() {
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
       {"cuda_me", {{kApi, kCodec, kBits, kDecide, kBackend, "cuda_me/"}}},
       {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "tools/bench/benches.h"}}},
-      // python → backend: the Python module holds open devices. Public headers only declare their type.
-      {"python", {{kApi, kBackend, "cuda_me/include/"}}},
-      {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures single kernels and stages, so it needs them
+      // python → backend: an open device. Public headers only have its name. c63.race() judges as c63bench does.
+      {"python", {{kApi, kBackend, "cuda_me/include/", "tools/race/race_cases.h", "tools/race/race_judge.h"}}},
+      {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures single kernels and stages
   };
   return table;
 }

@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
@@ -17,6 +18,7 @@
 #include "common/machine.h"
 #include "common/not_built.h"
 #include "common/option_table.h"
+#include "common/values.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
 #include "c63/cuda/decoder.h"
@@ -146,6 +148,9 @@ std::vector<std::string> motion_kernels() { return {}; }
 
 }  // namespace
 
+/// Files with a motion kernel of the user.
+constexpr std::array<std::string_view, 4> kKernelFiles = {".cu", ".cubin", ".ptx", ".so"};
+
 void add_backend_options(CLI::App& app, BackendChoice& choice) {
   describe_by_table(app.add_option("--backend", choice.names)
                         ->delimiter(',')
@@ -158,11 +163,11 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
                         ->allow_extra_args(false)
                         ->check(CLI::Range(0, 1023) | CLI::IsMember({"all"})),
                     "device");
-  CLI::Option* kernel = app.add_option("--me-kernel", choice.motion_kernel, "Motion search kernel of the GPU")
+  CLI::Option* kernel = app.add_option("--me-kernel", choice.motion_kernel, "Motion search kernel of the GPU, or a file with your own: .cu, .cubin, .ptx or .so")
                             ->type_name("NAME")
                             ->group("Machine");
   if (const std::vector<std::string> kernels = motion_kernels(); !kernels.empty())
-    kernel->check(CLI::IsMember(kernels));
+    kernel->check(CLI::IsMember(kernels) | file_with(kKernelFiles));
   app.add_option("--upload", choice.upload, "What goes to the GPU for each frame: frame, or pair with its reference")
       ->check(CLI::IsMember({"frame", "pair"}))
       ->type_name("NAME")

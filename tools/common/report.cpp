@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include "c63/own_search.h"
+
 namespace c63::tools {
 namespace {
 
@@ -110,7 +112,8 @@ std::string input_line(const std::string& input, const VideoFormat& format, std:
 std::string settings_line(const EncodeSummary& summary, const EncoderSettings& s) {
   const std::string preset =
       s.coding.preset == Preset::reference ? "" : fmt::format("preset {}, ", name(s.coding.preset));
-  return fmt::format("{}, {}, {}{} search ±{}, qp {}, keyint {}{}", summary.backend, counted(summary.lanes, "lane"), preset, name(s.coding.method), s.coding.search_range, s.coding.qp,
+  return fmt::format("{}, {}, {}{} search ±{}, qp {}, keyint {}{}", summary.backend, counted(summary.lanes, "lane"), preset,
+                     s.coding.own_search != nullptr ? s.coding.own_search->name : name(s.coding.method), s.coding.search_range, s.coding.qp,
                      s.coding.key_interval,
                      s.coding.scene_cuts ? " and at scene cuts" : "");
 }

@@ -125,6 +125,8 @@ struct EncodeReport {
 [[nodiscard]] nlohmann::ordered_json kinds_json(const KindBits& kinds);
 /// The settings that an encode depends on.
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
+/// What identifies a search from a file, as reports and records have it.
+[[nodiscard]] nlohmann::ordered_json own_search_json(const OwnSearch& search);
 /// Version, compiler and machine, for the JSON of any program.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
 /// Returns JSON as write_json() writes it, without the last line break. Bytes that are not UTF-8 are replaced.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "c63/own_search.h"
 #include "c63/version.h"
 #include "common/json_number.h"
 #include "common/machine.h"
@@ -80,6 +81,8 @@ ordered_json cap_json(const EncodeReport& report) {
 
 }  // namespace
 
+ordered_json own_search_json(const OwnSearch& search) { return {{"file", search.name}, {"sha256", search.digest}}; }
+
 ordered_json settings_json(const EncoderSettings& s) {
   // These four options come first in the JSON. The others follow in the order of the table of options.
   ordered_json json = {{"preset", nullptr}, {"tune", nullptr}, {"qp", nullptr}, {"lambda_scale", nullptr}};
@@ -89,6 +92,7 @@ ordered_json settings_json(const EncoderSettings& s) {
     std::ranges::replace(key, '-', '_');
     json[key] = option_json(value);
   });
+  if (s.coding.own_search != nullptr) json["search_method"] = own_search_json(*s.coding.own_search);
   json["differences_from_course"] = differences_from_course(s);
   return json;
 }

@@ -74,6 +74,21 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
       "");
 }
 
+bool has_extension(std::string_view path, std::span<const std::string_view> extensions) {
+  return std::ranges::any_of(extensions, [path](std::string_view e) { return path.size() > e.size() && path.ends_with(e); });
+}
+
+CLI::Validator file_with(std::span<const std::string_view> extensions) {
+  return CLI::Validator(
+      [extensions](std::string& text) -> std::string {
+        if (has_extension(text, extensions)) return {};
+        std::string names;
+        for (const std::string_view extension : extensions) names.append(names.empty() ? "" : ", ").append(extension);
+        return "\"" + text + "\" is not a file with one of " + names;
+      },
+      "");
+}
+
 std::optional<double> quantity_from(std::string_view text) {
   double value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);

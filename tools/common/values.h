@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,12 @@ namespace c63::tools {
 /// like 512MiB", made of `what` and `example`. CLI11 itself would read negative and too large numbers as huge ones.
 [[nodiscard]] CLI::Validator number_of(const std::string& what, const std::string& example);
 
+/// Returns true if a file's name ends like this.
+[[nodiscard]] bool has_extension(std::string_view path, std::span<const std::string_view> extensions);
+/// Accepts names of files that end like this. `extensions` must outlive the validator.
+[[nodiscard]] CLI::Validator file_with(std::span<const std::string_view> extensions);
+
+/// Adds an option that names a file.
 CLI::Option* add_file_option(CLI::App& app, const std::string& names, std::string& path, const std::string& description,
                              const std::string& group);
 

@@ -11,12 +11,15 @@
 #include <system_error>
 
 #include "c63/error.h"
+#include "c63/own_search.h"
 #include "c63/version.h"
 #include "common/command_line.h"
 #include "common/help.h"
 #include "common/option_table.h"
+#include "common/report.h"
 #include "common/sidecar.h"
 #include "common/values.h"
+#include "race/own_search.h"
 #include "segments/segment_record.h"
 
 namespace c63::tools {
@@ -154,6 +157,47 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
   add_file_option(app, "--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing", group);
 }
 
+/// --me as the table has it; it takes a file, too.
+void add_search_option(CLI::App& app, EncodeOptions& o) {
+  app.remove_option(app.get_option("--me"));
+  std::vector<std::string> methods;
+  for (const SearchMethod method : all_search_methods()) methods.emplace_back(name(method));
+  const auto take = [&o](const std::string& text) {
+    const auto method = search_method_from(text);
+    o.search_file = method ? "" : text;
+    if (method) o.encoder.coding.method = *method;
+  };
+  describe_by_table(app.add_option_function<std::string>("--me", take)
+                        ->check(CLI::IsMember(methods) | file_with(race::kHostSearchFiles))
+                        ->default_str(std::string(name(o.encoder.coding.method))),
+                    "me");
+}
+
+/// Loads a search from a file, and chooses the device that can use it.
+void load_own_search(EncodeOptions& o) {
+  const std::string kernel = o.backend.motion_kernel.value_or("");
+  const auto choose = [&](const char* option, const char* device, const char* other) {
+    if (std::ranges::count(o.backend.names, other) > 0) {
+      throw Error(ErrorKind::usage, "C63-USAGE", fmt::format("{} with a file searches on {} alone: leave --backend out", option, device));
+    }
+    o.backend.names = {device};
+  };
+  if (!o.search_file.empty()) {
+    if (o.backend.motion_kernel) {
+      throw Error(ErrorKind::usage, "C63-USAGE", "--me with a file searches on the CPU, and --me-kernel on the GPU: give one");
+    }
+    choose("--me", "cpu", "cuda");
+    o.encoder.coding.own_search = race::own_host_search(o.search_file);
+  } else if (has_extension(kernel, race::kGpuSearchFiles)) {
+    if (o.compare_cpu) {
+      throw Error(ErrorKind::usage, "C63-USAGE", "--compare-cpu needs a search that the CPU has, too: --me-kernel names a file");
+    }
+    choose("--me-kernel", "cuda", "cpu");
+    o.backend.motion_kernel.reset();
+    o.encoder.coding.own_search = race::own_gpu_search(kernel);
+  }
+}
+
 }  // namespace
 
 void add_plan_option(CLI::App& app, std::string& path) {
@@ -164,7 +208,9 @@ void add_plan_option(CLI::App& app, std::string& path) {
 
 void add_coding_run_options(CLI::App& app, EncodeOptions& options) {
   add_input_options(app, options);
-  add_table_options(app, options.encoder, {"Coding", "Decisions"});
+  add_table_options(app, options.encoder, {"Coding"});
+  add_search_option(app, options);
+  add_table_options(app, options.encoder, {"Decisions"});
   app.get_option("--merange")->each([&options](const std::string&) { options.has_range = true; })->default_str("");
   add_target_options(app, options.target);
   add_machine_options(app, options);
@@ -196,6 +242,7 @@ void settle_options(EncodeOptions& o, int threads) {
   o.source.height = o.height.value_or(0);
   o.source.limits = o.encoder.execution.limits;
   o.encoder.execution.threads = threads;
+  load_own_search(o);
 }
 
 ordered_json settings_of_record(const EncodeOptions& o) {
@@ -207,6 +254,7 @@ ordered_json settings_of_record(const EncodeOptions& o) {
   });
   // All exhaustive search methods give the same bytes, so the record has the name "full" for each of them.
   if (is_exhaustive(coding.method)) json["me"] = name(SearchMethod::full);
+  if (coding.own_search != nullptr) json["me"] = own_search_json(*coding.own_search);
   json.update({{"seek", o.first_frame},
                {"frames", o.max_frames},
                {"prefilter", o.prefilter ? ordered_json(name(*o.prefilter)) : ordered_json(nullptr)},

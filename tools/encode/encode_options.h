@@ -35,6 +35,7 @@ struct EncodeOptions {
   std::string segment_plan;
 
   EncoderSettings encoder;
+  std::string search_file;  ///< a search for the CPU, by --me; empty: a method of the table
   bool has_range = false;  ///< the user gave the search range; otherwise the preset decides it
   TargetOptions target;
   BackendChoice backend;

@@ -1,7 +1,5 @@
 #include "race/race_judge.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -72,13 +70,13 @@ void Judge::add(const RaceCase& c, const CaseResults& r) {
       if (!judged || !d.told_sad || *d.told_sad == d.sad) continue;
       ++false_sads_;
       ++faults;
-      if (first_.empty()) first_ = fmt::format("{}: {}", c.name, to_string(d));
+      if (first_.empty()) first_ = c.name + ": " + to_string(d);
     }
   }
   // If results change from run to run anyway, changes with the padding mean nothing.
   if (outside > 0 && audit_.totals().count(MotionFault::unsteady) == 0) {
     ++faults;
-    if (first_.empty()) first_ = fmt::format("{}: {} blocks change with bytes outside the planes", c.name, outside);
+    if (first_.empty()) first_ = c.name + ": " + std::to_string(outside) + " blocks change with bytes outside the planes";
     causes_.push_back({"reads-outside",
                        "results depend on bytes outside the planes' samples: rows end at the width, not at the pitch, "
                        "and planes at the last row",
@@ -99,10 +97,10 @@ void Judge::add(const RaceCase& c, const CaseResults& r) {
       if (inexact_ && (d.fault == MotionFault::not_smallest || d.fault == MotionFault::not_first ||
                        d.fault == MotionFault::leaves_window))
         continue;
-      first_ = fmt::format("{}: {}", c.name, to_string(d));
+      first_ = c.name + ": " + to_string(d);
       break;
     }
-    if (first_.empty()) first_ = fmt::format("{}: no SAD was written", c.name);
+    if (first_.empty()) first_ = c.name + ": no SAD was written";
   }
   const std::pair size(c.width, c.height);
   const bool has_candidates = c.width > 8 && c.height > 8;
@@ -123,7 +121,7 @@ void Judge::stopped(const std::string& what, MotionSuspicion cause) {
 }
 
 void Judge::broke(const RaceCase& c, const std::string& what, MotionSuspicion cause) {
-  if (first_.empty()) first_ = fmt::format("{}: {}", c.name, what);
+  if (first_.empty()) first_ = c.name + ": " + what;
   if (std::ranges::none_of(causes_, [&](const MotionSuspicion& known) { return known.id == cause.id; }))
     causes_.push_back(std::move(cause));
   ++wrong_cases_;
@@ -151,8 +149,8 @@ Verdict Judge::verdict() const {
   if (only_right.size() == 1 && wrong_sizes_.size() > 2) {
     v.suspicions.push_back(
         {"one-size-only",
-         fmt::format("only planes of {}x{} are right: the size is written into the code somewhere; take the job's",
-                     only_right.begin()->first, only_right.begin()->second),
+         std::string("only planes of ") + std::to_string(only_right.begin()->first) + "x" + std::to_string(only_right.begin()->second) +
+             " are right: the size is written into the code somewhere; take the job's",
          1});
   }
   if (wrong_with_pitch_ > 0 && wrong_with_pitch_ == wrong_cases_) {
@@ -173,16 +171,16 @@ Verdict Judge::verdict() const {
   }
   if (wrong_contents_.size() == 1 && v.suspicions.empty()) {
     v.suspicions.push_back(
-        {"one-content-only", fmt::format("only the content '{}' is wrong", *wrong_contents_.begin()), 1});
+        {"one-content-only", "only the content '" + *wrong_contents_.begin() + "' is wrong", 1});
   }
   return v;
 }
 
 std::string to_string(const Verdict& v) {
-  if (v.is_right) return fmt::format("right in all {} cases ({} blocks)", v.cases, v.totals.blocks);
+  if (v.is_right) return std::string("right in all ") + std::to_string(v.cases) + " cases (" + std::to_string(v.totals.blocks) + " blocks)";
   std::string text =
-      fmt::format("WRONG in {} of {} cases\n  {}", v.wrong_cases, std::max(v.cases, v.wrong_cases), v.first);
-  for (const MotionSuspicion& s : v.suspicions) text += fmt::format("\n  suspicion: {} [{}]", s.text, s.id);
+      std::string("WRONG in ") + std::to_string(v.wrong_cases) + " of " + std::to_string(std::max(v.cases, v.wrong_cases)) + " cases\n  " + v.first;
+  for (const MotionSuspicion& s : v.suspicions) text += "\n  suspicion: " + s.text + " [" + s.id + "]";
   return text;
 }
 

@@ -12,6 +12,7 @@ namespace c63 {
 
 class ThreadArena;
 class TraceSink;
+struct OwnSearch;
 
 /// How the encoder searches for the best vector.
 enum class SearchMethod {
@@ -103,6 +104,7 @@ struct CodingSettings {
   bool scene_cuts = false; ///< also place key frames at scene cuts; the interval then counts from that key frame
   int search_range = 16;  ///< 1..127 samples for luma, half for chroma; see search_range_of()
   SearchMethod method = SearchMethod::full;
+  std::shared_ptr<const OwnSearch> own_search = {};  ///< takes the place of `method` (c63/own_search.h); null: none
   RateSettings rate = {};
 };
 

@@ -1,0 +1,173 @@
+"""c63.race(): right and wrong searches in numpy."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import c63
+
+
+def exact(current, reference, search_range, vectors, sads):
+    """Every candidate, all blocks at the same time: one plane of differences for each vector."""
+    height, width = current.shape
+    rows, columns = height // 8, width // 8
+    sads[:] = 65535
+    y, x = (8 * np.indices((rows, columns))).astype(int)
+    here = np.abs(current.astype(np.int16) - reference).reshape(rows, 8, columns, 8).sum((1, 3))
+    none = np.full((rows, columns), height == 8 or width == 8)
+    vectors[none], sads[none] = 0, here[none]
+    padded = np.pad(reference, search_range).astype(np.int16)
+    for v in range(-search_range, search_range):
+        for u in range(-search_range, search_range):
+            inside = (y + v >= 0) & (x + u >= 0) & (y + v < height - 8) & (x + u < width - 8)
+            if not inside.any():
+                continue
+            moved = padded[search_range + v :, search_range + u :][:height, :width]
+            sad = np.abs(current - moved).reshape(rows, 8, columns, 8).sum((1, 3))
+            better = inside & (sad < sads)
+            vectors[better], sads[better] = (u, v), sad[better]
+
+
+def built_in(current, reference, search_range, vectors, sads):
+    return c63.estimate_motion(np.ascontiguousarray(current), np.ascontiguousarray(reference), search_range)[:2]
+
+
+def test_a_right_search_is_right_and_timed():
+    race = c63.race(built_in, size=(96, 80), rounds=2, seed=7)
+    assert race.is_right, race
+    assert [t.name for t in race.timings] == ["built_in", "c63 full", "c63 full-brute"]
+    assert all(0 < t.us_low <= t.us <= t.us_high for t in race.timings)
+    assert all(t.more_sad_percent == 0 for t in race.timings)
+    assert "right in all" in repr(race) and "(seed 7)" in repr(race)
+    page = race._repr_html_()
+    assert page.count("<tr>") == 4 and page.count("<rect") == 3 and "µs" in page
+
+
+def test_a_search_in_numpy_is_right():
+    race = c63.race(exact, size=(64, 64), rounds=1, search_range=4)
+    assert race.is_right, race
+
+
+def wrong(change):
+    """The built-in search with a mistake. A function of the test, so that its name is told."""
+
+    def search(current, reference, search_range, vectors, sads):
+        found = built_in(current, reference, search_range, vectors, sads)
+        return change(current, reference, search_range, *found)
+
+    return search
+
+
+def negated(current, reference, search_range, vectors, sads):
+    return np.clip(-vectors.astype(int), -128, 127), sads
+
+
+def swapped(current, reference, search_range, vectors, sads):
+    return vectors[..., ::-1], sads
+
+
+def shorter(current, reference, search_range, vectors, sads):
+    return built_in(current, reference, max(1, search_range - 1), None, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "causes"),
+    [(negated, {"negated"}), (swapped, {"components-swapped"}), (shorter, {"reach-left-short", "reach-top-short", "range-short", "range-minus-1"})],
+)
+def test_a_mistake_is_told(change, causes):
+    race = c63.race(wrong(change), seed=3)
+    assert not race.is_right and not race.timings
+    assert "your vector" in race.first
+    assert race.suspicions, race
+    if change is not shorter:
+        assert race.suspicions[0][0] in causes, race
+    assert "WRONG" in repr(race) and "WRONG" in race._repr_html_()
+
+
+def test_results_that_are_not_written_are_told():
+    race = c63.race(lambda current, reference, search_range, vectors, sads: None, name="nothing")
+    assert race.suspicions[0][0] == "not-written" and race.name == "nothing"
+
+
+def test_rows_without_their_gaps_are_told():
+    def ignores_strides(current, reference, search_range, vectors, sads):
+        planes = [np.lib.stride_tricks.as_strided(p, strides=(p.shape[1], 1)) for p in (current, reference)]
+        return built_in(*planes, search_range, vectors, sads)
+
+    race = c63.race(ignores_strides)
+    assert {"width-as-pitch", "pitch-only"} & {each[0] for each in race.suspicions}, race
+
+
+def test_a_search_that_keeps_its_first_result_is_told():
+    kept = {}
+
+    def search(current, reference, search_range, vectors, sads):
+        shape = (*current.shape, search_range)
+        if shape not in kept:
+            kept[shape] = built_in(current, reference, search_range, vectors, sads)
+        return kept[shape]
+
+    race = c63.race(search)
+    assert not race.is_right and race.suspicions, race
+
+
+def test_writes_outside_are_told():
+    def past(current, reference, search_range, vectors, sads):
+        ctypes.c_uint16.from_address(sads.ctypes.data + 2 * sads.size).value = 1
+        return built_in(current, reference, search_range, vectors, sads)
+
+    def into_planes(current, reference, search_range, vectors, sads):
+        found = built_in(current, reference, search_range, vectors, sads)
+        current[0, 0] ^= 1
+        return found
+
+    assert "writes-outside" in {each[0] for each in c63.race(past).suspicions}
+    assert "writes-planes" in {each[0] for each in c63.race(into_planes).suspicions}
+
+
+def test_an_error_of_the_function_is_told():
+    def fails(current, reference, search_range, vectors, sads):
+        raise ValueError("no such range")
+
+    race = c63.race(fails)
+    assert race.first.endswith("it raises ValueError: no such range") and race.suspicions[0][0] == "raises"
+    race = c63.race(lambda *arguments: 3)
+    assert "returns something else than (vectors, sads)" in race.first
+
+
+def test_inexact_searches_are_measured_by_their_sads():
+    def zero(current, reference, search_range, vectors, sads):
+        rows, columns = sads.shape
+        vectors[:] = 0
+        sads[:] = np.abs(current.astype(np.int16) - reference).reshape(rows, 8, columns, 8).sum((1, 3))
+
+    assert not c63.race(zero).is_right
+    race = c63.race(zero, inexact=True, size=(96, 80), rounds=1)
+    assert race.is_right and race.timings[0].more_sad_percent > 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"arrays": "jax"}, {"size": (100, 80)}, {"size": None}, {"search_range": 0}, {"rounds": 0}, {"inexact": 1}, {"seed": "x"}],
+)
+def test_wrong_arguments_are_refused(arguments):
+    with pytest.raises(c63.UsageError):
+        c63.race(built_in, **arguments)
+    with pytest.raises(c63.UsageError):
+        c63.race("built_in")
+
+
+# Searches on a GPU: what a CUDA kernel, torch and Triton do is in tools/checks/race_python.
+@pytest.mark.parametrize("arrays", ["cupy", "torch"])
+def test_the_built_in_search_of_the_gpu_is_right(arrays):
+    module = pytest.importorskip(arrays)
+    if not module.cuda.is_available():
+        pytest.skip("no GPU")
+
+    def search(current, reference, search_range, vectors, sads):
+        planes = [p.clone(memory_format=module.contiguous_format) if arrays == "torch" else module.ascontiguousarray(p) for p in (current, reference)]
+        c63.estimate_motion(*planes, search_range, out=(vectors, sads))
+
+    race = c63.race(search, arrays=arrays)
+    assert race.is_right, race

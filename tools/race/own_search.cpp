@@ -1,0 +1,86 @@
+#include "race/own_search.h"
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "c63/error.h"
+#include "common/digest.h"
+#include "race/compile_search.h"
+#include "race/host_search.h"
+
+namespace c63::race {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::uint8_t> bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
+  std::error_code ignored;
+  if (!file.is_open() || fs::is_directory(path, ignored)) {
+    throw Error(ErrorKind::input, "C63-OPEN", "cannot be read", {.file = path});
+  }
+  return bytes;
+}
+
+OwnSearch named(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+  tools::Sha256 digest;
+  digest.add(bytes);
+  return {.name = fs::path(path).filename().string(), .digest = digest.finish()};
+}
+
+/// A compiled search, and the folder with its copies.
+struct Copies {
+  BuildFolder folder;
+  std::string library;
+  std::atomic<int> count = 0;
+
+  /// Loads a copy: a library that is loaded twice under one name would share its variables.
+  [[nodiscard]] std::shared_ptr<SearchLibrary> load() {
+    const std::string copy = folder.file(std::to_string(count++) + ".so");
+    std::error_code fault;
+    fs::copy_file(library, copy, fault);
+    if (fault) throw Error(ErrorKind::output, "C63-OUTPUT", "cannot be written: " + fault.message(), {.file = copy});
+    auto loaded = std::make_shared<SearchLibrary>(copy);
+    fs::remove(copy, fault);
+    return loaded;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const OwnSearch> own_host_search(const std::string& path) {
+  OwnSearch own = named(path, bytes_of(path));
+  const auto copies = std::make_shared<Copies>();
+  copies->library = compile_search(path, copies->folder.path()).library;
+  try {  // a file without the function is refused before anything is encoded
+    static_cast<void>(SearchLibrary(copies->library));
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.id(), error.message(), {.file = path});
+  }
+  own.open = [copies]() -> OwnSearch::Function {
+    return [library = copies->load()](const c63_motion_job& job) { (*library)(job); };
+  };
+  return std::make_shared<const OwnSearch>(std::move(own));
+}
+
+std::shared_ptr<const OwnSearch> own_gpu_search(const std::string& path) {
+  const std::vector<std::uint8_t> bytes = bytes_of(path);
+  OwnSearch own = named(path, bytes);
+  own.kernel = path;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!path.ends_with(".cu") || text.find("C63_MOTION_HOST") == std::string_view::npos) {
+    return std::make_shared<const OwnSearch>(std::move(own));
+  }
+  const auto folder = std::make_shared<BuildFolder>();
+  own.kernel_host_part = compile_host_part(path, folder->path()).library;
+  return {new OwnSearch(std::move(own)), [folder](const OwnSearch* search) { delete search; }};
+}
+
+}  // namespace c63::race
