@@ -69,6 +69,11 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   return decisions;
 }
 
+std::optional<int> flat_step(const CodingSettings& settings) {
+  if (chosen(settings.rate, settings.preset).tables != TableShape::flat) return std::nullopt;
+  return flat_tables(settings.qp)[0][0];
+}
+
 bool looks_ahead(const CodingSettings& settings) { return preset_decisions(settings).lookahead.any(); }
 
 }  // namespace c63

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <optional>
 #include <string>
-
-#include "decide/presets.h"
 
 namespace c63::tools {
 namespace {
@@ -17,13 +14,12 @@ namespace {
 /// such errors (docs/notes/rate-q.md): course tables discard what flat ones keep. Smaller errors tell nothing.
 bool is_far_from_reference(const EncodeReport& report) {
   const CodingSettings& coding = report.settings.coding;
-  const QuantizationTable luma = preset_decisions(coding).tables[0];
-  const bool is_flat = std::ranges::count(luma, luma[0]) == std::ssize(luma);
-  const bool is_usual = coding.preset != Preset::reference && is_flat && coding.rate.lambda_scale == 1;
-  if (!is_usual || report.target || !report.settings.measurement.psnr) return false;
+  const std::optional<int> step = flat_step(coding);
+  const bool is_usual = coding.preset != Preset::reference && coding.rate.lambda_scale == 1;
+  if (!is_usual || !step || report.target || !report.settings.measurement.psnr) return false;
   constexpr double kMuch = 0.12;  // of a squared step
   const double error = 255.0 * 255.0 / std::pow(10.0, report.totals.quality.psnr_of_plane(0) / 10);
-  return error > kMuch * luma[0] * luma[0];
+  return error > kMuch * *step * *step;
 }
 
 }  // namespace

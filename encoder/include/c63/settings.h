@@ -148,6 +148,9 @@ struct EncoderSettings {
 /// into a byte below that. It is 1 with flat tables.
 [[nodiscard]] double least_qp(const CodingSettings& settings);
 
+/// Returns the step of flat tables, which is that of every luma coefficient; nullopt with the course encoder's tables.
+[[nodiscard]] std::optional<int> flat_step(const CodingSettings& settings);
+
 /// Throws Error (usage or limit) if the settings cannot be used. The message says why, and what is allowed.
 void validate(const EncoderSettings& settings);
 
