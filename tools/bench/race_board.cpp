@@ -132,32 +132,38 @@ std::string page_of(const std::vector<Row>& rows) {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Board of motion searches</title>
 <style>
-:root { color-scheme: light dark; --line: #8884; --bar: #2a78d6; --own: #1a9c5b; --wrong: #c9362e; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; margin-bottom: 2rem; }
+:root { color-scheme: light; --paper: #ffffff; --ink: #1b1f24; --soft: #57606a; --line: #d8dee4; --bar: #0b63c5; --own: #14713d; --wrong: #b42318; }
+:root[data-theme=dark] { color-scheme: dark; --paper: #14171c; --ink: #e6e9ee; --soft: #9aa4b2; --line: #333b46; --bar: #6aa9f4; --own: #63c98d; --wrong: #ff8a80; }
+body { font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; background: var(--paper); color: var(--ink); }
+header { display: flex; justify-content: space-between; align-items: start; gap: 1rem; }
+h1 { font-size: 1.35rem; margin: 0; } h2 { font-size: 1.1rem; margin: 1.4rem 0 .2rem; overflow-wrap: anywhere; }
+button { font: inherit; color: inherit; min-width: 2.4rem; min-height: 2.4rem; }
+.soft, th { color: var(--soft); }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .bar { display: inline-block; height: .7em; background: var(--bar); border-radius: 2px; }
 .right .bar { background: var(--own); }
-.right td:first-child { font-weight: 600; }
+.right td:first-child { font-weight: 600; color: var(--own); }
 .wrong, .stopped, .refused { color: var(--wrong); }
 </style></head><body>
-<h1>Board of motion searches</h1>
-<p>The fastest first. Searches of your own are green and bold; built-in ones stand beside them.</p>
+<header><h1>Board of motion searches</h1><button id="theme" type="button" aria-label="Switch between light and dark">◐</button></header>
+<p class="soft">The fastest come first. Searches of your own are green and bold, the others are built in.</p>
 )html";
   std::string group;
   double slowest = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
     if (const std::string here = row.device + ", " + row.task; here != group) {
-      if (!group.empty()) html += "</tbody></table>\n";
+      if (!group.empty()) html += "</tbody></table></div>\n";
       group = here;
       slowest = 0;
       for (const Row& other : rows) {
         if (other.device + ", " + other.task == here) slowest = std::max(slowest, other.us);
       }
       html += fmt::format(
-          "<h2>{}</h2>\n<table><thead><tr><th>search</th><th>result</th><th>µs a frame</th><th></th><th>of the "
+          "<h2>{}</h2>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th>search</th><th>result</th><th>µs a frame</th><th></th><th>of the "
           "ceiling</th><th>more SAD</th>"
           "</tr></thead><tbody>\n",
           escaped(here));
@@ -176,8 +182,14 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: 
                           escaped(row.kernel), escaped(row.file), escaped(row.verdict), escaped(row.first));
     }
   }
-  if (!group.empty()) html += "</tbody></table>\n";
-  return html + "</body></html>\n";
+  if (!group.empty()) html += "</tbody></table></div>\n";
+  return html + R"html(<script>
+"use strict";
+const root = document.documentElement;
+root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+document.getElementById("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; });
+</script></body></html>
+)html";
 }
 
 void run(const BoardOptions& options) {
