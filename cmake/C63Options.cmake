@@ -102,7 +102,9 @@ endif()
 # The options for programs and tests. They need not be fast, and optimizing them takes much of the compile time.
 add_library(c63_cold_options INTERFACE)
 target_link_libraries(c63_cold_options INTERFACE c63_build_options)
-target_compile_options(c63_cold_options INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+# Targets with the property C63_UNOPTIMIZED are not optimized at all: their own code computes little.
+target_compile_options(c63_cold_options INTERFACE
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:$<IF:$<BOOL:$<TARGET_PROPERTY:C63_UNOPTIMIZED>>,-O0,-O1>>)
 if(C63_SANITIZE)
   # For sanitized code, clang's optimizer takes three times as long as the rest of the compilation, and finds no more
   # warnings. Targets with the property C63_LONG_LOOPS stay optimized, because they would lose more time when they run.
