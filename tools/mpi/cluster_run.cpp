@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/options.h"
 #include "common/exit_code.h"
 #include "common/report.h"
 #include "common/sidecar.h"
@@ -181,14 +182,26 @@ class Passes {
   [[nodiscard]] std::optional<Error> side_fault() const { return passes_ ? passes_->side_fault() : std::nullopt; }
 
  private:
+  /// Calls visit(value) for every option that changes the bytes of a stream.
+  static void for_each_changing(EncoderSettings& settings, const auto& visit) {
+    for_each_option(settings, [&](const OptionInfo& option, auto& value) {
+      static_assert(std::is_trivially_copyable_v<std::decay_t<decltype(value)>>);
+      if (option.changes_bytes()) visit(value);
+    });
+  }
+
   void set_next() {
     EncodeOptions& o = job_.options.encode;
-    CodingSettings& coding = o.encoder.coding;
-    if (passes_) coding = passes_->next();
-    // Sent as raw bytes: prepare_job() has checked that all ranks run the same build.
-    static_assert(std::is_trivially_copyable_v<CodingSettings>);
-    const std::string bytes = ranks_.broadcast({reinterpret_cast<const char*>(&coding), sizeof coding});
-    std::memcpy(&coding, bytes.data(), sizeof coding);
+    if (passes_) o.encoder.coding = passes_->next();
+    // Sent as raw bytes: prepare_job() has checked that all ranks run the same build. Each rank has its own search already.
+    std::string bytes;
+    for_each_changing(o.encoder, [&](auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); });
+    bytes = ranks_.broadcast(bytes);
+    const char* next = bytes.data();
+    for_each_changing(o.encoder, [&](auto& value) {
+      std::memcpy(&value, next, sizeof value);
+      next += sizeof value;
+    });
     job_.video.settings = settings_of_record(o);
   }
 
