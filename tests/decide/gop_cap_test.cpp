@@ -175,7 +175,9 @@ TEST(CappedSearch, ImpossibleCapsAreRefused) {
 }
 
 TEST(CappedSearch, PlansAreThoseOfTheGopsOwnQuality) {
-  CappedPass pass{{.width = 16, .height = 16, .preset = Preset::best, .qp = 30}, {{10, {12, 1.5}}}};
+  CappedPass pass;
+  pass.settings = {.width = 16, .height = 16, .preset = Preset::best, .qp = 30};
+  pass.gops[10] = {12, 1.5};
   const PlannerFactory factory = planner_of(pass);
   pass.gops.clear();  // the planners keep their own copy
   for (const auto& [key, qp, scale] : {std::tuple{0, 30.0, 1.0}, {10, 12.0, 1.5}, {20, 30.0, 1.0}}) {
