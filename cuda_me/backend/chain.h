@@ -8,7 +8,7 @@
 
 namespace c63::cuda {
 
-/// How a frame uses the buffers of its chain, as its plan requires.
+/// How a frame uses the buffers of its GOP chain, as its plan requires.
 struct FrameRole {
   bool key = false;
   /// Vectors, levels, and which blocks have no vector are decided by rate and distortion.

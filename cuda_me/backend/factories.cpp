@@ -1,4 +1,4 @@
-// Opens GPUs as devices of a run: chooses the GPU and the number of chains.
+// Opens GPUs as the devices of a run. Chooses the GPU of each device, and its number of GOP chains.
 
 #include <algorithm>
 #include <memory>

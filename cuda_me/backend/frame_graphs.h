@@ -10,7 +10,7 @@
 
 namespace c63::cuda {
 
-/// The work on a frame, recorded as CUDA graphs. Only for a backend with one chain. The buffers of a chain's frames
+/// The work on a frame, recorded as CUDA graphs. Only for a backend with one GOP chain. The buffers of a chain's frames
 /// repeat after kChainDepth frames, and there is a graph for each set of buffers, so no graph is ever changed. A frame
 /// uses a graph if it is reconstructed to picture `slot % 2`, and either is a key frame or has a vector for every
 /// block. Other frames are launched kernel by kernel.
@@ -30,7 +30,7 @@ class FrameGraphs {
  private:
   std::array<GraphExec, kChainDepth> key_;                 ///< coding, by slot
   std::vector<std::array<GraphExec, kChainDepth>> inter_;  ///< search and coding, by choice of the search and by slot
-  std::array<GraphExec, kBatchesInFlight> scan_;           ///< by turn
+  std::array<GraphExec, kBatchesInFlight> scan_;           ///< by `turn` (see job_of())
 };
 
 }  // namespace c63::cuda

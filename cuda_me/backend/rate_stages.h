@@ -29,8 +29,9 @@ struct RateItem {
 /// Runs the stages of frames that are decided by rate and distortion, up to the bits of their segments
 /// (kernels/rate_frame.h).
 ///
-/// The chains are divided into two sides. Each side has its own memory for data between stages, so it may use its own
-/// stream. A beam leaves most of the device idle; the other side's stages use it meanwhile.
+/// The GOP chains are divided into two sides. Each side has its own memory for data between stages, so it may use its
+/// own stream. The beam search of one side leaves most of the device idle. Stages of the other side run on that part at
+/// the same time.
 class RateStages {
  public:
   static constexpr int kSides = 2;
@@ -42,7 +43,7 @@ class RateStages {
 
   /// Allocates the memory for frames with these decisions. If more is needed than before, waits for `streams` first.
   void reserve(const RateDecisions& rate, const Streams& streams);
-  /// Launches all work of a batch on the streams of its sides.
+  /// Launches all work of a batch on the streams of its sides. `turn` is the batch's number modulo kBatchesInFlight.
   /// `own` takes the place of the search; null: none.
   void enqueue(std::span<const RateItem> items, int turn, const Streams& streams, OwnFrameSearch* own);
 
@@ -67,7 +68,7 @@ class RateStages {
   int slots_ = 0;                 ///< candidates per block that memory is allocated for
   std::size_t group_frames_ = 0;  ///< frames of a side that memory is allocated for
   DeviceBuffer<std::byte> scratch_;
-  DeviceBuffer<RateFrame> on_device_;  ///< by turn, then by place in the batch
+  DeviceBuffer<RateFrame> on_device_;  ///< by `turn` (see enqueue()), then by place in the batch
   PinnedBuffer<RateFrame> on_host_;
   Cost lambda_ = 0;
   WeightedLambdas weighted_;  ///< for lambda_

@@ -1,7 +1,7 @@
-// A beam of one state, computed for all blocks at once instead of one after another (decide/only_state.h). A unit is
-// the four Y blocks of an MCU, or one block of U or V. A joint is one of the few ways in which the previous unit can
-// end. A thread block takes an MCU row and computes the choices of each unit for each of its joints. Then one thread
-// walks the row from joint to joint. The choices on its path are kept.
+// A beam search that keeps one state, computed for all blocks at once instead of one after another
+// (decide/only_state.h). A unit is the four Y blocks of an MCU, or one block of U or V. A joint is one of the few ways
+// in which the previous unit can end. A thread block takes an MCU row and computes the choices of each unit for each of
+// these joints. Then one thread walks the row from joint to joint. The choices on its path are kept.
 
 #include "cuda_me/kernels/beam.cuh"
 #include "cuda_me/runtime/launch.h"

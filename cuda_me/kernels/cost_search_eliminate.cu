@@ -88,7 +88,7 @@ template <typename Pairs>
   return both >> shift & (0xFFFFU >> shift) * 0x10001U;
 }
 
-/// Compares both candidates of a pair in full and adds them to the list.
+/// Computes the costs of the two candidates of a pair (motion_eliminate.cuh) and adds the allowed ones to the list.
 template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
                                          const uint4 (&current)[kBlockSize / 2], const AllowedCandidates& allowed,
@@ -120,8 +120,8 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
 #pragma unroll
   for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.current.rows[i];
 
-  // Each lane compares its most promising pair. The kCount-th smallest of the lanes' best costs is an upper limit for
-  // the kCount-th smallest of all.
+  // Each lane first computes the costs of its most promising pair of candidates. The kCount-th smallest of the lanes'
+  // best costs is an upper limit for the kCount-th smallest of all.
   const unsigned own_row = Pairs::row(lane, 0);  // bit 0 of `bounds` is this row
   const unsigned first = promising.bit() + own_row;
   add_pair<Pairs, kAll>(list, pass, block.words, current, allowed, lane, row_of_bit<Pairs>(first));

@@ -88,7 +88,8 @@ struct QueueShared {
 
 #if __CUDA_ARCH__ >= 900
 
-/// The number of the tile for a turn. Turns count the thread block's tiles from 0.
+/// Returns a tile's number in the batch. `turn` is the tile's index among the tiles of this thread block: 0 for its
+/// first tile, 1 for the second.
 [[nodiscard]] __device__ __forceinline__ std::uint32_t queue_tile(std::uint32_t turn) {
   return blockIdx.x + turn * gridDim.x;
 }
@@ -102,7 +103,7 @@ struct QueueShared {
   return {which, static_cast<int>(index - row * job.tile_columns), static_cast<int>(row)};
 }
 
-/// Starts the copies of a tile. Called by one thread.
+/// Starts the copies of the thread block's tile with index `turn`, if there is one. Called by one thread.
 __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const QueueBatch& batch, std::uint32_t turn) {
   if (queue_tile(turn) >= batch.tiles) return;
   const TilePlace place = place_queue_tile(batch, queue_tile(turn));
@@ -239,7 +240,8 @@ __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatc
                key >> 16);
 }
 
-/// An item: the turn of its tile, and its number among the tile's items. Items below kMakeItems prepare the tile.
+/// An item: the turn of its tile (see queue_tile()), and the item's number among the tile's items. The items with
+/// numbers below kMakeItems prepare the tile, and the others search it.
 struct QueueItem {
   std::uint32_t turn;
   std::uint32_t item;

@@ -48,7 +48,8 @@ class CudaSourceFrames final : public SourceFrames {
   [[nodiscard]] const SourceMemory::Frame& memory_of(std::size_t place) const { return memory_.frames[frames_[place].slot]; }
   /// A job for the motion of one frame relative to another, without hints.
   [[nodiscard]] static SourceMotionJob motion_job(const SourceMemory::Frame& from, const SourceMemory::Frame& to, SourceBlock* motion);
-  /// A job for the motion of the newest frame relative to the one `back` frames before it, with sums.
+  /// Returns a job that finds the motion of the newest frame relative to the one `back` frames before it. The job also
+  /// adds up the errors of the frame's blocks (MotionSums).
   [[nodiscard]] SourceMotionJob backward_job(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion) const;
   /// Adds a job for the motion of the frame at `place` relative to the one `ahead` places after it, if that frame
   /// exists.

@@ -28,7 +28,7 @@ struct FrameToDecode {
 /// A frame that a device has decoded. `fine` is false if it is invalid; the CPU's decoder then finds the error.
 struct FrameOfDevice {
   bool fine = true;
-  /// The planes in linear layout; empty if the frame is not wanted.
+  /// The samples of each plane that belong to the frame, without gaps or padding; empty if the frame is not wanted.
   std::array<std::span<const std::uint8_t>, kPlanes> planes;
 };
 

@@ -55,7 +55,8 @@ template <typename Simd>
 constexpr int kResidualFactor = 1 << (16 - kRowShift);
 constexpr int kColumnFactor = 1 << (16 - kColumnShift);
 
-/// Returns the place of column `u` after a pass, which interleaves the upper halves of two registers.
+/// Returns the place of column `u` after a pass. The pass has columns 0 to 3 in one register and columns 4 to 7 in
+/// another, as 32-bit numbers. It takes the upper 16 bits of each number, alternately from the two registers.
 constexpr int place_of_column(int u) { return u < 4 ? 2 * u : 2 * (u - 4) + 1; }
 
 /// Returns two weights as one 32-bit number, by which pairs of 16-bit samples are multiplied.

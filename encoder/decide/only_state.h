@@ -12,13 +12,17 @@
 
 namespace c63 {
 
-// A beam of one state (decide/beam.h), computed in parts that can run at the same time.
+// A beam search that keeps one state (decide/beam.h), computed in parts that can run at the same time.
 //
 // A single state needs no cost. Its choice for a block depends only on the previous block's DC level and the left
-// neighbour's vector. A unit is the four blocks of an MCU of Y, or one block of U or V. A block with two candidates has
-// eight lanes, so the previous unit can end in only a few ways that matter; each is a joint. All units compute their
-// choices for every possible joint at the same time. Then one pass over the row picks, from unit to unit, the joint
-// that was really reached.
+// neighbour's vector. These words are used:
+//
+//   lane   a candidate of a block with one of its DC levels; a block with two candidates has eight lanes
+//   unit   the four blocks of an MCU of Y, or one block of U or V
+//   joint  one of the few ways in which a unit can end, as far as the next unit's choices depend on it
+//
+// All units compute their choices at the same time, each for every joint of the previous unit. Then one pass over the
+// row finds, from unit to unit, the joint that was really reached.
 
 /// A cost, and a lane's number in its lowest bits. So the minimum is the cheapest lane, and of equal ones the first.
 using LaneCost = std::uint32_t;
@@ -95,8 +99,8 @@ C63_HD inline LaneCost extend_only_state(OnlyState& state, const NarrowBlock& bl
   return best;
 }
 
-/// A unit of 4 or 1 blocks. The lanes of its blocks are stored in one word, three bits for each, the first block's in
-/// the lowest bits.
+/// A unit of 4 or 1 blocks (see the top of this file). The chosen lanes of its blocks are stored in one word, three
+/// bits for each, the first block's in the lowest bits.
 template <int kBlocks>
 struct RowUnit {
   static_assert(kBlocks == 4 || kBlocks == 1);
@@ -106,8 +110,9 @@ struct RowUnit {
   [[nodiscard]] C63_HD static constexpr int lane(unsigned lanes, int block) {
     return static_cast<int>(lanes >> (3 * block) & 7U);
   }
-  /// Returns the joint after a unit with these lanes: the lane of the last block and, for an MCU of Y, the candidate of
-  /// the upper right block.
+  /// Returns the joint of a unit whose blocks have these lanes. The lowest three bits are the last block's lane. For an
+  /// MCU of Y, the next bit is the candidate of the upper right block, because its vector is the left neighbour of the
+  /// next MCU's first block.
   [[nodiscard]] C63_HD static constexpr unsigned joint(unsigned lanes) {
     return kBlocks == 4 ? lanes >> 9 | (lanes >> 5 & 1U) << 3 : lanes;
   }

@@ -8,7 +8,8 @@
 
 namespace c63 {
 
-/// Returns true if a vector of an own search (c63/own_search.h) is a candidate of its block, or zero. Zero can always be coded.
+/// Returns true if a vector of an own search (c63/own_search.h) is a candidate of its block, or zero. Zero can always
+/// be coded.
 [[nodiscard]] C63_HD constexpr bool own_vector_is_right(int column, int row, int width, int height, int range, MotionVector vector) {
   const SearchWindow window = search_window(column, row, width, height, range);
   if (vector.x == 0 && vector.y == 0) return true;
@@ -18,7 +19,7 @@ namespace c63 {
   return x >= window.left && x < window.right && y >= window.top && y < window.bottom;
 }
 
-/// The error for one that is not; `name` is the search's.
+/// Returns the error for a vector that own_vector_is_right() rejects. `name` is the name of the search that gave it.
 [[nodiscard]] Error own_vector_error(const std::string& name, int plane, int column, int row, int width, int height, int range,
                                      MotionVector vector);
 

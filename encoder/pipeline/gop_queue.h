@@ -11,7 +11,7 @@
 
 namespace c63 {
 
-/// What a chain works on, and how far it is.
+/// What a GOP chain works on, and how far it is.
 struct ChainPosition {
   int device = 0;                       ///< index of the chain's device
   std::optional<std::int64_t> key = {};  ///< first frame of the chain's GOP; empty: it has none

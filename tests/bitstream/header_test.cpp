@@ -222,7 +222,8 @@ TEST(StreamStart, IsKnownByItsFirstHeader) {
   }
   EXPECT_FALSE(starts_like_stream({}));
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xD9}));
-  // A JPEG file starts with JFIF. A JPEG SOF of three components lacks c63's key byte.
+  // JPEG files are not c63 streams. The first one starts with JFIF. The second one starts with a SOF, which lacks the
+  // byte that c63 adds to it: 1 in a key frame, 0 in an inter frame.
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 'J', 'F', 'I', 'F', 0}));
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xC0, 0, 17, 8, 0, 16, 0, 16, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1}));
   EXPECT_FALSE(starts_like_stream(Bytes(kStreamStart, 0xFF)));

@@ -9,7 +9,9 @@
 
 namespace c63::test {
 
-/// The program must define these three functions. This one is called before each allocation; may throw std::bad_alloc.
+// The program must define these three functions.
+
+/// Called before each allocation; may throw std::bad_alloc.
 void before_allocation();
 /// Called after each allocation, with the memory and the number of bytes that were requested.
 void after_allocation(void* memory, std::size_t size);

@@ -189,7 +189,8 @@ bool can_be_read_again(const std::string& path) {
   return path != "-" && fs::is_regular_file(path, fault);
 }
 
-// The folder's name is unique, because machines or containers that share the outer folder may use the same process id.
+// ScratchFolder gives the folder's name a random ending. A process id would not make the name unique: machines or
+// containers that share the outer folder may use the same id.
 Spool::Spool(const std::string& folder, FrameSource& source, const std::stop_token& stop)
     : folder_(folder, "c63-spool"), path_(folder_.file("input.yuv")) {
   try {

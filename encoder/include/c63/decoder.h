@@ -54,7 +54,7 @@ struct FrameInfo {
   std::uint64_t coded_bytes = 0;
 };
 
-/// One decoded frame in linear layout (frame_bytes(width, height) bytes).
+/// One decoded frame: planes Y, U, V without gaps (frame_bytes(width, height) bytes).
 struct DecodedFrame : FrameInfo {
   std::vector<std::uint8_t> picture;
   std::vector<std::uint8_t> prediction;  ///< empty unless kept
@@ -193,7 +193,7 @@ class FrameDecoder {
   std::unique_ptr<State> state_;
 };
 
-/// Decodes a whole stream. Returns its frames one after another, each in linear layout (frame_bytes()). Throws as
+/// Decodes a whole stream. Returns its frames one after another, planes Y, U, V without gaps (frame_bytes()). Throws as
 /// Decoder::decode() does.
 [[nodiscard]] std::vector<std::uint8_t> decode(std::span<const std::uint8_t> stream,
                                                const DecoderSettings& settings = {});

@@ -69,8 +69,8 @@ struct EncodedFrame {
   bool repeat = false;                       ///< nothing is coded: the previous picture is shown again
   std::vector<std::uint8_t> bytes;           ///< the coded frame, SOI to EOI
   FrameStatistics statistics;
-  std::vector<std::uint8_t> reconstruction;  ///< linear layout; empty unless kept
-  std::vector<std::uint8_t> prediction;      ///< linear layout; empty unless kept
+  std::vector<std::uint8_t> reconstruction;  ///< planes Y, U, V without gaps; empty unless kept
+  std::vector<std::uint8_t> prediction;      ///< planes Y, U, V without gaps; empty unless kept
   std::array<MotionField, 3> motion;         ///< empty unless kept; always empty for key frames and repeats
 };
 
@@ -178,7 +178,7 @@ class Encoder {
   std::unique_ptr<State> state_;
 };
 
-/// Encodes frames that lie one after another in linear layout (frame_bytes()); returns the stream. Throws Error (input)
+/// Encodes frames that lie one after another, planes Y, U, V without gaps; returns the stream. Throws Error (input)
 /// if `frames` does not hold a whole number of frames.
 [[nodiscard]] std::vector<std::uint8_t> encode(std::span<const std::uint8_t> frames, const EncoderSettings& settings);
 

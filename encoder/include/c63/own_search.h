@@ -7,12 +7,13 @@ struct c63_motion_job;
 
 namespace c63 {
 
-/// A motion search in the form of c63/motion_kernel.h. It takes the place of the encoder's own search. The bytes of a stream depend
-/// on it.
+/// A motion search in the form of c63/motion_kernel.h. It takes the place of the encoder's own search. The bytes of a
+/// stream depend on it.
 ///
-/// It gives one vector for each block. Everything else stays as the preset has it: a preset that tries several of the search's best
-/// vectors has this one, and vectors of neighbours are tried as always. Each vector is checked. One that is neither a candidate nor zero ends the
-/// encode with Error (usage, C63-SEARCH-VECTOR), which names frame, plane and block.
+/// It gives one vector for each block. Everything else stays as the preset has it. A preset that tries several of the
+/// search's best vectors tries only this vector instead; vectors of neighbours are tried as always. Each vector is
+/// checked. A vector that is neither a candidate nor zero ends the encode with Error (usage, C63-SEARCH-VECTOR), which
+/// names frame, plane and block.
 struct OwnSearch {
   /// Searches one plane. One thread at a time calls it.
   using Function = std::function<void(const c63_motion_job&)>;

@@ -52,7 +52,7 @@ struct VideoFormat {
   return plane == 0 ? luma : luma / 4;
 }
 
-/// The bytes of one frame: planes Y, U, V, without gaps.
+/// Returns the bytes of one frame in linear layout: planes Y, U, V, one after another, without gaps.
 [[nodiscard]] constexpr std::size_t frame_bytes(int width, int height) {
   return plane_bytes(width, height, 0) + 2 * plane_bytes(width, height, 1);
 }

@@ -16,8 +16,9 @@ namespace c63 {
 /// NaN for planes smaller than 8x8, which have no window.
 [[nodiscard]] double ssim(ConstPlaneView a, ConstPlaneView b);
 
-/// Returns the SSIM of each plane of two frames in linear layout. NaN for a plane smaller than 8x8. NaN for chroma if a
-/// side is odd, because the chroma plane is then not a rectangle.
+/// Returns the SSIM of each plane of two frames, whose planes Y, U, V follow each other without gaps. NaN for a plane
+/// smaller than 8x8. NaN for chroma if `width` or `height` is odd: a chroma plane then has ⌊width · height / 4⌋
+/// samples, which do not form a rectangle of half the picture's width.
 [[nodiscard]] std::array<double, 3> ssim_of_frames(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                                                    int width, int height);
 

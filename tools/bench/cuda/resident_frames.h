@@ -19,7 +19,8 @@
 
 namespace c63::bench {
 
-/// Chains that each have a few frames of a video on the device, for timing how a frame is coded.
+/// Frames of a video that are already in the device's memory, kChainDepth for each GOP chain. They serve to measure how
+/// long the device takes to code a frame.
 class ResidentFrames {
  public:
   ResidentFrames(const CodingSettings& coding, const MemoryVideo& video, int lanes, const std::string& kernel)

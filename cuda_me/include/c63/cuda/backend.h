@@ -50,15 +50,20 @@ struct CudaBackendOptions {
 /// not start the GPU's driver. The driver starts when an encode has enough work left to gain from the GPU.
 [[nodiscard]] std::shared_ptr<JoiningDevice> make_joining_device(const CudaBackendOptions& options = {});
 
-/// Returns the device memory of a chain in bytes. Let P be the bytes of a picture (3/2 of the product of W and H, each
-/// rounded up to 16), B the number of blocks (P / 64), S the number of segments (MCUs / 8, rounded up), and F the bytes
-/// of an input frame. A chain takes
-///   8·P (six inputs, two pictures) + 8·B (masks, vectors, SADs, weights) + 3·S·(10176 + 16) + 3/2·F + 192 KiB (codes
-///   of three frames) + 18 KiB (quantizers)
-/// and P more with keep_prediction, 6·P more with a temporal filter. Every array is rounded up to 256 bytes. Graphs
-/// take 4 MiB more. The look-ahead of preset best takes 19·(F + P + 40/3·B) + 6·F + 32·B more. In addition, decisions
-/// by rate take up to 2 GiB for all chains of a device: about 7·P (preset fast) or 27·P (presets good and best) per
-/// frame, for as many frames as fit.
+/// Returns the device memory of a GOP chain in bytes. (A chain encodes one GOP after another; the chains of a device
+/// work at the same time.) Let P be the bytes of a picture (3/2 of the product of W and H, each rounded up to 16), B
+/// the number of blocks (P / 64), S the number of segments (MCUs / 8, rounded up), and F the bytes of an input frame.
+/// The result is the sum of these, with every array rounded up to 256 bytes:
+///   8·P                                    six inputs, two pictures
+///   8·B                                    masks, vectors, SADs, weights
+///   3·S·(10176 + 16) + 3/2·F + 192 KiB     codes of three frames
+///   18 KiB                                 quantizers
+///   P                                      only with keep_prediction
+///   6·P                                    only with a temporal filter
+///   19·(F + P + 40/3·B) + 6·F + 32·B       only with the look-ahead of preset best
+///   4 MiB                                  only with graphs (lanes is 1, and nothing is kept)
+/// Memory that the chains of a device share is not part of the result: decisions by rate take up to 2 GiB, about 7·P
+/// (preset fast) or 27·P (presets good and best) per frame, for as many frames as fit.
 [[nodiscard]] std::size_t device_bytes_per_chain(const EncoderSettings& settings,
                                                  const CudaBackendOptions& options = {});
 
