@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "bench/cuda/race_gpu.h"
 #include "bench/cuda/test_video.h"
 #include "bench/figures.h"
+#include "bench/kernel_counters.h"
 #include "bench/ladder_page.h"
 #include "bench/race_files.h"
 #include "c63/cuda/devices.h"
@@ -352,8 +354,17 @@ class MeBench {
       for (const auto& row : raced.figures.value("results", nlohmann::ordered_json::array()))
         figures_["results"].push_back(row);
       figures_["entrants"].push_back(raced.entrant);
+      if (raced.entrant.value("verdict", "") == "right") add_counters(figures_["entrants"].back(), file);
       write_figures_so_far(options_.json, figures_);
     }
+  }
+
+  /// What the profiler counts, if it can.
+  void add_counters(nlohmann::ordered_json& entrant, const std::string& file) const {
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+    entrant["counters"] = count_by_ncu(tools::shell_quoted(program) + " " + me_arguments(options_) + tools::shell_quoted(file));
+    const auto& counters = entrant["counters"];
+    std::printf("  counters: %s\n", (counters.contains("text") ? counters["text"] : counters["why_not"]).get<std::string>().c_str());
   }
 
   void measure_videos() {

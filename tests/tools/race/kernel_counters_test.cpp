@@ -1,0 +1,30 @@
+// What c63bench makes of the output of NVIDIA's profiler.
+
+#include "bench/kernel_counters.h"
+
+#include <gtest/gtest.h>
+
+namespace c63::bench {
+namespace {
+
+constexpr const char* kCsv =
+    "==PROF== Connected to process 12\n"
+    "\"ID\",\"Process ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+    "\"0\",\"12\",\"c63_motion(c63_motion_batch, int)\",\"sm__throughput.avg.pct_of_peak_sustained_elapsed\",\"%\",\"71.5\"\n"
+    "\"0\",\"12\",\"c63_motion(c63_motion_batch, int)\",\"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active\",\"%\",\"64.2\"\n";
+
+TEST(KernelCounters, AreReadFromCsv) {
+  const auto counters = counters_of(kCsv, 0);
+  EXPECT_EQ(counters.at("sm_percent"), 71.5);
+  EXPECT_EQ(counters.at("alu_percent"), 64.2);
+  EXPECT_EQ(counters.at("text"), "multiprocessors 72 %, ALU 64 % of the peak");
+}
+
+TEST(KernelCounters, SayWhyThereAreNone) {
+  EXPECT_NE(counters_of("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", 1).at("why_not").get<std::string>().find("may not read"),
+            std::string::npos);
+  EXPECT_EQ(counters_of("", 9).at("why_not"), "ncu counts nothing (exit code 9)");
+}
+
+}  // namespace
+}  // namespace c63::bench

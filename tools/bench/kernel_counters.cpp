@@ -1,0 +1,83 @@
+#include "bench/kernel_counters.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "bench/race_files.h"
+#include "common/process.h"
+#include "race/compile_search.h"
+
+namespace c63::bench {
+namespace {
+
+struct Counter {
+  std::string_view metric;  ///< ncu's name
+  std::string_view key;
+  std::string_view text;
+};
+constexpr std::array kCounters = {
+    Counter{"sm__throughput.avg.pct_of_peak_sustained_elapsed", "sm_percent", "multiprocessors"},
+    Counter{"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active", "alu_percent", "ALU"},
+    Counter{"smsp__issue_active.avg.pct_of_peak_sustained_active", "issue_percent", "issue slots"},
+    Counter{"l1tex__throughput.avg.pct_of_peak_sustained_active", "l1_percent", "L1 and shared memory"},
+    Counter{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "memory_percent", "memory"},
+};
+
+constexpr double kMostSeconds = 30;
+
+/// The fields of a line of CSV. All are quoted.
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  bool inside = false;
+  for (const char c : line) {
+    if (c == '"') {
+      inside = !inside;
+      if (inside) fields.emplace_back();
+    } else if (inside) {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+}  // namespace
+
+nlohmann::ordered_json counters_of(const std::string& csv, int exit_code) {
+  if (csv.find("ERR_NVGPUCTRPERM") != std::string::npos) {
+    return {{"why_not", "ncu may not read the GPU's counters (ERR_NVGPUCTRPERM): its driver allows that to administrators only"}};
+  }
+  nlohmann::ordered_json counters = nlohmann::ordered_json::object();
+  std::string text;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<std::string> fields = fields_of(line);
+    for (const Counter& counter : kCounters) {
+      if (fields.size() < 3 || fields[fields.size() - 3] != counter.metric || counters.contains(counter.key)) continue;
+      const double percent = std::strtod(fields.back().c_str(), nullptr);
+      counters[std::string(counter.key)] = percent;
+      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", counter.text, percent);
+    }
+  }
+  if (counters.empty()) return {{"why_not", fmt::format("ncu counts nothing (exit code {})", exit_code)}};
+  counters["text"] = text + " of the peak";
+  return counters;
+}
+
+nlohmann::ordered_json count_by_ncu(const std::string& command) {
+  const race::BuildFolder folder;
+  if (tools::run_process("command -v ncu", {}, {}, folder.path()).exit_code != 0) return {{"why_not", "ncu is not installed"}};
+  std::string metrics;
+  for (const Counter& counter : kCounters) metrics += (metrics.empty() ? "" : ",") + std::string(counter.metric);
+  const std::string csv = folder.file("counters.csv");
+  const tools::ProcessResult result = tools::run_process("exec ncu --csv --kill yes -c 1 --metrics " + metrics + " " + command, {}, csv,
+                                                         folder.path(), {}, {.seconds = kMostSeconds});
+  if (result.timed_out) return {{"why_not", "ncu takes longer than half a minute"}};
+  return counters_of(text_of(csv) + result.error_output, result.exit_code);
+}
+
+}  // namespace c63::bench
