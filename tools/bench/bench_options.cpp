@@ -169,6 +169,7 @@ void add_options(CLI::App& app, MeBenchOptions& options) {
   add_page_cpu(app, options.cpu);
   add_list(app, "--kernel", options.files, "FILE", "Race your own kernels: .cu, .cubin, .ptx or .so in the form of c63/motion_kernel.h");
   add_race(app, options.inexact, options.seed, options.limit_s);
+  app.add_flag("--counters", options.counters, "Let ncu count what limits each --kernel, if it is installed and may; takes seconds");
   app.add_flag("--in-process", options.in_process, "Run --kernel in this process, for profilers and debuggers; the built-in ones are left out");
   app.add_flag("--verify", options.verify, "Compare with the CPU's search, not only with each other");
 }

@@ -126,6 +126,7 @@ struct MeBenchOptions {
   bool verify = false;
   std::vector<std::string> files;  ///< files with users' kernels
   bool inexact = false;
+  bool counters = false;  ///< ask ncu what limits the kernel
   bool in_process = false;
   std::uint32_t seed = 0;  ///< of the random test cases; 0: taken from the clock
   double limit_s = 60;     ///< time limit for each file

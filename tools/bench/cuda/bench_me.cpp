@@ -354,7 +354,7 @@ class MeBench {
       for (const auto& row : raced.figures.value("results", nlohmann::ordered_json::array()))
         figures_["results"].push_back(row);
       figures_["entrants"].push_back(raced.entrant);
-      if (raced.entrant.value("verdict", "") == "right") add_counters(figures_["entrants"].back(), file);
+      if (options_.counters && raced.entrant.value("verdict", "") == "right") add_counters(figures_["entrants"].back(), file);
       write_figures_so_far(options_.json, figures_);
     }
   }
