@@ -283,7 +283,6 @@ class Handins(Graded):
             "extern int odd_runs; odd_runs = (int)(up * 100);\n",
         )
         self.edit("write.c", "#include \"c63.h\"\n", "#include \"c63.h\"\nint odd_runs;\n")
-        self.edit("write.c", "  put_byte(writer, 8); /* bits a sample */", "  put_byte(writer, 8);")
         self.edit(
             "write.c",
             "  put_scan_header(writer);\n",
