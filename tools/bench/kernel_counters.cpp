@@ -74,7 +74,7 @@ nlohmann::ordered_json count_by_ncu(const std::string& command) {
   std::string metrics;
   for (const Counter& counter : kCounters) metrics += (metrics.empty() ? "" : ",") + std::string(counter.metric);
   const std::string csv = folder.file("counters.csv");
-  const tools::ProcessResult result = tools::run_process("exec ncu --csv --kill yes -c 1 --metrics " + metrics + " " + command, {}, csv,
+  const tools::ProcessResult result = tools::run_process("exec ncu --csv --profile-from-start off --kill yes -k c63_motion -c 1 --metrics " + metrics + " " + command, {}, csv,
                                                          folder.path(), {}, {.seconds = kMostSeconds});
   if (result.timed_out) return {{"why_not", "ncu takes longer than half a minute"}};
   return counters_of(text_of(csv) + result.error_output, result.exit_code);

@@ -1,5 +1,7 @@
 // c63bench me: the GPU's motion search kernels, compared with the VABSDIFF4 ceiling of the same run.
 
+#include <cuda_profiler_api.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -303,7 +305,9 @@ class MeBench {
     judge_on_device(judge, *file_, stream_, seed, options_.range, next, lost);
     if (judge.verdict().is_right) {
       tell("timed runs");
+      (void)cudaProfilerStart();  // ncu of --counters counts from here on
       measure_videos();
+      (void)cudaProfilerStop();
       tell("cases again after the timed runs");
       judge_on_device(judge, *file_, stream_, seed + 1, options_.range, next, lost);
       if (!all_equal_ && !options_.inexact) {
