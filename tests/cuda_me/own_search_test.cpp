@@ -1,4 +1,4 @@
-// A search of one's own (c63/own_search.h) on a GPU: the bytes of the CPU with the same search, in every preset.
+// With a user's own search (c63/own_search.h), a GPU gives the same bytes as the CPU, in every preset.
 
 #include <cstdlib>
 #include <filesystem>

@@ -36,7 +36,7 @@ class FilterTable {
   /// Sets the rate of a copy on one device: bytes per second, read plus written. `where` names the device as in
   /// FilterRow. Later rows of that device are compared with this rate.
   void set_copy(const std::string& where, double bytes_per_s, double bytes);
-  /// Names the library that the rows of a variant call, such as "CUB 3.0.1".
+  /// Sets the name of the library that `variant` measures, such as "CUB 3.0.1". Its rows show it.
   void set_peer(const std::string& variant, const std::string& peer) { peers_[variant] = peer; }
   void add(FilterRow row);
   /// Times the serial and the fast variant of a filter on the CPU. `bound`: memory limits the filter, so its rate is

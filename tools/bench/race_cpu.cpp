@@ -154,7 +154,7 @@ std::string next_step(const ordered_json& code, double share) {
   return "more candidates an instruction, and the block's rows in registers: encoder/cpu/search_avx512.cpp";
 }
 
-/// Judges and times one file in this process.
+/// Checks the search of one user's file and times it, in this process.
 void race_here(const CpuBenchOptions& o) {
   const std::string& path = o.searches.front();
   const race::BuildFolder folder;

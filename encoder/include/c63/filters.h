@@ -15,8 +15,8 @@
 // Convolution, histogram, reduction, prefix scan, matrix product, frame shift and whitening, of any length and size.
 // Each function has a serial form, which defines the result, and a fast form (SIMD and threads). c63/cuda/filters.h has
 // the same functions for data on a GPU. Outputs must not overlap inputs, except where a comment allows it. Samples must
-// be finite: results for NaN or infinity are undefined. All functions throw Error (usage) with the shapes in the
-// message.
+// be finite: results for NaN or infinity are undefined. If the shapes of arguments do not fit each other, a function
+// throws Error (usage) with the shapes in its message.
 
 namespace c63 {
 
