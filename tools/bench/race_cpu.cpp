@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/candidates.h"
 #include "bench/cpu_probe.h"
+#include "bench/candidates.h"
 #include "bench/figures.h"
 #include "bench/race_files.h"
 #include "c63/error.h"
@@ -89,17 +91,6 @@ Entrant built_in(const std::string& name, SearchMethod method, SimdLevel level, 
               }
             }
           }};
-}
-
-double candidates_of(const PlaneGeometry& g, int range) {
-  double count = 0;
-  for (int row = 0; row < g.rows; ++row) {
-    for (int column = 0; column < g.columns; ++column) {
-      const SearchWindow w = search_window(column, row, g.width, g.height, range);
-      if (!w.empty()) count += static_cast<double>(w.right - w.left) * (w.bottom - w.top);
-    }
-  }
-  return count;
 }
 
 /// Returns the ceiling of one thread: absolute differences per second.
@@ -207,7 +198,7 @@ void race_here(const CpuBenchOptions& o) {
       }
     }
     const double ceiling = measured_ceiling();
-    const double candidates = candidates_of(planes.geometry(), o.range);
+    const double candidates = count_candidates(planes.geometry().width, planes.geometry().height, o.range);
     const Field& exact = entrants.back().found;
     double sad = 0;
     double exact_sad = 0;

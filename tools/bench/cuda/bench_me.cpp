@@ -17,10 +17,12 @@
 
 #include "bench/bench_command.h"
 #include "bench/benches.h"
+#include "bench/candidates.h"
 #include "bench/cuda/absdiff_probe.h"
 #include "bench/cuda/gpu_state.h"
 #include "bench/cuda/kernel_look.h"
 #include "bench/cuda/race_gpu.h"
+#include "bench/cuda/resident_video.h"
 #include "bench/cuda/test_video.h"
 #include "bench/figures.h"
 #include "bench/kernel_counters.h"
@@ -29,7 +31,6 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "c63/motion.h"
-#include "codec/search_window.h"
 #include "common/exit_code.h"
 #include "common/process.h"
 #include "common/values.h"
@@ -47,74 +48,6 @@ namespace {
 
 using cuda::MotionJob;
 
-/// Returns how many candidates the search of a plane has.
-double count_candidates(int width, int height, int range) {
-  double count = 0;
-  for (int row = 0; row < height / kBlockSize; ++row) {
-    for (int column = 0; column < width / kBlockSize; ++column) {
-      const SearchWindow w = search_window(column, row, width, height, range);
-      if (!w.empty()) count += static_cast<double>(w.right - w.left) * (w.bottom - w.top);
-    }
-  }
-  return count;
-}
-
-/// The frames of a video on the device. Page-locked copies serve kernels that are timed with their uploads.
-class ResidentVideo {
- public:
-  ResidentVideo(const LumaVideo& video, int range, const cuda::Stream& stream)
-      : blocks_(static_cast<std::size_t>(video.width / kBlockSize) * (video.height / kBlockSize)) {
-    const std::size_t samples = static_cast<std::size_t>(video.width) * video.height;
-    for (const auto& frame : video.frames) {
-      pinned_.emplace_back(samples);
-      std::copy(frame.begin(), frame.end(), pinned_.back().data());
-      device_.emplace_back(samples);
-      cuda::copy_async(device_.back().data(), pinned_.back().data(), samples, stream);
-    }
-    stream.synchronize();
-    for (std::size_t i = 1; i < device_.size(); ++i) {
-      vectors_.emplace_back(blocks_);
-      sads_.emplace_back(blocks_);
-      jobs_.push_back({device_[i].data(), device_[i - 1].data(), video.width, video.width, video.width, video.height,
-                       range, vectors_.back().data(), sads_.back().data()});
-    }
-  }
-
-  [[nodiscard]] const std::vector<MotionJob>& jobs() const { return jobs_; }
-
-  /// Uploads both frames of pair i, like a program that keeps no frames on the device.
-  void upload_pair(std::size_t i, cudaStream_t stream) {
-    for (std::size_t k = i; k < i + 2; ++k) {
-      cuda::copy_async(device_[k].data(), pinned_[k].data(), pinned_[k].size(), stream);
-    }
-  }
-
-  void poison(cudaStream_t stream) const {
-    for (const auto& v : vectors_) cuda::fill_async(v.data(), 0xCD, v.bytes(), stream);
-    for (const auto& s : sads_) cuda::fill_async(s.data(), 0xCD, s.bytes(), stream);
-  }
-
-  [[nodiscard]] std::vector<MotionField> results(const cuda::Stream& stream) const {
-    std::vector<MotionField> fields(jobs_.size());
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      fields[i] = {jobs_[i].width / kBlockSize, jobs_[i].height / kBlockSize, std::vector<MotionVector>(blocks_),
-                   std::vector<std::uint16_t>(blocks_)};
-      cuda::copy_async(fields[i].vectors.data(), vectors_[i].data(), blocks_, stream);
-      cuda::copy_async(fields[i].sads.data(), sads_[i].data(), blocks_, stream);
-    }
-    stream.synchronize();
-    return fields;
-  }
-
- private:
-  std::size_t blocks_;
-  std::vector<cuda::PinnedBuffer<std::uint8_t>> pinned_;
-  std::vector<cuda::DeviceBuffer<std::uint8_t>> device_;
-  std::vector<cuda::DeviceBuffer<MotionVector>> vectors_;
-  std::vector<cuda::DeviceBuffer<std::uint16_t>> sads_;
-  std::vector<MotionJob> jobs_;
-};
-
 bool equal(const std::vector<MotionField>& a, const std::vector<MotionField>& b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i].vectors != b[i].vectors || a[i].sads != b[i].sads) return false;
@@ -122,45 +55,26 @@ bool equal(const std::vector<MotionField>& a, const std::vector<MotionField>& b)
   return a.size() == b.size();
 }
 
-/// Returns the result that the rules define: by a scalar search that uses only codec/search_window.h.
-MotionField search_by_rule(const LumaVideo& video, std::size_t frame, int range) {
-  const std::uint8_t* current = video.frames[frame].data();
-  const std::uint8_t* reference = video.frames[frame - 1].data();
-  MotionField field{video.width / kBlockSize, video.height / kBlockSize, {}, {}};
-  const auto sad_of = [&](int x, int y, int rx, int ry) {
-    std::uint32_t sad = 0;
-    for (int i = 0; i < kBlockSize; ++i) {
-      const std::uint8_t* a = current + static_cast<std::ptrdiff_t>(y + i) * video.width + x;
-      const std::uint8_t* b = reference + static_cast<std::ptrdiff_t>(ry + i) * video.width + rx;
-      for (int j = 0; j < kBlockSize; ++j) sad += static_cast<std::uint32_t>(std::abs(a[j] - b[j]));
-    }
-    return sad;
-  };
-  for (int row = 0; row < field.rows; ++row) {
-    for (int column = 0; column < field.columns; ++column) {
-      const int x = column * kBlockSize;
-      const int y = row * kBlockSize;
-      const SearchWindow window = search_window(column, row, video.width, video.height, range);
-      MotionVector vector{};
-      std::uint32_t best = window.empty() ? sad_of(x, y, x, y) : 1U << 30;
-      for (int ry = window.top; ry < window.bottom; ++ry) {
-        for (int rx = window.left; rx < window.right; ++rx) {
-          const std::uint32_t sad = sad_of(x, y, rx, ry);
-          if (sad >= best) continue;
-          best = sad;
-          vector = {static_cast<std::int8_t>(rx - x), static_cast<std::int8_t>(ry - y)};
-        }
-      }
-      field.vectors.push_back(vector);
-      field.sads.push_back(static_cast<std::uint16_t>(best));
-    }
+/// Returns by how many percent the sum of SADs in `found` exceeds that in `least`.
+double more_sad(const std::vector<MotionField>& found, const std::vector<MotionField>& least) {
+  double sum = 0;
+  double exact = 0;
+  for (std::size_t i = 0; i < found.size() && i < least.size(); ++i) {
+    for (const std::uint16_t sad : found[i].sads) sum += sad;
+    for (const std::uint16_t sad : least[i].sads) exact += sad;
   }
-  return field;
+  return exact > 0 ? 100 * (sum / exact - 1) : 0;
 }
 
+/// Returns the results of the CPU's brute-force search.
 std::vector<MotionField> search_on_cpu(const LumaVideo& video, int range) {
+  const auto plane = [&](std::size_t i) {
+    return ConstPlaneView{video.frames[i].data(), video.width, video.height, video.width};
+  };
   std::vector<MotionField> fields;
-  for (std::size_t i = 1; i < video.frames.size(); ++i) fields.push_back(search_by_rule(video, i, range));
+  for (std::size_t i = 1; i < video.frames.size(); ++i) {
+    fields.push_back(estimate_motion(plane(i), plane(i - 1), range, SearchMethod::full_brute));
+  }
   return fields;
 }
 
@@ -193,17 +107,6 @@ double copy_rate(const cuda::Stream& stream) {
   const Sample us =
       time_calls(4, 1, 10, stream, [&](std::size_t) { cuda::copy_async(to.data(), from.data(), kBytes, stream); });
   return 2e6 * static_cast<double>(kBytes) / us.median;
-}
-
-/// Returns by how many percent the sum of SADs in `found` exceeds that in `least`.
-double more_sad(const std::vector<MotionField>& found, const std::vector<MotionField>& least) {
-  double sum = 0;
-  double exact = 0;
-  for (std::size_t i = 0; i < found.size() && i < least.size(); ++i) {
-    for (const std::uint16_t sad : found[i].sads) sum += sad;
-    for (const std::uint16_t sad : least[i].sads) exact += sad;
-  }
-  return exact > 0 ? 100 * (sum / exact - 1) : 0;
 }
 
 /// Returns the options with the defaults of a race: the measurements by which course solutions are judged. Throws Error
