@@ -31,7 +31,7 @@ class OwnFrameSearch {
   const CodingContext& context_;
   std::unique_ptr<FileSearch> search_;
   std::vector<MotionJob> jobs_;
-  Event searched_;  ///< the search has memory of its own, so calls in two streams must not overlap
+  Event searched_;  ///< the search has its own memory, so calls in two streams must not overlap
 };
 
 }  // namespace c63::cuda

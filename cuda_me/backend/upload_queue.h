@@ -66,7 +66,7 @@ class UploadQueue {
   /// the mutex.
   void reclaim_staging();
 
-  /// High priority: copies within the device are short, and must not wait behind kernels that wait for room.
+  /// High priority: copies within the device are short, and must not be queued after kernels that wait for room.
   Stream stream_{Stream::Priority::high};
   // Copies of the pending upload.
   CopyBatch copies_;

@@ -1,5 +1,5 @@
 // Entropy decoding of many scans at once. A scan is one long chain of codes: each code begins where the previous one
-// ends. So a scan needs a single thread, which mostly waits for the result of its own last instruction. Each scan
+// ends. So a scan needs a single thread, which mostly waits for the result of its previous instruction. Each scan
 // therefore gets its own warp, and hundreds of warps hide each other's waits.
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
 // Chooses each block's vector: its own best one, or its left neighbour's (defined in cpu/cost_search.cpp). A block
-// takes the neighbour's vector if that vector's SAD is smaller than the cost of its own best candidate, bits included.
+// takes the neighbour's vector if that vector's SAD is smaller than the cost of its best candidate, bits included.
 //
 // If blocks chose one after another, each would have to wait for the SAD of the previous one. But every vector that
 // blocks take from the left began as some block's own vector. So a walk follows a block's own vector to the right,

@@ -55,7 +55,7 @@ struct FrameReport {
   unsigned long long wrong_vector = 0;  ///< as in FrameState
 };
 
-/// The coded bits of a frame before byte stuffing. Each segment starts at a word of its own.
+/// The coded bits of a frame before byte stuffing. Each segment starts at a new word.
 struct ScanParts {
   /// kMaxSegmentWords per segment, most significant bit first.
   std::uint32_t* words = nullptr;

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kThreads)
   const int columns = layout.columns[0];
   const int blocks = layout.first_block[1];
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  // The array of the frame that is `behind` frames after the frame to weight.
+  // The array of the frame that comes `behind` frames after the frame to weight.
   const auto of_frame = [&](int behind) {
     return job.importances + static_cast<std::size_t>(behind % kPropagationArrays) * static_cast<std::size_t>(blocks);
   };
