@@ -4,9 +4,12 @@
 #include "cuda_me/backend/frame_stages.h"
 #include "cuda_me/kernels/own_vectors.h"
 #include "cuda_me/runtime/memory.h"
+#include "decide/own_vector.h"
 
 namespace c63::cuda {
 namespace {
+
+static_assert(kNotWritten.x == static_cast<std::int8_t>(kNotWrittenByte) && kNotWritten.y == kNotWritten.x);
 
 std::unique_ptr<FileSearch> load(const OwnSearch& own) {
   if (own.kernel.empty()) {

@@ -13,7 +13,7 @@
 
 namespace c63::cuda {
 
-/// The byte that vectors are filled with before the search. (-128, -128) is never a vector.
+/// The byte that vectors are filled with before the search. It makes kNotWritten (decide/own_vector.h).
 inline constexpr int kNotWrittenByte = 0x80;
 
 /// A wrong vector in FrameState and FrameReport: of several, the one of the first block has the largest number. 0: none is wrong.

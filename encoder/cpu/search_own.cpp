@@ -19,8 +19,6 @@ namespace {
 
 static_assert(sizeof(c63_motion_vector) == sizeof(MotionVector));
 
-constexpr MotionVector kNotWritten{-128, -128};  ///< never a vector
-
 class OwnSearcher final : public BlockSearcher {
  public:
   OwnSearcher(const OwnSearch& own, OwnSearch::Function search, const Kernels& kernels, const PlaneGeometry& geometry,

@@ -13,7 +13,7 @@ Error own_vector_error(const std::string& name, int plane, int column, int row, 
   const int x = column * kBlockSize;
   const int y = row * kBlockSize;
   std::string why = "your vector " + text_of(vector.x, vector.y) + " is not a candidate; ";
-  if (vector == MotionVector{-128, -128}) why = "your search wrote no vector; ";
+  if (vector == kNotWritten) why = "your search wrote no vector; ";
   why += window.empty() ? "the block has none, so its vector is (0, 0)"
                         : "candidates are " + text_of(window.left - x, window.top - y) + " to " +
                               text_of(window.right - 1 - x, window.bottom - 1 - y);

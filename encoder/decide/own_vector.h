@@ -8,6 +8,9 @@
 
 namespace c63 {
 
+/// What vectors are set to before an own search runs: all bytes 0x80. It is never a vector.
+inline constexpr MotionVector kNotWritten{-128, -128};
+
 /// Returns true if a vector of an own search (c63/own_search.h) is a candidate of its block, or zero. Zero can always
 /// be coded.
 [[nodiscard]] C63_HD constexpr bool own_vector_is_right(int column, int row, int width, int height, int range, MotionVector vector) {

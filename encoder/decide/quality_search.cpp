@@ -6,7 +6,6 @@
 
 #include "c63/error.h"
 #include "codec/quantization.h"
-#include "decide/flat_tables.h"
 #include "decide/presets.h"
 #include "decide/target_place.h"
 
@@ -91,8 +90,9 @@ CodingSettings QualitySearch::next() const {
 }
 
 int QualitySearch::step_of(double qp) const {
-  if (!has_lambda_ || preset_decisions(settings_).tables[0] != flat_tables(settings_.qp)[0]) return 0;
-  return flat_tables(qp)[0][0];
+  CodingSettings settings = settings_;
+  settings.qp = qp;
+  return has_lambda_ ? flat_step(settings).value_or(0) : 0;
 }
 
 QualitySearch::Point QualitySearch::point_of(const TargetPass& pass) const {
