@@ -38,8 +38,8 @@ C63_HD inline AcChoice choose_ac_masks(const std::int16_t* coefficients, const A
     AcChoice choice;
     int k;
   };
-  // Higher than the cost of any path. Sums with it do not overflow: levels gain less than 2^30, and bits cost less than
-  // 2^29.
+  // Higher than the cost of any path. A sum of it and of a path's costs does not overflow: levels gain less than 2^30,
+  // and bits cost less than 2^29.
   constexpr Cost kNoWay = 1 << 30;
   // `last`, `second` and `third` are the paths to the last kLookBack kept coefficients; `older` is the cheapest of all
   // earlier ones.

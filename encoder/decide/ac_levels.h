@@ -10,7 +10,7 @@
 
 namespace c63 {
 
-/// What level decisions need to know of a block's AC coefficients.
+/// What is needed to choose the levels of a block's AC coefficients.
 struct AcSummary {
   std::uint64_t kept = 0;  ///< coefficients above their threshold; all others become zero
   Cost energy = 0;         ///< squared error if all AC coefficients become zero
@@ -41,13 +41,13 @@ struct AcSummary {
 inline constexpr int kLookBack = 3;
 
 /// Chooses the AC levels of a block by D + λR: rate-distortion optimized quantization, as a search for the cheapest
-/// path. A path codes some of the kept coefficients, each with its nearest level or the one below, and the rest as
-/// zero.
+/// path. A path codes some of the kept coefficients, each with its nearest level or the one below. It codes all others
+/// as zero.
 ///
-/// The cheapest path to a kept coefficient continues the path to one of the kLookBack kept coefficients before it, or
-/// the cheapest path to an older one; the block's start counts as a coefficient. Ties are decided as follows. Among the
-/// older paths, the path to the later coefficient is continued. Among all others, the path from the earlier coefficient
-/// wins. If both levels cost the same, the nearest level wins.
+/// The cheapest path to a kept coefficient continues a path to an earlier one: to one of the last kLookBack kept
+/// coefficients, or the cheapest path to an older one. The block's start counts as a coefficient. Equal costs are
+/// decided as follows. Among the older paths, the path to the later coefficient is continued. Among all others, the
+/// path from the earlier coefficient wins. If both levels cost the same, the nearest level wins.
 ///
 /// `coefficients` are in zig-zag order; the first, DC, is ignored. If `levels` is not null, it receives 64 levels, of
 /// which the first is 0. Returns the squared error of the AC coefficients plus λ times their bits, including the end of

@@ -32,15 +32,17 @@ namespace c63 {
 /// added to the variance, so that noise in flat areas has little effect. `variance` is the sum of variance_share() of
 /// the four blocks.
 [[nodiscard]] C63_HD constexpr int activity_of(std::uint32_t variance) {
-  // Half of the constant that structural similarity adds to variances, (0.03·255)², times 4096.
+  // Structural similarity adds the constant (0.03·255)² to variances. The floor is half of it, times 4096, because
+  // `variance` is 4096 times the mean variance.
   constexpr std::uint32_t kFloor = 29 * 4096;
   return log2_in_sixteenths(variance + kFloor);
 }
 
-/// Returns the weight of an MCU with this activity in a frame whose mean activity is `mean`. The MCU's λ is
-/// proportional to its variance to the power of `power` sixteenths.
+/// Returns the weight of an MCU with this activity in a frame whose mean activity is `mean`. λ of the MCU is
+/// proportional to its variance to the power of `power`/16.
 [[nodiscard]] C63_HD constexpr Weight activity_weight(int activity, int mean, int power) {
-  // The product is in 1/256 octaves, a weight in 1/4 octaves. The shift also rounds negative products down.
+  // The product below is in 1/256 of an octave, a weight in 1/4 of an octave. So it is shifted by six bits. The shift
+  // also rounds negative products down.
   constexpr int kShift = 6;
   return weight_above(((activity - mean) * power + (1 << (kShift - 1))) >> kShift);
 }
@@ -48,9 +50,8 @@ namespace c63 {
 /// Returns activity_of() for an MCU of a luma plane.
 [[nodiscard]] int activity(ConstPlaneView luma, int mcu_column, int mcu_row);
 
-/// Returns the weights of all MCUs by activity, for structural similarity: errors are less visible in detailed areas.
-/// An MCU's λ is proportional to its variance to the power of `power` sixteenths. The geometric mean of all λ is the
-/// frame's λ.
+/// Returns the weights of all MCUs by activity, for structural similarity: errors are less visible in detailed areas. λ
+/// of an MCU is proportional to its variance to the power of `power`/16. The geometric mean of all λ is the frame's λ.
 [[nodiscard]] FrameWeights activity_weights(ConstPlaneView luma, int power);
 
 /// Throws Error (internal, C63-PLAN-WEIGHTS) unless a plan's weights are one valid weight for each of `mcus` MCUs.

@@ -32,11 +32,12 @@ inline constexpr int kMaxBeamWidth = 8;
 inline constexpr int kBeamCandidates = 8;                       ///< candidates per block, at most
 inline constexpr int kBeamLanes = kBeamCandidates * kDcLevels;  ///< A lane is a candidate with one of its DC levels.
 
-/// Marks a DC level that a candidate does not have.
+/// The cost of a DC level that a candidate does not have.
 inline constexpr Cost kInvalidCost = INT32_MAX;
-/// In a beam, a cost is the difference from the cheapest state's cost, limited to kMaxBeamCost. A state that costs so
-/// much more (128 bits at the largest λ) never wins in the end. The sum of two such costs and a block's bits is below
-/// kUnreachable. The bits above kUnreachable are free, so that a cost can be moved up to make room for a lane's number.
+/// The cost of a state in a beam is its difference from the cheapest state's cost. It is limited to kMaxBeamCost, which
+/// is the price of 128 bits at the largest λ. A state that costs so much more never wins in the end. The sum of two
+/// such costs and a block's bits is below kUnreachable. So a cost has free high bits: it can be shifted left, and a
+/// lane's number put into its lowest bits.
 inline constexpr Cost kMaxBeamCost = 1 << 25;
 inline constexpr Cost kUnreachable = 1 << 27;
 
@@ -78,9 +79,10 @@ using BeamChoices = std::array<BeamChoice, kMaxBeamWidth>;
   return candidate.vector != kNoVector && candidate.vector == left ? kVectorFlagBits : candidate.vector_bits;
 }
 
-/// Extends the first `width` states of a beam by one block, which lies in block row `row` (0 or 1) of its MCU row. Each
-/// lane continues the state with which it is cheapest. The `width` cheapest lanes become the new states, and of equal
-/// ones the first. `count` is 1..kBeamCandidates; at least one candidate must have a valid cost.
+/// Extends the first `width` states of a beam by one block, which lies in block row `row` (0 or 1) of its MCU row. A
+/// lane is a candidate with one of its DC levels. Each lane continues the state with which its cost is lowest. The
+/// `width` cheapest lanes become the new states; of lanes with equal costs, the first is taken. `count` is
+/// 1..kBeamCandidates; at least one candidate must have a valid cost.
 C63_HD inline BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane,
                                       Cost lambda) {
   Cost least = kInvalidCost;

@@ -23,9 +23,9 @@ struct TransformedBlock {
 };
 
 /// Returns the cost of a block with each of its DC levels, without the bits of flags, vector and DC level. The block
-/// has either the AC levels that cost `ac`, or no AC levels if that costs no more; then bit i of `without_ac` is set
-/// for DC level i. Without AC levels, the error is that of the decoder's samples; with them, it is that of the
-/// coefficients.
+/// either has the AC levels that cost `ac`, or has no AC levels. It has none if that is not more expensive. Bit i of
+/// `without_ac` is set if the block has no AC levels with DC level i. The error of a block without AC levels is
+/// computed from samples, as a decoder restores them. Otherwise it is computed from coefficients.
 [[nodiscard]] C63_HD inline std::array<Cost, kDcLevels> block_costs(const TransformedBlock& block, const DcLevels& dc,
                                                                     Cost ac, const Quantizer& quantizer,
                                                                     const AcBits& bits, Cost lambda,

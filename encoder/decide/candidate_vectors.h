@@ -46,10 +46,10 @@ class CandidateVectors {
   std::size_t count_ = 0;
 };
 
-/// Returns the vectors to try for a block, in this order: the best one found for it, those chosen for its left, right,
-/// upper and lower neighbours, the zero vector, and the others found for it. `chosen` has the search's choice for each
-/// block of the plane. `found` has the block's own `found_count` vectors, best first. `List` is CandidateVectors or an
-/// equivalent.
+/// Returns the vectors to try for a block, in this order: the best one found for it; those chosen for its left, right,
+/// upper and lower neighbours; the zero vector; the others found for it. `chosen` has the vector that the search chose
+/// for each block of the plane. `found` has `found_count` vectors that the search found for this block, best first.
+/// `List` is CandidateVectors or a type with the same functions.
 template <typename List = CandidateVectors>
 [[nodiscard]] C63_HD constexpr List candidate_vectors(const PlaneGeometry& geometry, int column, int row,
                                                       const MotionVector* chosen, const MotionVector* found, int found_count) {

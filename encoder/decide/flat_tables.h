@@ -23,8 +23,9 @@ namespace c63 {
   return tables;
 }
 
-/// Returns flat tables for a qp. The step of the qp is rounded to a multiple of four: a decoder rounds level·step/4,
-/// which would make other steps uneven. Qualities between two steps differ only in λ.
+/// Returns flat tables for a qp. The step is a multiple of four, because a decoder restores a coefficient as
+/// level·step/4, rounded. With other steps, the distances between coefficients would be uneven. Qualities with the same
+/// step differ only in λ.
 [[nodiscard]] inline QuantizationTables flat_tables(double qp) {
   return flat_tables_of_step(std::clamp((equal_step_in_sixteenths(qp) + 32) / 64 * 4, 4, 252));
 }
@@ -34,7 +35,7 @@ namespace c63 {
   return flat_tables_of_step(std::max(4, (flat[0][0] + 2) / 5 * 4));
 }
 
-/// Returns λ = 0.2·step², times `scale`. With scale 1, a video has the highest quality for its size.
+/// Returns λ = 0.2·step², times `scale`. With scale 1, a video has the best quality for its size.
 [[nodiscard]] inline Cost lambda_of_qp(double qp, double scale) {
   const double step = equal_step_in_sixteenths(qp) / 16.0;
   const double lambda = scale * 0.2 * step * step * (1 << kCostFractionBits);

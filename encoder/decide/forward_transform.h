@@ -29,7 +29,7 @@ inline constexpr int kRowShift = 12;
 inline constexpr int kColumnShift = 15;
 
 /// Returns the residual of a sample in units of half a sample. A decoder truncates residuals toward zero. Without
-/// prediction, residuals are never negative. Then half a sample is added, so that the decoder's truncation works like
+/// prediction, residuals are never negative. So half a sample is added to them, and the decoder's truncation works like
 /// rounding.
 [[nodiscard]] C63_HD constexpr std::int16_t half_samples(int current, int prediction, bool predicted) {
   return static_cast<std::int16_t>(2 * (current - prediction) + (predicted ? 0 : 1));

@@ -10,17 +10,18 @@
 
 namespace c63 {
 
-/// All decisions that are made for one frame before it is encoded. A planner makes the plan and a backend carries it
-/// out. Nothing else decides, so equal plans and samples give equal bytes on every backend.
+/// All decisions that are made for one frame before it is encoded. A planner makes the plan, and a backend carries it
+/// out. So equal plans and samples give equal bytes on every backend.
 struct FramePlan {
   std::int64_t index = 0;  ///< in display order
   bool key = false;        ///< coded without prediction; starts a GOP
-  /// Nothing is coded: the previous picture is shown again. Such a frame is no key frame, and `rate` lets it become a repeat.
+  /// Nothing is coded: the previous picture is shown again. The frame must not be a key frame. `rate` must have a λ
+  /// above 0 and allow repeats.
   bool repeat = false;
   QuantizationTables tables{};  ///< of Y, U and V; no zeros
   FrameHeaders headers = {};
   RateDecisions rate = {};
-  /// The weight of each MCU's error, if the frame is decided by rate; null: all weights are equal.
+  /// The weights of the MCUs' errors. They are used only if `rate` decides by D + λR. Null: all weights are equal.
   std::shared_ptr<const FrameWeights> weights = {};
 
   /// Returns true if the previous frame's picture becomes the reference. False: this frame is predicted from the same

@@ -10,8 +10,8 @@
 #include "decide/cost.h"
 #include "decide/weight.h"
 
-// Weights of squared error for the MCUs of a frame. In each MCU, D + λR is computed with the MCU's own λ. The less its
-// error counts, the larger is its λ.
+// How much the squared errors of MCUs count. An MCU whose errors count less has a larger λ, with which its D + λR is
+// computed.
 
 namespace c63 {
 
@@ -48,7 +48,7 @@ inline constexpr int kWeightRatioBits = 16;
   return static_cast<Weight>(weight < 0 ? 0 : weight >= kWeights ? kWeights - 1 : weight);
 }
 
-/// Returns the weight for the product of both weights' factors of λ.
+/// Returns one weight in place of two: the factors by which they multiply λ are multiplied.
 [[nodiscard]] C63_HD constexpr Weight combined_weight(Weight a, Weight b) { return weight_above(a + b - 2 * kPlainWeight); }
 
 /// Converts the costs in a beam from MCUs of weight `from` to MCUs of weight `to`.

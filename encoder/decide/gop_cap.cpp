@@ -14,8 +14,8 @@
 namespace c63 {
 namespace {
 
-// If its content allows it, a GOP with its own quality takes at least kLeastShare of its cap, and at most the whole
-// cap. The search aims at kAim of the cap.
+// A GOP that would exceed its cap gets its own quality, with a size near the cap. The size is never above the cap. It
+// is at least kLeastShare of the cap, if the content allows it. The search aims at kAim of the cap.
 constexpr double kLeastShare = 0.95;
 constexpr double kAim = 0.975;
 
@@ -88,8 +88,8 @@ bool CappedSearch::met() const { return over_ == 0 && is_size_met(rate_error(pas
 
 double CappedSearch::place_of(const TargetPass& pass) const { return target_place(settings_, pass.qp, pass.lambda_scale); }
 
-/// Returns true if a GOP exceeds the cap with a quality: as measured, or because it exceeded the cap with a lower
-/// quality.
+/// Returns true if a GOP exceeds its cap with this quality. Either this was measured, or the GOP exceeded its cap even
+/// with a lower quality.
 bool CappedSearch::is_over(const Gop& gop, GopQuality quality) const {
   if (const TargetPass* const sample = find_sample(gop.samples, quality)) return sample->figures.bytes > gop.most_bytes;
   const double place = target_place(settings_, quality.qp, quality.lambda_scale);
@@ -118,7 +118,7 @@ CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
       if (error.id() != "C63-TARGET-LIMIT") throw;
     }
   }
-  // No other quality is worth a try.
+  // No untried quality is left that could be better. Use the best known one that fits.
   if (fitting != nullptr) return {quality_of(*fitting), true, true, fitting->figures.bytes};
   const auto least = std::ranges::min(gop.samples, {}, [](const TargetPass& sample) { return sample.figures.bytes; });
   throw Error(ErrorKind::limit, "C63-GOP-CAP",
@@ -146,7 +146,8 @@ void CappedSearch::plan_pass(GopQuality of_video, bool is_last) {
 }
 
 void CappedSearch::plan() {
-  // The size of the video if all GOPs have the same quality, except those above the cap, which have their own.
+  // The size of the whole video if all GOPs have the same quality. Only GOPs that would exceed their cap have their own
+  // quality.
   struct Whole {
     std::uint64_t bytes = 0;
     std::uint64_t without_cap = 0;
@@ -166,7 +167,7 @@ void CappedSearch::plan() {
     return whole;
   };
   std::vector<TargetPass> known;
-  // The lowest quality at which every GOP is limited by the cap and the video keeps the rate.
+  // The pass with the lowest quality among those that keep the rate although every GOP is limited by its cap.
   std::optional<TargetPass> all_capped;
   for (const TargetPass& pass : passes_) {
     if (find_sample(known, quality_of(pass)) != nullptr) continue;
@@ -192,7 +193,7 @@ void CappedSearch::plan() {
   if (found != nullptr) {
     quality = quality_of(*found);
   } else {
-    // If the cap limits all GOPs, a higher quality of the video changes nothing.
+    // If every GOP is limited by its cap, a higher quality of the video changes nothing.
     quality = all_capped ? quality_of(*all_capped) : quality_of(TargetSearch(settings_, target_, known).next());
   }
   if (!may_try()) {
@@ -227,7 +228,7 @@ bool CappedSearch::add(const PassFigures& figures, std::span<const GopFigures> g
   }
   if (last_) return true;
   plan();
-  // If the planned last pass equals the pass that was just made, the search is over.
+  // If the final pass would be the same as the pass that was just made, the search is over.
   return last_ && quality_of(next_.settings) == quality_of(made.settings) && next_.gops == made.gops;
 }
 

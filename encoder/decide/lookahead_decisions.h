@@ -6,7 +6,8 @@
 
 namespace c63 {
 
-/// The number of later frames in which the effect of a frame's errors is followed.
+/// Errors of a frame spread to later frames that are predicted from it. They are followed through this many later
+/// frames.
 inline constexpr int kPropagationFrames = 8;
 /// A frame is averaged with up to this many frames before it, and as many after it.
 inline constexpr int kFilterReach = 2;
@@ -29,11 +30,11 @@ struct LookaheadDecisions {
   [[nodiscard]] int frames() const { return propagate ? kPropagationFrames : filter ? kFilterReach : choose_reference ? 1 : 0; }
   /// The number of frames that are kept in memory at the same time.
   [[nodiscard]] int frames_kept() const { return kFramesKeptBehind + 1 + frames(); }
-  /// The most host memory that a chain needs for these frames, in pictures.
+  /// The most host memory that a chain needs for its look-ahead, in padded pictures.
   [[nodiscard]] std::uint64_t host_pictures() const {
     if (!any()) return 0;
-    // For each kept frame: its source, its padded planes, and a quarter of a picture for its motion. Also one averaged
-    // frame, and the weights of blocks.
+    // Each kept frame takes 2.25 pictures: its source, its padded planes, and a quarter of a picture for its motion.
+    // The weights of its blocks take a tenth of a picture. One more picture is for an averaged frame.
     const auto kept = static_cast<std::uint64_t>(frames_kept());
     return 9 * kept / 4 + 1 + kept / 10;
   }

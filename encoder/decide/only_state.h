@@ -12,19 +12,20 @@
 
 namespace c63 {
 
-// A beam search that keeps one state (decide/beam.h), computed in parts that can run at the same time.
+// A beam search that keeps only one state (decide/beam.h), computed in parts that can run at the same time.
 //
-// A single state needs no cost. Its choice for a block depends only on the previous block's DC level and the left
-// neighbour's vector. These words are used:
+// There is no other state with which the cost could be compared, so the state has no cost. The choice for a block
+// depends only on the previous block's DC level and the left neighbour's vector. These words are used:
 //
 //   lane   a candidate of a block with one of its DC levels; a block with two candidates has eight lanes
 //   unit   the four blocks of an MCU of Y, or one block of U or V
-//   joint  one of the few ways in which a unit can end, as far as the next unit's choices depend on it
+//   joint  the end of a unit, as far as the next unit depends on it: one of 8 or 16 possible cases
 //
-// All units compute their choices at the same time, each for every joint of the previous unit. Then one pass over the
-// row finds, from unit to unit, the joint that was really reached.
+// First, all units compute their choices at the same time, for every joint that the previous unit could have. Then one
+// pass over the row goes from unit to unit and finds the joint that each unit really has.
 
-/// A cost, and a lane's number in its lowest bits. So the minimum is the cheapest lane, and of equal ones the first.
+/// A cost, with a lane's number in its lowest bits. So the smallest LaneCost is that of the cheapest lane. Of equal
+/// costs, the first lane has the smallest.
 using LaneCost = std::uint32_t;
 inline constexpr int kNarrowLaneBits = 3;
 static_assert(kUnreachable <= Cost{1} << (31 - kNarrowLaneBits));
@@ -65,15 +66,16 @@ struct DcCosts {
   C63_HD void set(int size, int plane, Cost lambda) { by_size[size] = lane_cost(lambda * dc_bits((1 << size) - 1, plane)); }
 };
 
-/// What the next block's bits depend on: the previous block's DC level, and the last vector in each block row.
+/// What the costs of the next block depend on: the previous block's DC level, and the last vector in each block row of
+/// the MCU row.
 struct OnlyState {
   bool started = false;
   std::int32_t dc = 0;
   std::array<VectorNumber, 2> left = {kNoVector, kNoVector};
 };
 
-/// Makes the choice of extend_beam() with width 1 for a block, and updates the state. Returns the chosen lane and its
-/// cost, counted from the block's smallest cost.
+/// Makes the same choice for a block as extend_beam() with width 1, and updates the state. Returns the chosen lane and
+/// its cost. The cost does not include the block's smallest cost.
 C63_HD inline LaneCost extend_only_state(OnlyState& state, const NarrowBlock& block, int row, const DcCosts& dc_costs,
                                          Cost lambda) {
   const VectorNumber left = row == 0 ? state.left[0] : state.left[1];

@@ -8,11 +8,11 @@
 
 namespace c63 {
 
-/// What vectors are set to before an own search runs: all bytes 0x80. It is never a vector.
+/// The value that all vectors have before a user's own search runs: all bytes are 0x80. No vector has this value.
 inline constexpr MotionVector kNotWritten{-128, -128};
 
-/// Returns true if a vector of an own search (c63/own_search.h) is a candidate of its block, or zero. Zero can always
-/// be coded.
+/// Returns true if a vector of a user's own search (c63/own_search.h) is a candidate of its block, or the zero vector.
+/// The zero vector can always be coded.
 [[nodiscard]] C63_HD constexpr bool own_vector_is_right(int column, int row, int width, int height, int range, MotionVector vector) {
   const SearchWindow window = search_window(column, row, width, height, range);
   if (vector.x == 0 && vector.y == 0) return true;

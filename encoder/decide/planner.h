@@ -41,8 +41,9 @@ class Planner {
 
   virtual ~Planner() = default;
 
-  /// The delay of observation, in frames, at least 1. When frame k is planned, exactly the GOP's frames up to k - lag()
-  /// have been observed. If the delay is short, a GOP must often wait for its own frames.
+  /// The delay, in frames, after which the planner observes a frame; at least 1. When frame k is planned, exactly the
+  /// GOP's frames up to k - lag() have been observed. With a short delay, a GOP must often wait for the results of its
+  /// own frames.
   [[nodiscard]] virtual int lag() const { return kNeverObserves; }
   /// Returns what the look-ahead does in the GOP that begins at frame `key`. The result must be the same for all GOPs
   /// of an encode, except for λ.
@@ -52,8 +53,8 @@ class Planner {
   virtual void observe([[maybe_unused]] const FrameOutcome& frame) {}
 };
 
-/// Returns a factory of planners for the settings' preset. The reference preset's planner makes constant plans, which
-/// give the course encoder's bytes.
+/// Returns a factory of planners for the settings' preset. The planner of preset `reference` makes the same plan for
+/// every key frame and the same for every inter frame. They give the course encoder's bytes.
 [[nodiscard]] PlannerFactory make_planner_factory(const CodingSettings& settings);
 
 }  // namespace c63

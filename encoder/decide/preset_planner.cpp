@@ -1,6 +1,6 @@
-// A preset makes the same decisions for all key frames and the same for all inter frames, except for which of them stay
-// (reference_choice.h). The reference preset decides as the course encoder does: it uses that encoder's tables, writes
-// all headers in every frame, and decides nothing by rate.
+// A preset makes the same decisions for all key frames and the same for all inter frames. Only which inter frames stay
+// (reference_choice.h) is decided for each frame. The reference preset decides as the course encoder does: it uses that
+// encoder's tables, writes all headers in every frame, and decides nothing by rate.
 
 #include <numeric>
 #include <optional>
@@ -13,14 +13,16 @@
 namespace c63 {
 namespace {
 
-/// No frame is predicted from a replaced frame, so its λ is three quarters of an octave higher.
+/// If a frame stays, it replaces the frame before it (reference_choice.h). No frame is predicted from a replaced frame,
+/// so its λ is three quarters of an octave higher.
 constexpr Weight kReplacedWeight = kPlainWeight + 3;
 
-/// A key frame with finer tables has four fifths of the step, so its λ is half an octave lower.
+/// The finer tables of a key frame have a step that is four fifths as large. A smaller step needs a lower λ: half an
+/// octave lower.
 constexpr Weight kFinerWeight = kPlainWeight - 2;
 
-/// Returns true if errors of a frame with these weights remain visible for long. Then the mean weight is at least a
-/// quarter of an octave below the plain weight.
+/// Returns true if later frames will show the errors of this frame for long. `weights` say so if their mean is at least
+/// a quarter of an octave below the plain weight.
 bool are_seen_long(const FrameWeights& weights) {
   const auto sum = std::accumulate(weights.begin(), weights.end(), std::size_t{0});
   return sum <= (kPlainWeight - std::size_t{1}) * weights.size();
@@ -55,7 +57,7 @@ class PresetPlanner final : public Planner {
     if (alternation_) choice = alternation_->next();
     if (choice.stays) plan.headers.frame = false;
     if (choice.precedes_staying) plan.rate.repeats = false;
-    // Propagated weights already raise λ in replaced frames.
+    // If look-ahead gave weights, they already raise λ in replaced frames.
     if (choice.is_replaced && !frame.weights) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kReplacedWeight);
     return plan;
   }
@@ -67,8 +69,9 @@ class PresetPlanner final : public Planner {
   }
 
  private:
-  /// Gives key frames with long visible errors finer tables. A later frame that is not a repeat sends the usual tables again,
-  /// because a repeat frame has no headers. The first inter frame does not: looking ahead cannot tell yet if it is only noise.
+  /// Gives a key frame finer tables if later frames will show its errors for long. One of the inter frames must send
+  /// the usual tables again. It must not be a frame that may become a repeat, because a repeat has no headers. It is
+  /// also not the first inter frame: looking ahead cannot tell yet if that frame is only noise.
   void choose_tables(const FramePosition& frame, FramePlan& plan) {
     if (!decisions_.finer_tables) return;
     if (frame.key) {
@@ -82,7 +85,8 @@ class PresetPlanner final : public Planner {
     if (finer_) plan.tables = *decisions_.finer_tables;
   }
 
-  /// Nothing of the frame is coded. Devices treat it as one that may become a repeat by rate.
+  /// Makes the plan of a frame that repeats the previous picture. Devices handle it like a frame that may become a
+  /// repeat by rate. So the plan needs a λ above 0, and must allow repeats.
   static void make_repeat(FramePlan& plan) {
     plan.repeat = true;
     if (!plan.rate.any()) plan.rate.lambda = 1;

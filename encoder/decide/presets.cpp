@@ -9,7 +9,7 @@
 namespace c63 {
 namespace {
 
-/// The values of all decisions: those of the settings, or else the preset's.
+/// The values of all decisions. If the settings do not set a decision, it has the preset's value.
 struct Chosen {
 #define C63_DECISION(type, field, ...) type field;
 #include "c63/options.inc"
@@ -36,7 +36,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   const bool flat = c.tables == TableShape::flat;
   decisions.tables = flat ? flat_tables(settings.qp) : make_quantization_tables(settings.qp);
   if (c.headers == HeaderSet::compact) {
-    // Every key frame has the tables, so that a stream can be cut between GOPs, and GOPs can be joined.
+    // Every key frame has the quantization tables, so that a stream can be cut between GOPs, and GOPs can be joined.
     decisions.key_headers = {.code_tables = false, .scan_components = false};
     decisions.inter_headers = {.quantization_tables = false, .code_tables = false, .scan_components = false};
   }
@@ -50,7 +50,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.chroma_weight = weight_of(c.chroma_lambda);
   rate.activity_power = settings.rate.tune == Tune::ssim ? kMostActivityPower : is_best ? 2 : 0;
   if (is_best && flat) decisions.finer_tables = finer_tables(decisions.tables);
-  // The temporal filter removes more at high qualities, so λ is lower there.
+  // At high qualities, the temporal filter of preset best removes more of what would be coded. So λ is lower there.
   constexpr double kMiddleQuality = 12;
   const double tilt = is_best ? -0.3 : 0;
   rate.lambda = lambda_of_qp(settings.qp, settings.rate.lambda_scale * std::pow(settings.qp / kMiddleQuality, tilt));
@@ -62,7 +62,8 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
                          .lambda = rate.lambda};
   decisions.alternate = settings.preset == Preset::good && !settings.rate.adaptive_reference;
   if (settings.frame_interval > 1) {
-    // Frames are predicted from ones that are further away than looking ahead assumes.
+    // Looking ahead assumes that a frame is predicted from a near frame. If not all frames are coded, references are
+    // further away.
     decisions.lookahead = {};
     decisions.alternate = false;
   }

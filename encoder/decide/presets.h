@@ -10,7 +10,7 @@
 
 namespace c63 {
 
-/// Everything that the settings decide for all key frames and for all inter frames.
+/// The decisions that the settings fix for all key frames and for all inter frames.
 struct PresetDecisions {
   QuantizationTables tables{};
   std::optional<QuantizationTables> finer_tables;  ///< for key frames whose errors will be visible for long
@@ -19,7 +19,7 @@ struct PresetDecisions {
   RateDecisions rate;
   double lambda_power = -1.2;  ///< λ is proportional to this power of the quality
   LookaheadDecisions lookahead;
-  /// Every second frame uses the previous frame's reference, if that pays (reference_alternation.h).
+  /// Every second frame uses the previous frame's reference, as long as that saves bits (reference_alternation.h).
   bool alternate = false;
 
   friend bool operator==(const PresetDecisions&, const PresetDecisions&) = default;

@@ -10,8 +10,8 @@ namespace {
 /// The importance of each luma block's error, in raster order.
 using Importance = std::vector<std::uint32_t>;
 
-/// For each block of a frame, adds a share of its importance to the blocks of the reference that predict it. The share
-/// is the share of the error that the block inherits.
+/// For each block of a frame, adds a share of its importance to the blocks of the reference that predict it. The same
+/// share of the reference's error remains in the block.
 void add_to_reference(const PlaneGeometry& geometry, const ErrorFlow& flow, const Importance& own, Importance& reference) {
   for (int row = 0; row < geometry.rows; ++row) {
     for (int column = 0; column < geometry.columns; ++column) {

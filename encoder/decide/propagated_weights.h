@@ -13,8 +13,8 @@
 
 namespace c63 {
 
-/// The importance of a block's error grows with the number of blocks that are predicted from the block. It has 8
-/// fraction bits, and is kPlainImportance if there are none. Only a block that predicts very many others reaches
+/// How important the error of a block is: the more blocks are predicted from it, the more. The number has 8 fraction
+/// bits. It is kPlainImportance if no block is predicted from it. Only a block that predicts very many others reaches
 /// kMostImportance. With this limit, products with shares and areas fit in 32 bits.
 inline constexpr std::uint32_t kPlainImportance = 256;
 inline constexpr std::uint32_t kMostImportance = 1 << 20;
@@ -31,8 +31,8 @@ using ErrorFlow = std::vector<PassedError>;
 /// Returns the share of the reference's squared error that remains in a block with this prediction error, with 8
 /// fraction bits.
 [[nodiscard]] C63_HD constexpr std::uint16_t passed_share(std::uint32_t squared_error, Cost lambda) {
-  // At an error of 2λ per sample (0.4 squared steps), half of the amplitude remains. Smaller residuals are mostly coded
-  // as zero.
+  // If the prediction's squared error is 2λ per sample (0.4 squared steps), half of the amplitude of the reference's
+  // error remains. Smaller residuals are mostly coded as zero, so more of it remains.
   const std::uint64_t scale = lambda < 1 ? 1 : 2 * static_cast<std::uint64_t>(lambda);
   const std::uint64_t mean = (std::uint64_t{squared_error} << kCostFractionBits) / kBlockSamples;
   const auto survives = static_cast<std::uint32_t>(256 * scale / (scale + mean));
@@ -57,12 +57,13 @@ C63_HD void pass_on(int column, int row, MotionVector vector, std::uint32_t pass
   add_part(1, 1, right * below);
 }
 
-/// Returns the change of λ for a frame from which `dependents` other frames are predicted, in quarters of an octave.
+/// Returns by how much λ of a frame is higher, in quarters of an octave. `dependents` is the number of frames that are
+/// predicted from it.
 [[nodiscard]] C63_HD constexpr int dependents_quarters(int dependents) { return dependents == 0 ? 2 : dependents == 1 ? 0 : -1; }
 
-/// Returns the weight of an MCU whose luma blocks have this mean importance. The MCU's λ is proportional to the
+/// Returns the weight of an MCU whose luma blocks have this mean importance. λ of the MCU is proportional to the
 /// importance to the power of -0.3. At kPlainImportance, it is 0.6 quarters of an octave above the frame's λ.
-/// `quarters` raises λ by that many quarters of an octave.
+/// `quarters` raises it by that many quarters of an octave.
 [[nodiscard]] C63_HD constexpr Weight importance_weight(std::uint32_t importance, int quarters) {
   const int sixteenths = log2_in_sixteenths(importance) - log2_in_sixteenths(kPlainImportance);
   constexpr int kForty = kWeights * 40;  // keeps the quotient positive

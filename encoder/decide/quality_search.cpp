@@ -12,20 +12,22 @@
 namespace c63 {
 namespace {
 
-// The tolerance of qualities, in the unit of QualitySearch::Point::error.
+// A PSNR or SSIM target is met if QualitySearch::Point::error is between minus and plus this, in dB.
 constexpr double kQualityWindow = 0.05;
 
 constexpr double kLeastScale = 0.05;
 constexpr double kMostScale = 4;
 
-/// The usual growth of bits (octaves) and quality (dB) per place, which is an octave of qp.
+/// The usual change of a stream from one place to the next: of its bits, in octaves, and of its quality, in dB. Places
+/// (target_place()) are one octave of qp apart.
 constexpr double kUsualBits = 0.55;
 constexpr double kUsualQuality = 2.8;
-/// The longest step from one pass to the next.
+/// The longest step from one pass to the next, in octaves of qp.
 constexpr double kLongestStep = 2.5;
-/// Places closer than this are the same.
+/// Places that are closer than this count as equal, in octaves of qp.
 constexpr double kSamePlace = 1e-3;
-/// Figures of the same stream may differ by this, because sums of fractions depend on their order.
+/// The figures of two passes with the same stream may differ by this, because floating-point sums depend on their
+/// order.
 constexpr double kSameFigure = 1e-6;
 
 double ssim_in_db(double ssim) { return -10 * std::log10(std::max(1e-9, 1 - ssim)); }
@@ -53,7 +55,7 @@ std::optional<double> target_figure(const Target& target, const PassFigures& fig
     case Target::Kind::ssim_y:
       break;
   }
-  // Pictures that are too small for SSIM have no figure.
+  // Pictures smaller than 8x8 have no SSIM: it is NaN.
   return quality && !std::isnan(*quality) ? quality : std::nullopt;
 }
 
@@ -130,7 +132,8 @@ void QualitySearch::go_to(double place) {
   const double wanted = std::exp2(place);
   double qp = std::clamp(wanted, least_qp(settings_), static_cast<double>(kMaxQp));
   if (locked_step_ != 0) {
-    // As close as the same tables allow.
+    // Find the qp nearest to the wanted one whose tables have the step locked_step_. `inside` has this step, `outside`
+    // has another.
     double inside = 0;
     for (const TargetPass& pass : passes_) {
       if (step_of(pass.qp) == locked_step_ && (inside == 0 || std::abs(pass.qp - qp) < std::abs(inside - qp))) inside = pass.qp;
@@ -151,8 +154,9 @@ void QualitySearch::go_to(double place) {
   scale_ = ten_thousandths(std::clamp(scale_ * std::pow(wanted / qp_, power), kLeastScale, kMostScale));
 }
 
-/// The place between two points where the parabola through them and a third point has the given error, as a share of the way.
-/// Empty if there is no third point, or if the parabola leaves the range. This is inverse interpolation.
+/// Inverse interpolation: draws a parabola through the points a and b and a third one, and finds the place where it has
+/// this error. Returns the place as a share of the way from a to b. Empty if there is no third point, or if the place
+/// does not lie between a and b.
 std::optional<double> QualitySearch::bent_place(const std::vector<Point>& points, double error, const Point& a, const Point& b) {
   const Point* third = nullptr;
   for (const Point& point : points) {
@@ -186,12 +190,14 @@ std::optional<double> QualitySearch::next_place() const {
     const double rise = above->error - below->error;
     if (std::abs(width) < kSamePlace || rise < 1e-6) return std::nullopt;
     const double straight = (aim - below->error) / rise;
-    // Not too close to an end, because a bent curve would then need many short steps.
+    // Keep a distance of 2 % from both points. On a bent curve, the search would otherwise approach the target in many
+    // short steps.
     const double share = std::clamp(bent_place(points, aim, *below, *above).value_or(straight), 0.02, 0.98);
     return below->place + share * width;
   }
-  // All points are on one side. Continue the line through the nearest point to the target and the next one with the same tables. Of
-  // points at the same distance, only the furthest tells anything.
+  // All passes are on one side of the target. Draw a line through two points with the same tables: the one nearest to
+  // the target and the next nearest. The next place is where this line meets the target. Of points with equal errors,
+  // the one whose place lies furthest towards the target counts.
   const double side = points.front().error > aim ? 1 : -1;
   const auto nearer = [&](const Point& a, const Point& b) {
     return std::pair(std::abs(a.error), side * a.place) < std::pair(std::abs(b.error), side * b.place);
@@ -210,9 +216,10 @@ std::optional<double> QualitySearch::next_place() const {
   }
   const double way = (aim - nearest.error) / slope;
   const auto [lowest, highest] = ends();
-  // Near the lowest quality, bits hardly fall any more. Its pass tells whether the size can be met.
+  // Near the lowest quality, bits hardly fall any more. So try the lowest quality at once: it shows whether the size
+  // can be met.
   if (is_size() && side > 0 && is_flat) return lowest;
-  // If the target seems to lie beyond the format's range, try its end first.
+  // If the target seems to lie beyond the lowest or the highest quality, try that quality first.
   if (nearest.place + way <= lowest) return lowest;
   if (nearest.place + way >= highest) return highest;
   return nearest.place + std::clamp(way, -kLongestStep, kLongestStep);
@@ -238,7 +245,8 @@ PresetDecisions QualitySearch::decisions_of(double qp, double lambda_scale) cons
   return preset_decisions(settings);
 }
 
-/// The pass that already shows the planned one's result, or null. Its tables are equal and its λ hardly differs.
+/// Returns a pass that was already made and has the same result as the planned pass, or null. Its tables are equal and
+/// its λ hardly differs.
 const TargetPass* QualitySearch::made_before() const {
   constexpr double kSameLambda = 1e-3;
   const PresetDecisions planned = decisions_of(qp_, scale_);
@@ -250,8 +258,10 @@ const TargetPass* QualitySearch::made_before() const {
   return found != passes_.end() ? &*found : nullptr;
 }
 
-/// Leaves the place of a known pass: plans the nearest place towards the target with other decisions. If there is none before a
-/// pass on the other side of the target, only λ can lie between the two, because qp has steps.
+/// If a pass with the decisions of `place` was already made, plans another pass: at the nearest place towards the
+/// target whose decisions are new. If the next place with other decisions is a known pass on the other side of the
+/// target, no qp lies between the two, because qp has steps. Then only λ is changed, to a value between those of the
+/// two passes.
 void QualitySearch::leave_known(double place) {
   constexpr double kNearest = 0.00125;
   constexpr double kFurthest = 16;
@@ -260,7 +270,7 @@ void QualitySearch::leave_known(double place) {
   const bool is_above = error_of(known->figures) > 0;
   const TargetPass* here = known;
   const TargetPass* beyond = nullptr;
-  double near = 0;  // distances from the place; up to `near`, all is known and on the same side of the target
+  double near = 0;  // distances from `place`; up to `near`, all passes are known and on the same side of the target
   double far = kFurthest;
   double way = kNearest;
   while (far - near >= kNearest) {
@@ -283,8 +293,8 @@ void QualitySearch::leave_known(double place) {
 }
 
 void QualitySearch::plan_next() {
-  // The passes on either side of the target have different tables. Between them bits are not a line, but for each of the tables
-  // they are.
+  // If the nearest passes below and above the target have different tables, search on only with the tables of the
+  // nearer pass. With one set of tables, bits are nearly a line over the quality. From one set to the next, they jump.
   if (locked_step_ == 0 && passes_.size() >= 2) {
     std::optional<Point> below;
     std::optional<Point> above;
@@ -324,12 +334,13 @@ bool QualitySearch::add(const PassFigures& figures) {
   }
   passes_.push_back({qp_, scale_, figures});
   if (is_target_met(target_, figures)) return true;
-  // The best pass may be the one that was just made.
+  // The search is over if the best pass is the one that was just made. Otherwise the best pass must be made again.
   const auto is_over = [this] { return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_; };
   if (!last_) plan_next();
   if (is_out_of_reach_) return false;
   if (!is_over() || known_ == 0) return is_over();
-  // If bits jump, known passes may have led to a dead end, and those of this search with them. Search as if nothing were known.
+  // The search did not meet the target, and it began with known passes. If bits jump, known passes can mislead a
+  // search. So forget all passes and search once more.
   starts_anew_ = true;
   known_ = 0;
   made_ = 0;

@@ -28,13 +28,15 @@ struct Quantizer {
     for (std::size_t k = 0; k < 64; ++k) {
       const int step = table[k];
       reciprocals[k] = (65536 + step / 2) / step;
-      // If a magnitude is at most half of the value of level 1, level 0 is at least as near as level 1.
+      // Level 1 stands for the value reconstruct_level(1). A magnitude of at most half of this value is at least as
+      // near to 0.
       thresholds[k] = static_cast<std::int16_t>(k == 0 ? INT16_MAX : reconstruct_level(1, step) / 2);
     }
   }
 };
 
-/// Returns the level nearest to a coefficient of magnitude <= 32,704, as exactly as the rounded reciprocal allows.
+/// Returns the level nearest to a coefficient of magnitude <= 32,704. Because the reciprocal is rounded, it may be the
+/// second nearest if two levels are almost equally near.
 [[nodiscard]] C63_HD constexpr int nearest_level(int magnitude, std::int32_t reciprocal) {
   return (magnitude * reciprocal + (1 << 19)) >> 20;
 }

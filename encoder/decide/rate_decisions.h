@@ -19,8 +19,8 @@ struct RateDecisions {
   bool choose_levels = true;     ///< AC levels are chosen by choose_ac_levels(); false: they are rounded
   bool repeats = false;          ///< a frame may repeat the previous picture
   Weight chroma_weight = kPlainWeight;  ///< chroma weight of MCUs whose luma weight is kPlainWeight
-  /// How much less errors count in detailed MCUs: λ is proportional to the MCU's variance to the power of this many
-  /// sixteenths (activity_weights.h), at most kMostActivityPower. 0: errors count equally.
+  /// How much less errors count in detailed MCUs: λ of an MCU is proportional to its variance to the power of
+  /// activity_power/16 (activity_weights.h). At most kMostActivityPower; 0: errors count equally.
   int activity_power = 0;
   [[nodiscard]] bool any() const { return lambda > 0; }
   friend constexpr bool operator==(const RateDecisions&, const RateDecisions&) = default;

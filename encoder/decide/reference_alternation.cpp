@@ -21,13 +21,14 @@ ReferenceAlternation::Choice ReferenceAlternation::next() {
 }
 
 bool ReferenceAlternation::may_try() const {
-  // A trial costs up to half a frame's bits. If its two frames could be repeats, it also costs their least bits. Alternation then
-  // saves about a sixteenth of each frame's bits above the least.
+  // A trial costs up to half of a frame's bits. Its two frames cannot be repeats, so it may also cost the fewest bits
+  // of two coded frames. If frames then alternate, each frame that is left saves about a sixteenth of its bits above
+  // the fewest.
   constexpr int kLeastFramesLeft = 16;
   const std::int64_t left = most_frames_ - planned_;
   if (left * last_ < 8 * last_ + 16 * 2 * kLeastMcuBits * mcus_) return false;
-  // Neither frame of a trial may be a repeat. If a video shows pictures twice, or seldom changes, frames of a trial
-  // would be repeats.
+  // The two frames of a trial cannot be repeats. If the video shows pictures twice or seldom changes, repeats would be
+  // better. So the last few frames must all have been coded with many bits.
   constexpr int kLivelyFrames = 4;
   return !is_tried_ && planned_ >= next_trial_ && left >= kLeastFramesLeft &&
          lively_ >= std::min(kLivelyFrames, planned_ - kLag);
@@ -43,8 +44,8 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
     observe_staying(above_least);
   } else if (choice.is_replaced) {
     replaced_before_ = std::exchange(replaced_, above_least);
-    // The share is measured twice: the first replaced frame is predicted from a frame that advanced, and all later ones
-    // from frames that stayed.
+    // The share is measured twice. The first replaced frame is predicted from a frame that advanced. The second one,
+    // like all later ones, is predicted from a frame that stayed.
     if (++pairs_ <= 2) replaced_share_ = kWhole * replaced_ / plain_;
   } else if (repeat) {
     observe_repeat();
@@ -55,8 +56,8 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
 }
 
 void ReferenceAlternation::observe_repeat() {
-  // The video shows pictures twice, so repeats are better. Frames that stay cannot be repeats, and neither can the
-  // frames before them.
+  // The video shows pictures twice, so repeats are better than alternation. While frames alternate, no frame can become
+  // a repeat: neither a frame that stays nor the frame before it.
   alternates_ = false;
   is_tried_ = next_stays_;
   trial_.reset();
@@ -73,14 +74,15 @@ void ReferenceAlternation::observe_staying(std::int64_t bits) {
     trial_ = bits;
     plain_ = last_but_one_;
     plain_since_trial_ = 0;
-    // The first trial of a GOP is judged at once. Later ones wait for the next frame of their parity, because bits may
-    // rise or fall.
+    // The first trial of a GOP is judged at once, by the frame two frames before it. A later trial is judged by that
+    // frame and the frame two frames after it, because bits may rise or fall over time.
     if (++trials_ == 1) judge_trial(plain_);
     return;
   }
   if (!alternates_) return;  // the frame was planned before alternation ended
-  // An advancing frame would probably take kWhole / replaced_share_ times the replaced frame's bits. The staying frame
-  // may take a seventh more than that. From the second pair on, the sums over the last two pairs are compared.
+  // If this frame had advanced, it would probably have taken kWhole / replaced_share_ times the replaced frame's bits.
+  // As a frame that stays, it may take a seventh more than that. From the second pair of a replaced and a staying frame
+  // on, the sums over the last two pairs are compared.
   const std::int64_t staying = bits + (pairs_ > 1 ? staying_ : 0);
   const std::int64_t replaced = replaced_ + (pairs_ > 1 ? replaced_before_ : 0);
   staying_ = bits;
@@ -89,7 +91,8 @@ void ReferenceAlternation::observe_staying(std::int64_t bits) {
 }
 
 void ReferenceAlternation::judge_trial(std::int64_t plain) {
-  // A later trial follows a trial that did not pay, or an alternation that ended. It must save a twelfth of the bits.
+  // The first trial only has to save bits. Every later one follows a trial that did not pay, or an alternation that
+  // ended. So it must save a twelfth of the bits.
   const bool pays = trials_ == 1 ? *trial_ < plain : 12 * *trial_ < 11 * plain;
   alternates_ = is_much(plain) && pays;
   trial_.reset();

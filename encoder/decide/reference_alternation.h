@@ -6,20 +6,21 @@
 
 namespace c63 {
 
-/// Decides whether every second frame of a GOP stays: uses the same reference as the previous frame
+/// Decides whether every second frame of a GOP *stays*: uses the same reference as the previous frame
 /// (reference_choice.h). It decides from the bits of earlier frames, without looking ahead. A trial is one frame that
-/// stays. If the trial takes fewer bits than the frames of the same parity around it, every second frame stays, until
-/// that no longer saves bits. Otherwise the wait until the next trial doubles. Call next() for a GOP's frames in order,
-/// and observe() when they are finished.
+/// stays. It is compared with the frames two before and two after it. If the trial takes fewer bits, every second frame
+/// stays, until that no longer saves bits. Otherwise the wait until the next trial doubles. Call next() for a GOP's
+/// frames in order, and observe() when they are finished.
 class ReferenceAlternation {
  public:
   /// The delay, in frames, before a result is used. Devices work on three frames of a chain at the same time, so no
-  /// frame waits.
+  /// frame has to wait for a result.
   static constexpr int kLag = 3;
   struct Choice {
     bool stays = false;
     bool precedes_staying = false;  ///< the next frame stays, so this frame must not become a repeat
-    /// Frames alternate and the next one stays, so no frame is predicted from this one and it may have fewer bits.
+    /// Frames alternate, and the next frame stays. So no frame is predicted from this one, and fewer bits are enough
+    /// for it.
     bool is_replaced = false;
   };
 
@@ -37,16 +38,16 @@ class ReferenceAlternation {
   static constexpr int kLongestWait = 64;
   static constexpr std::int64_t kWhole = 256;
 
-  /// Returns true if a trial may pay: the frames around the next one have bits that can be saved, and enough frames of
-  /// the GOP are left to win back what the trial costs.
+  /// Returns true if a trial may pay. The last frames must have bits that can be saved. The rest of the GOP must be
+  /// long enough to save what the trial costs.
   [[nodiscard]] bool may_try() const;
-  /// Returns true if `bits`, counted above the fewest possible, are so many that some can be saved.
+  /// Returns true if some of `bits` can be saved. `bits` is what a frame takes above the fewest possible bits.
   [[nodiscard]] bool is_much(std::int64_t bits) const;
   void observe_repeat();
   void observe_plain(std::int64_t bits);
   void observe_staying(std::int64_t bits);
-  /// Decides whether the trial paid, and so whether frames alternate. `plain` is the number of bits that an advancing
-  /// frame of the trial's parity takes.
+  /// Decides whether the trial paid, and so whether frames alternate. `plain` is the number of bits that the trial
+  /// frame would take if it advanced.
   void judge_trial(std::int64_t plain);
   void end();
 
@@ -58,12 +59,13 @@ class ReferenceAlternation {
   bool alternates_ = false;
   bool is_tried_ = false;         ///< a trial is running, or frames alternate
   int trials_ = 0;                ///< observed trials
-  /// The earliest frame that may start a trial; by then the first inter frame is observed.
+  /// The index in the GOP of the earliest frame that may start a trial. When it is planned, the first inter frame has
+  /// been observed.
   int next_trial_ = kLag + 1;
   int wait_ = kFirstWait;
-  /// How many of the last observed frames in a row are inter frames with many bits.
+  /// The number of inter frames with many bits that were observed in a row, up to the last observed frame.
   int lively_ = 0;
-  // The members below are numbers of bits, above the fewest that a frame can have.
+  // Where the members below count bits, they count those above the fewest that a frame can have.
   std::int64_t last_ = 0;         ///< bits of the frame observed last
   std::int64_t last_but_one_ = 0;
   std::optional<std::int64_t> trial_;  ///< bits of a trial that is not judged yet

@@ -5,8 +5,8 @@
 namespace c63 {
 namespace {
 
-/// Estimates the bits of a frame from its motion: the sum of its blocks' error_logarithm(), minus the smallest possible
-/// sum.
+/// Returns a number that is roughly proportional to a frame's bits: the sum of its blocks' error_logarithm(), minus the
+/// smallest possible sum.
 std::int64_t bits_of(const MotionTotals& motion, Cost lambda) {
   return static_cast<std::int64_t>(motion.logarithms) -
          static_cast<std::int64_t>(motion.blocks) * log2_in_sixteenths(least_coded_error(lambda));
@@ -24,12 +24,14 @@ MotionTotals totals_of(const SourceMotion& motion, Cost lambda) {
 }
 
 bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda) {
-  // A staying frame may take up to an eighth more bits, because the previous frame then saves about as many bits.
+  // A frame that stays may take up to an eighth more bits: no frame is predicted from the previous frame then, which
+  // saves about as many.
   return 8 * bits_of(staying, lambda) < 9 * bits_of(advancing, lambda);
 }
 
 bool is_noise(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda) {
-  // The difference of two frames has the noise of both. Levels for a noise of λ per sample cost more than they save.
+  // If noise has a squared error of up to λ per sample, coding it costs more than it saves. The difference of two
+  // frames has the noise of both, so the limit is 2λ per sample.
   const std::uint64_t limit = 2 * static_cast<std::uint64_t>(lambda) * kBlockSamples * advancing.blocks;
   if (staying.blocks == 0 || (advancing.squared_error << kCostFractionBits) > limit) return false;
   const std::uint64_t difference = std::max(advancing.squared_error, staying.squared_error) - std::min(advancing.squared_error, staying.squared_error);
@@ -37,8 +39,8 @@ bool is_noise(const MotionTotals& advancing, const MotionTotals& staying, Cost l
 }
 
 bool is_hardly_new(const MotionTotals& motion, Cost lambda) {
-  // A coded frame takes at least six to eight bits per block, so a repeat pays up to an error of about λ/8 per sample.
-  // A frame may become a repeat up to twice this error.
+  // A coded frame takes at least six to eight bits per block. So a repeat is cheaper up to a squared error of about λ/8
+  // per sample. A frame may become a repeat up to twice this error; the backend then compares the costs.
   return (motion.squared_error << kCostFractionBits) * 4 <= static_cast<std::uint64_t>(lambda) * kBlockSamples * motion.blocks;
 }
 

@@ -9,25 +9,26 @@
 #include "decide/lookahead_decisions.h"
 #include "decide/source_motion.h"
 
-// A frame without an SOF marker is predicted from the same reference as the previous frame, and replaces that frame's
-// picture. So no frame is predicted from the previous frame, which may be coded with fewer bits. Such a frame *stays*;
-// other frames *advance*.
+// A frame without an SOF marker is predicted from the same reference as the previous frame, and its picture replaces
+// the previous picture. Such a frame *stays*; other frames *advance*. If a frame stays, no frame is predicted from the
+// previous frame. So fewer bits are enough for the previous frame.
 
 namespace c63 {
 
-/// Sums over all blocks of a frame, from the motion of its source.
+/// Sums over all blocks of a frame. They describe the motion between source pictures (source_motion.h).
 struct MotionTotals {
   std::uint64_t logarithms = 0;  ///< sum of error_logarithm()
   std::uint64_t squared_error = 0;
   std::uint64_t blocks = 0;
 };
 
-/// Returns the squared error of a block below which its bits hardly fall any more: 0.3λ per sample.
+/// Returns a squared error of a block. If the error of a block is smaller than this, its bits are hardly fewer. It is
+/// 0.3λ per sample.
 [[nodiscard]] C63_HD constexpr std::uint32_t least_coded_error(Cost lambda) {
   const auto error = static_cast<std::uint32_t>(std::int64_t{kBlockSamples} * 3 * lambda / (10 << kCostFractionBits));
   return error < 1 ? 1 : error;
 }
-/// Returns log2 of a block's squared error plus `least`, in sixteenths. It is roughly proportional to the block's bits.
+/// Returns log2(squared_error + least) of a block, in sixteenths. It is roughly proportional to the block's bits.
 [[nodiscard]] C63_HD constexpr int error_logarithm(std::uint32_t squared_error, std::uint32_t least) {
   return log2_in_sixteenths(least + squared_error);
 }
@@ -38,8 +39,8 @@ struct MotionTotals {
 /// against the previous frame's reference.
 [[nodiscard]] bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
-/// Returns true if a frame differs from the two frames before it only by noise that is not coded. Noise is the same at every
-/// distance, motion is not. Such a frame is best repeated.
+/// Returns true if a frame differs from the two frames before it only by noise that is not coded. Noise is equally
+/// large at both distances; motion grows with the distance. It is best to repeat the previous picture then.
 [[nodiscard]] bool is_noise(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
 /// Returns true if a frame is so similar to the previous one that it may become a repeat. The next frame must then

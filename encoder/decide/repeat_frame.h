@@ -12,8 +12,8 @@ namespace c63 {
 /// The bits of a repeat frame: SOI and EOI.
 inline constexpr int kRepeatFrameBits = 32;
 
-/// Returns the squared error below which a repeat is cheaper than the coded frame, with kCostFractionBits. `coded_cost`
-/// is D + λR of the frame's blocks, or a bound of it.
+/// Returns the limit below which the squared error of a repeat makes the repeat cheaper than the coded frame, with
+/// kCostFractionBits. `coded_cost` is D + λR of the frame's blocks, or a lower bound of it.
 [[nodiscard]] C63_HD inline std::int64_t repeat_budget(std::int64_t coded_cost, const FrameHeaders& headers, Cost lambda) {
   const auto header_bits = static_cast<std::int64_t>(8 * (frame_header_bytes(headers) + 2));
   return coded_cost + std::int64_t{lambda} * (header_bits - kRepeatFrameBits);
@@ -35,8 +35,9 @@ inline constexpr int kRepeatFrameBits = 32;
 /// The fewest bits of an MCU.
 inline constexpr int kLeastMcuBits = 38;
 
-/// Returns a lower bound for the cost of a frame's blocks: kLeastMcuBits for each MCU, minus the bits of DC levels that
-/// are not counted. These are two bits for each plane in every MCU row.
+/// Returns a lower bound for the cost of a frame's blocks as the beam search counts it: kLeastMcuBits for each MCU. The
+/// search does not count the first DC difference of each plane in an MCU row. It has at least two bits, which are
+/// subtracted.
 [[nodiscard]] C63_HD constexpr std::int64_t least_row_costs(const Geometry& geometry, Cost lambda) {
   return std::int64_t{lambda} * (kLeastMcuBits * geometry.mcus() - 6 * geometry.mcu_rows());
 }

@@ -11,7 +11,7 @@
 namespace c63 {
 
 /// The settings of one encode, with everything that follows from them. It is made once, when the encode starts. After
-/// that, nobody reads the preset.
+/// that, the preset is not read any more.
 struct ResolvedEncode {
   EncoderSettings settings;  ///< valid; execution.arena is set
   Geometry geometry;
@@ -23,8 +23,9 @@ struct ResolvedEncode {
   [[nodiscard]] std::uint64_t picture_bytes() const { return geometry.padded_samples(); }
   /// The most bytes of host memory that a GOP chain on the CPU takes, without the look-ahead.
   [[nodiscard]] std::uint64_t chain_bytes() const {
-    // In pictures: three inputs, two frames of 16-bit levels (4), reconstruction and reference (2), 16-bit sums for the
-    // search (2), and one for coded bytes and small arrays. Decisions by rate need more sums.
+    // Counted in pictures, which are 12: three inputs; four for two frames of 16-bit levels; two for reconstruction and
+    // reference; two for 16-bit sums of the search; one for coded bytes and small arrays. Decisions by rate need three
+    // more.
     const std::uint64_t pictures = 12U + (rate.any() ? 3U : 0U) + (settings.measurement.keep_prediction ? 1U : 0U);
     return pictures * picture_bytes();
   }
@@ -39,7 +40,7 @@ struct ResolvedEncode {
   [[nodiscard]] std::int64_t read_ahead_frames() const {
     constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
     const std::uint64_t bytes = std::min(kMost, settings.execution.limits.max_memory / 4);
-    // At least a frame and all frames that its look-ahead needs.
+    // At least one frame with all later frames that its look-ahead needs, and one more frame.
     const std::int64_t least = 2 + lookahead.frames();
     return std::max(least, static_cast<std::int64_t>(bytes / frame_bytes()));
   }

@@ -25,7 +25,7 @@ namespace c63 {
 
 /// Subtracted from the SAD of the zero vector, so that noise in flat areas does not count as motion.
 inline constexpr std::uint32_t kStillBonus = 16;
-/// The most steps of one size that a search makes.
+/// The most steps of 2 samples that the search of one block makes, and the most steps of 1 sample.
 inline constexpr int kMostSteps = 8;
 
 /// The best match of a luma block in another picture.
@@ -40,9 +40,9 @@ using SourceMotion = std::vector<SourceBlock>;
 using BlockSad = std::uint32_t (*)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
 /// Finds the motion of all luma blocks of `current` against `reference`. Each search starts at the best of these: the
-/// zero vector, the vectors found for the left and upper neighbours, and the block's hint, if `hints` is not empty. It
-/// moves with steps of 2, then of 1. Both planes have the size of `geometry`. Vectors stay inside the plane and within
-/// ±127.
+/// zero vector, the vectors found for the left and upper neighbours, and the block's hint, if `hints` is not empty.
+/// From there it moves to better vectors, in steps of 2 samples and then of 1. Both planes have the size of `geometry`.
+/// Vectors stay inside the plane and within ±127.
 [[nodiscard]] SourceMotion find_source_motion(const PlaneGeometry& geometry, ConstPlaneView current, ConstPlaneView reference,
                                               std::span<const MotionVector> hints, BlockSad sad);
 

@@ -1,4 +1,5 @@
-// Any size is met: with the quality that fits, and if even the lowest quality exceeds the size, with fewer coded frames.
+// A target size is met in one of two ways. Usually a quality is found that gives this size. If even the lowest quality
+// gives more bytes, fewer frames are coded.
 
 #include "c63/target.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostPasses = QualitySearch::kMostPasses;
 
-/// Writes a number without needless digits.
+/// Returns a number as text, with no more digits than needed.
 std::string number(double value) {
   std::array<char, 330> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed).ptr};
@@ -34,7 +35,8 @@ const PassFigures& least_of(const std::vector<TargetPass>& passes) {
   return std::ranges::min_element(passes, {}, [](const TargetPass& pass) { return pass.figures.bytes; })->figures;
 }
 
-/// The result with the same key frames, and repeats for all other frames. Empty if the size of key frames is not known.
+/// Returns the figures of a pass with the same key frames, in which all other frames are repeats. Empty if the size of
+/// key frames is not known.
 std::optional<PassFigures> with_repeats(PassFigures figures) {
   constexpr std::uint64_t kRepeatBytes = 4;
   if (!figures.key_bytes) return std::nullopt;
@@ -132,8 +134,9 @@ void TargetSearch::use_interval(int interval) {
   interval_ = interval;
 }
 
-/// Checks the plan of the search with this interval: a target that may be impossible is probed, and frames are dropped if even the
-/// lowest quality exceeds the size.
+/// Checks what the search plans next. If the target may be impossible, the next pass is a probe: the stream with the
+/// fewest bytes. If even the lowest quality exceeds the size with the present interval, the search goes on with a
+/// longer interval.
 void TargetSearch::plan() {
   const auto exceeds = [this](const PassFigures& figures) { return target_error(target_, figures) > 0; };
   while (search_->is_out_of_reach()) {
@@ -155,7 +158,8 @@ void TargetSearch::plan() {
     if (exceeds(probed->figures)) refuse();
     return;
   }
-  // If the key frames of a pass fit, with repeats, the target is possible.
+  // If the key frames of the last pass fit into the size, with repeats in place of all other frames, the target is
+  // possible. Then no probe is needed.
   const auto least = with_repeats(history_.back().figures);
   probes_ = least ? exceeds(*least) : search_->is_next_the_lowest();
 }
@@ -172,7 +176,8 @@ int TargetSearch::estimated_interval(std::uint64_t least_bytes) const {
   const PassFigures& figures = history_.back().figures;
   const std::int64_t frames = std::max<std::int64_t>(1, figures.frames);
   const std::int64_t length = std::min<std::int64_t>(frames, settings_.key_interval);
-  // The coded inter frames. GOPs at scene cuts do not matter here.
+  // Returns the number of inter frames that are coded with this interval. Ignores GOPs that begin at scene cuts: an
+  // estimate is enough.
   const auto coded = [&](std::int64_t interval) {
     const std::int64_t rest = frames % length;
     const std::int64_t of_rest = rest == 0 ? 0 : (rest - 1) / interval;
@@ -189,7 +194,8 @@ int TargetSearch::estimated_interval(std::uint64_t least_bytes) const {
   return longest_interval();
 }
 
-/// Takes the best pass with this interval, which was just made. A longer interval may be better. Returns true if none is tried.
+/// Called if the pass that was just made is the best with its interval. If it is also better than the kept pass, keeps
+/// it and goes on with twice the interval. Returns true if no other pass is needed: this pass is the final stream.
 bool TargetSearch::finish() {
   const TargetPass& pass = history_.back();
   const bool is_better = !kept_ || psnr_of(pass) > psnr_of(*kept_);
@@ -203,16 +209,17 @@ bool TargetSearch::finish() {
   return false;
 }
 
-/// Makes the best pass with longer intervals the stream. Returns true if it was the last one.
+/// Ends the search: the kept pass is the final stream. Returns true if it is the pass that was just made. Otherwise it
+/// must be made again.
 bool TargetSearch::keep() {
   last_ = !is_same_pass(*kept_, history_.back());
   return !last_;
 }
 
-/// Returns true if an interval that is longer than the kept pass's cannot have better pictures, as a pass that exceeds the size or
-/// just meets it shows.
+/// Returns true if no pass with the present interval can have better pictures than the kept pass. One of its passes
+/// shows this: it is larger than the size, or at most a fifth smaller, and its PSNR is too low.
 bool TargetSearch::is_hopeless() const {
-  // A fifth of the bytes is worth less than 1 dB.
+  // If a pass grew by a fifth of its bytes, its PSNR would rise by less than 1 dB.
   constexpr double kFifth = 0.3;  // octaves
   return std::ranges::any_of(search_->passes(), [&](const TargetPass& pass) {
     const double error = target_error(target_, pass.figures);
@@ -231,7 +238,7 @@ bool TargetSearch::add(const PassFigures& figures) {
   const bool probed = std::exchange(probes_, false);
   ++made_;
   if (std::ranges::any_of(history_, [&](const TargetPass& known) { return is_same_pass(known, pass) && known.figures.bytes != figures.bytes; })) {
-    // The known passes are of another encode.
+    // The same settings gave another size before, so the known passes are of another encode.
     history_.clear();
     kept_.reset();
     if (was_last || probed || interval_ != settings_.frame_interval) {

@@ -6,10 +6,11 @@
 namespace c63 {
 namespace {
 
-/// The variance of noise, as a multiple of λ. It belongs to a standard deviation of 1.2 quantizer steps.
+/// The variance of the noise that is removed, as a multiple of λ. The noise has a standard deviation of 1.2 quantizer
+/// steps.
 constexpr float kVarianceOfLambda = 7.0F;
 
-// Vector types of GCC and Clang with four samples; every machine has registers of this size.
+// SIMD vectors of four samples, as types of GCC and Clang. Every machine has registers of this size.
 using Samples __attribute__((vector_size(4))) = std::uint8_t;
 using Integers __attribute__((vector_size(16))) = std::int32_t;
 using Floats __attribute__((vector_size(16))) = float;

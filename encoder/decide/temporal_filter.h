@@ -21,9 +21,9 @@ struct FilterTap {
   float weight = 0;  ///< the block that is filtered has weight 1
 };
 
-/// Averages one sample with the samples of its taps. A tap's weight is multiplied by (1 - x/4)², where x is the squared
-/// difference of the samples divided by 7λ; from x = 4 on it is 0. As in the codec's transforms, each product and each
-/// sum is rounded separately, in the written order, so all machines give the same result.
+/// Averages one sample with the samples of its taps. A tap's weight is multiplied by (1 - x/4)², or by 0 if x is 4 or
+/// more. x is the squared difference of the two samples, divided by 7λ. As in the codec's transforms, each product and
+/// each sum is rounded separately, in the written order. So all machines give the same result.
 class AveragedSample {
  public:
   C63_HD explicit constexpr AveragedSample(int own) : own_(static_cast<float>(own)), sum_(own_) {}
@@ -44,8 +44,8 @@ class AveragedSample {
   float sum_;
 };
 
-/// Averages blocks with similar blocks of other frames. Differences that quantization would change anyway count as
-/// noise.
+/// Averages blocks with similar blocks of other frames. Differences that are so small that quantization would change
+/// them anyway count as noise.
 class TemporalFilter {
  public:
   /// Makes a filter for frames that are coded with this λ.
@@ -58,15 +58,17 @@ class TemporalFilter {
     const float left = share > 0 ? share : 0;
     return (distance == 1 ? 0.4F : 0.27F) * (left * left);
   }
-  /// Returns a factor for a tap's weight, from the sum of `samples` differences. Noise averages to zero. If all samples
-  /// differ in the same direction, as in a fade or after a cut, the difference is content, and the factor is small.
+  /// Returns a factor for a tap's weight. `difference_sum` is the sum of `samples` differences between the tap and the
+  /// block. The sum of noise is near 0. If all samples differ in the same direction, as in a fade or after a cut, the
+  /// difference is content, and the factor is small.
   [[nodiscard]] C63_HD constexpr float mean_share(int difference_sum, int samples) const {
     const float difference = static_cast<float>(difference_sum) * static_cast<float>(difference_sum);
     const float share = 1 - difference / static_cast<float>(2 * samples) * falloff_;
     const float left = share > 0 ? share : 0;
     return left * left;
   }
-  /// The argument `falloff` of AveragedSample::add(): 1/x, where x is the smallest squared difference with weight 0.
+  /// The argument `falloff` of AveragedSample::add(). It is 1/d, if d is the smallest squared difference whose weight
+  /// is 0.
   [[nodiscard]] C63_HD constexpr float falloff() const { return falloff_; }
 
   /// Returns the sum of size x size differences: the tap's samples minus those at `samples`.

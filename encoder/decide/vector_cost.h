@@ -11,8 +11,8 @@
 
 namespace c63 {
 
-/// The cost of vectors in a search: their bits, in units of SAD. SADs are at most 16,320 and the cost of a vector at
-/// most 538, so sums fit in 16 bits.
+/// The cost of vectors in a search: the price of their bits, in units of SAD. A SAD is at most 16,320 and the cost of a
+/// vector at most 538, so their sum fits in 16 bits.
 struct VectorCosts {
   std::array<std::uint16_t, 256> components{};  ///< cost of each component value; index value + 128
 
@@ -30,8 +30,8 @@ struct VectorCosts {
   }
 };
 
-/// Returns the SAD that one bit of a vector is worth: 0.7·√λ, with 8 fraction bits. λ is a squared error, but a SAD is
-/// not squared; so the formula has the root.
+/// Returns the SAD that one bit of a vector is worth: 0.7·√λ, with 8 fraction bits. λ is the price of a bit as a
+/// squared error. A SAD is not squared, so the root is taken.
 [[nodiscard]] inline std::int32_t sad_per_bit(Cost lambda) {
   return static_cast<std::int32_t>(std::lround(0.7 * std::sqrt(lambda / 256.0) * 256.0));
 }
