@@ -9,7 +9,7 @@
 
 namespace c63 {
 
-/// Removes the stuffing of a scan: the byte after each 0xFF. `to` must have room for the whole scan. Returns the number
+/// Removes the stuffing of a scan: the 0x00 after each 0xFF. `to` must have room for the whole scan. Returns the number
 /// of bytes that remain.
 inline std::size_t remove_stuffing(std::span<const std::uint8_t> scan, std::uint8_t* to) {
   const std::uint8_t* in = scan.data();
@@ -27,8 +27,7 @@ inline std::size_t remove_stuffing(std::span<const std::uint8_t> scan, std::uint
   return static_cast<std::size_t>(to - start);
 }
 
-/// The number of zero bytes that must follow the bytes that a BitReader reads. It is more than the bytes of the longest
-/// block.
+/// The number of zero bytes that must follow the bytes that a BitReader reads. A block never has more bytes than this.
 inline constexpr std::size_t kBitReaderPadding = 256;
 
 /// Copies a scan without its stuffing to `out` and appends the zeros that a BitReader needs. Returns the copied bytes
@@ -56,8 +55,8 @@ class BitReader {
     std::uint64_t bytes = 0;
     for (int i = 0; i < 8; ++i) bytes = bytes << 8 | next_[i];  // compilers make one load and a byte swap of it
     window_ |= bytes >> valid_;
-    // Only whole bytes count as loaded. The bits below them in the window are loaded again by the next refill(), with
-    // the same values.
+    // Only whole bytes count as loaded. The window also has the first bits of the next byte. The next refill() loads
+    // that byte again, so these bits stay the same.
     next_ += (63 - valid_) >> 3;
     valid_ |= kRefilled;
   }

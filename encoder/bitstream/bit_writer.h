@@ -16,8 +16,8 @@ class Code {
 
   [[nodiscard]] constexpr std::uint32_t bits() const { return word_ >> 6; }
   [[nodiscard]] constexpr int length() const { return static_cast<int>(word_ & 63); }
-  /// Returns a number whose low six bits are the length. The low six bits of a sum of such numbers are the sum of the
-  /// lengths modulo 64.
+  /// Returns the length in the low six bits, and other data in the bits above. The low six bits of a sum of such
+  /// numbers are the sum of the lengths modulo 64. So lengths can be added without removing the data first.
   [[nodiscard]] constexpr std::uint32_t length_and_more() const { return word_; }
   /// Returns this code if `condition` is 0, and an empty code if it is 1, without a branch.
   [[nodiscard]] constexpr Code unless(std::uint32_t condition) const {
@@ -48,8 +48,8 @@ struct BitCursor {
     pending = pending << code.length() | code.bits();
     filled += code.length_and_more();
   }
-  /// Stores all whole bytes, followed by some undefined bytes; 0..7 bits remain pending. There is no branch, because it
-  /// is unpredictable where bytes end.
+  /// Stores all whole bytes, followed by some undefined bytes; 0..7 bits remain pending. There is no branch: a CPU
+  /// cannot predict how many whole bytes there are.
   [[gnu::always_inline]] inline void store() {
     std::uint64_t word = pending << (-filled & 63);
     if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);
@@ -121,7 +121,8 @@ class BitWriter {
 
   /// Returns the number of 0xFF bytes in the scan.
   [[nodiscard]] std::size_t bytes_of_ones() const {
-    // Small enough that the count fits in a byte, so that vector lanes can be bytes.
+    // The bytes of a scan are counted in pieces. A piece is so small that its count fits in a byte. So SIMD registers
+    // can count in lanes of one byte.
     constexpr std::size_t kPiece = 128;
     std::size_t ones = 0;
     for (std::size_t first = start_; first < out_.size(); first += kPiece) {
@@ -137,8 +138,8 @@ class BitWriter {
     return ones;
   }
 
-  /// Inserts the stuffing. The scan is moved up by the number of bytes it will grow, then back in pieces that each end
-  /// with a 0xFF.
+  /// Inserts the stuffing: a 0x00 after each 0xFF. First moves the whole scan up in memory, by the number of bytes that
+  /// it will grow. Then moves it back in pieces that each end with a 0xFF, and adds a 0x00 to each piece.
   void stuff() {
     const std::size_t size = out_.size() - start_;
     const std::size_t growth = bytes_of_ones();

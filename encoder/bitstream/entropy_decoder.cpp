@@ -110,9 +110,9 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
       k = next;
     }
     if (looks == kLooks) continue;
-    // The last entry reaches coefficient 63 or leads past it. If it contains the end of block, the block is complete.
-    // Otherwise the next code is long, or the entry may have a code too many for this block. Then the next code is read
-    // by itself.
+    // The last entry reaches coefficient 63 or leads past it. There are three cases. Either the entry contains the end
+    // of block, and the block is complete. Or the next code is long. Or the entry has two coefficients, and the second
+    // one may lie outside of this block. In the last two cases, the next code is read by itself.
     if (entry.length() != 0 && entry.advance() == CoefficientPairs::kEnd && k + entry.run() < 63) {
       reader.skip(entry.length());
       levels[k + entry.run()] = entry.first();
@@ -131,7 +131,8 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
     }
     k += one.symbol >> 4;
     if (k > 63) {
-      // A short code is taken together with its value.
+      // A short code is skipped together with its value. If the scan ends within the value, that is then the reported
+      // error.
       if (one.length + size <= CoefficientPairs::kBits) reader.skip(size);
       return &kAcOverrun;
     }
@@ -160,7 +161,8 @@ std::int64_t ScanDecoder::offset_of(std::int64_t byte) const {
 void ScanDecoder::decode_row(FrameSyntax& syntax) {
   BitReader reader = reader_;
   std::array<int, kPlanes> dc = dc_;
-  // A block that begins before the end of the scan must end within the zeros after the scan.
+  // Only after a block is it checked whether the scan has ended. So the zeros after the scan must be enough for one
+  // whole block.
   static_assert(kMostBlockBits / 8 + 2 * sizeof(std::uint64_t) <= kBitReaderPadding);
   const auto decode_block = [&](int p, const Tables& tables, int block, int column, int row) __attribute__((always_inline)) {
     PlaneSyntax& plane = syntax.planes[p];
@@ -197,8 +199,8 @@ void ScanDecoder::fail(const BitReader& reader, std::int64_t bits_left, const Fa
 }
 
 void ScanDecoder::finish() const {
-  // After the last block, the rest of its last byte may follow. If the block fills that byte, the encoder may add one
-  // zero byte.
+  // After the last block, only the rest of its last byte may follow. If the block ends with a whole byte, the encoder
+  // may add one zero byte.
   const std::int64_t spare = reader_.left() >= 0 ? reader_.left() / 8 : 0;
   const std::int64_t next_byte = static_cast<std::int64_t>(bytes_.size()) - spare;
   if (spare > 1 || (spare == 1 && bytes_.back() != 0x00)) {

@@ -19,7 +19,8 @@ class ScanDecoder {
   /// `frame` and `scratch` must outlive this object. `scratch` is filled with the scan without stuffing.
   ScanDecoder(const ParsedFrame& frame, std::vector<std::uint8_t>& scratch);
 
-  /// A fault in a block. Code outside the hot loop makes an Error of it, and adds the block and the byte offset.
+  /// What is wrong with a block. fail(), outside of the hot loop, makes an Error of it and adds the block and the byte
+  /// offset.
   struct Fault {
     const char* id = nullptr;
     const char* message = nullptr;

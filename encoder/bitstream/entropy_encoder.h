@@ -8,8 +8,8 @@
 
 namespace c63 {
 
-/// Appends the scan of one frame to `out`, with stuffing and with the course encoder's way to end a scan. Adds the bits
-/// of motion and coefficients to `bits`; stuffing and padding count as header.
+/// Appends the scan of one frame to `out`, with stuffing. The scan ends as the course encoder ends it
+/// (BitWriter::finish()). Adds the bits of motion and coefficients to `bits`; stuffing and padding count as header.
 void encode_scan(const FrameSyntax& syntax, std::vector<std::uint8_t>& out, BitCounts& bits);
 
 }  // namespace c63

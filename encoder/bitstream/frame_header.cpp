@@ -74,7 +74,7 @@ std::string hex(unsigned value) {
   return {kDigits[value >> 4 & 15], kDigits[value & 15]};
 }
 
-/// Reads the segments of one frame. It keeps track of the offset, for error messages.
+/// Reads the segments of one frame. Keeps the offset of the next byte, for error messages.
 class SegmentReader {
  public:
   explicit SegmentReader(std::span<const std::uint8_t> bytes, const KnownMarkers* markers = nullptr)
@@ -143,7 +143,7 @@ std::size_t segment_length(SegmentReader& in, const char* segment) {
 QuantizationTables parse_dqt(SegmentReader& in) {
   const std::size_t at = in.offset();
   const std::size_t payload = segment_length(in, "DQT");
-  // The course encoder writes a length that is two too small. So 195 means the same as 197: three tables.
+  // The course encoder writes a length that is two too small: 195 in place of 197. Both mean three tables.
   if (payload != kDqtPayload && payload != kDqtPayload - 2) {
     in.fail("C63-SEGMENT-LENGTH", "DQT length " + std::to_string(payload + 2) + " is neither 195 nor 197", at);
   }
@@ -172,7 +172,8 @@ struct Sof {
   bool key = false;
 };
 
-/// Parses the SOF whose marker is at `at`. `expected` is the size of the previous frames; empty: there are none.
+/// Parses the SOF whose marker is at offset `at`. `expected` is the size of the previous frames. It is empty if there
+/// are none.
 Sof parse_sof(SegmentReader& in, std::size_t at, const std::optional<Geometry>& expected, const Limits& limits) {
   const std::size_t payload = segment_length(in, "SOF");
   if (payload != kSofPayload) {

@@ -49,16 +49,17 @@ struct ParsedFrame {
   std::size_t size = 0;                ///< bytes of the frame, from SOI to EOI
 };
 
-/// Returns the fewest bytes that a picture's scan can have: 38 bits for each MCU, minus up to seven that the encoder
-/// may drop.
+/// Returns the fewest bytes that a picture's scan can have. An MCU has at least 38 bits. The encoder may drop up to
+/// seven bits at the end of the scan.
 [[nodiscard]] constexpr std::uint64_t smallest_scan(const Geometry& geometry) {
   return (38 * static_cast<std::uint64_t>(geometry.mcus()) + 7) / 8 - 1;
 }
 
-/// The most bits that a block can have: a vector, and the longest code and value for each coefficient.
+/// An upper bound of the bits of a block: flags and vector, DC, 63 coefficients with the longest code and value, and 16
+/// bits more.
 inline constexpr std::uint64_t kMostBlockBits = (2 + 2 * (5 + 7)) + (9 + 11) + 63 * (16 + 10) + 16;
 
-/// Returns the most bytes that a scan can have: the most bits for every block, and stuffing after every byte.
+/// Returns the most bytes that a scan can have. Every block has the most bits, and stuffing follows every byte.
 [[nodiscard]] constexpr std::uint64_t largest_scan(const Geometry& geometry) {
   return (kMostBlockBits * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
 }
@@ -87,7 +88,7 @@ class FrameParser {
   Limits limits_;
   std::optional<QuantizationTables> tables_;
   std::optional<Geometry> geometry_;
-  /// Whether the last frame that was not a repeat was a key frame; empty at the start of the stream.
+  /// True if the last frame before this one was a key frame; repeats do not count. Empty at the start of the stream.
   std::optional<bool> last_was_key_;
 };
 

@@ -17,13 +17,13 @@ namespace c63 {
 [[nodiscard]] std::vector<std::size_t> find_markers(std::span<const std::uint8_t> bytes, std::size_t from, std::size_t end,
                                                     std::size_t most);
 
-/// The markers of a buffer that was searched before its frames are parsed.
+/// The markers of a buffer. The buffer is searched for all markers before its frames are parsed.
 struct KnownMarkers {
   std::span<const std::size_t> at;  ///< all positions that find_markers() found in a buffer
   std::size_t begin = 0;            ///< where in that buffer the parsed bytes begin
 
-  /// Returns next_marker(bytes, from). `bytes` are the parsed bytes, which begin at index `begin` of the searched
-  /// buffer.
+  /// Returns the same as next_marker(bytes, from), without a search. `bytes` are the parsed bytes, which begin at index
+  /// `begin` of the searched buffer.
   [[nodiscard]] std::size_t next(std::span<const std::uint8_t> bytes, std::size_t from) const {
     const auto found = std::ranges::lower_bound(at, begin + from);
     if (found != at.end() && *found - begin < bytes.size()) return *found - begin;

@@ -10,9 +10,9 @@
 
 namespace c63 {
 
-/// The vectors by which the blocks of a frame are predicted, including inherited ones; FrameSyntax has only the coded
-/// ones. A block that is coded without a vector is predicted from zero. But if the frame has the same reference as the
-/// previous frame, such a block is predicted as it was in the previous frame.
+/// The vectors by which the blocks of a frame are predicted. A block that is coded without a vector has none, and is
+/// predicted from zero. There is one exception: the frame has the same reference as the previous frame. Then such a
+/// block inherits its vector from the previous frame. FrameSyntax has only the coded vectors.
 class PredictionVectors {
  public:
   /// The vectors of one plane, one entry per block in raster order.

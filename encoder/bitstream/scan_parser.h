@@ -12,16 +12,16 @@
 #include "codec/host_device.h"
 #include "codec/vlc.h"
 
-// Entropy decoding in the form that one GPU thread runs. ScanDecoder (entropy_decoder.h) defines what a scan means.
-// This parser gives the same syntax elements, but it does not say what is wrong with a faulty scan.
+// Entropy decoding, as one GPU thread does it for a whole scan. ScanDecoder (entropy_decoder.h) defines what a scan
+// means. This parser gives the same syntax elements, but it does not say what is wrong with a faulty scan.
 
 namespace c63 {
 
 /// The entries of a CoefficientTable in one word each, so that one read gives everything: length, run and value, from
 /// the lowest bit up.
 struct CoefficientWords {
-  /// The run in entries whose bits do not begin with a short code. Like CoefficientTable::kEnd, it leads past the end
-  /// of a block.
+  /// The run of entries whose bits do not begin with a short code. Like CoefficientTable::kEnd, it is so large that it
+  /// leads past the end of a block. So one comparison finds both.
   static constexpr int kLong = 128;
 
   std::array<std::uint32_t, 1U << CoefficientTable::kBits> words{};
@@ -48,8 +48,8 @@ struct ValueWords {
 };
 
 namespace detail {
-/// Copies a table at run time. If the constant were the initializer, the compiler would store all its values in the
-/// program.
+/// Copies a table when the program runs. If a constant were copied directly, the compiler would store all values of the
+/// copy in the program.
 inline VlcTable copy_of(const VlcTable& table) { return table; }
 }  // namespace detail
 
@@ -96,8 +96,8 @@ struct ScanTarget {
 /// word.
 [[nodiscard]] constexpr std::size_t zeros_after_scan(std::size_t size) { return (4 - size % 4) % 4 + 4; }
 
-/// Reads the bits of a scan, most significant first. It loads words long before they are used, because a GPU thread
-/// that works alone cannot do other work while it waits. Past the end it returns zeros.
+/// Reads the bits of a scan, most significant first. It loads words long before they are used: a GPU thread that works
+/// alone would have to wait for each of them. Past the end it returns zeros.
 class WordReader {
  public:
   /// `bytes` must be aligned to 4 and followed by zeros_after_scan() zeros.
@@ -207,7 +207,7 @@ C63_HD inline bool parse_vector(const ScanTables& tables, WordReader& reader, bo
     vector = pack_vector(right, down);
   }
   const MotionVector by = unpack_vector(vector);
-  // As an unsigned number, a negative position is above every limit.
+  // A negative position becomes a very large unsigned number. So one comparison checks both limits.
   const bool legal = static_cast<unsigned>(x + by.x) <= static_cast<unsigned>(last_x) &&
                      static_cast<unsigned>(y + by.y) <= static_cast<unsigned>(last_y);
   return key || legal;
@@ -299,8 +299,8 @@ C63_HD inline bool parse_scan(const ScanTables& tables, const ScanShape& shape, 
     }
     if (reader.taken() > most_bits) return false;
   }
-  // After the last block, the rest of its last byte may follow. If the block fills that byte, the encoder may add one
-  // zero byte.
+  // After the last block, only the rest of its last byte may follow. If the block ends with a whole byte, the encoder
+  // may add one zero byte.
   const std::int64_t next_byte = (reader.taken() + 7) / 8;
   const std::int64_t spare = static_cast<std::int64_t>(size) - next_byte;
   return spare <= 0 || (spare == 1 && bytes[size - 1] == 0x00);

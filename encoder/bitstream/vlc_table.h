@@ -48,7 +48,8 @@ class VlcTable {
   std::array<Entry, kLongMask + 1> long_{};
 };
 
-/// Decodes a size together with its value (DC differences, vector components) by one look-up, if both are short.
+/// Decodes a number that is coded as its size and its value: a DC difference or a vector component. One look-up decodes
+/// both, if the code of the size and the value together are short.
 class ValueTable {
  public:
   static constexpr int kBits = 10;
@@ -77,7 +78,7 @@ class ValueTable {
   std::array<Entry, 1U << kBits> entries_{};
 };
 
-/// Decodes an AC coefficient by one look-up, if its code and value together are short. Nearly all are.
+/// Decodes an AC coefficient by one look-up, if its code and value together are short. This is true for nearly all.
 class CoefficientTable {
  public:
   static constexpr int kBits = 11;
@@ -120,12 +121,12 @@ class CoefficientTable {
 class CoefficientPairs {
  public:
   static constexpr int kBits = CoefficientTable::kBits;
-  /// The advance of entries that contain the end of block, or whose bits do not begin with a short code. Added to the
-  /// index of any AC coefficient, it gives more than 63.
+  /// The advance() of entries that contain the end of block, or whose bits do not begin with a short code. The index of
+  /// an AC coefficient plus kEnd is above 63, so a decoder's loop over a block ends there.
   static constexpr int kEnd = 63;
 
-  /// All fields are in one number, which is read at once. If there is only one coefficient, the second equals the
-  /// first.
+  /// All fields are in one number, which is read at once. If there is only one coefficient, second() equals first(): a
+  /// decoder then writes the same level twice at the same place.
   class Entry {
    public:
     constexpr Entry() = default;
@@ -134,7 +135,7 @@ class CoefficientPairs {
                   static_cast<std::uint32_t>(static_cast<std::uint8_t>(first)) << 16 |
                   static_cast<std::uint32_t>(static_cast<std::uint8_t>(second)) << 24) {}
 
-    /// The bits of all codes and values; 0: no short code begins with these bits.
+    /// The number of bits of all codes and values in the entry. 0: no short code begins with these bits.
     [[nodiscard]] constexpr int length() const { return static_cast<int>(fields_ & 63U); }
     /// The number of zeros before the first coefficient.
     [[nodiscard]] constexpr int run() const { return static_cast<int>(fields_ >> 6 & 15U); }
@@ -155,7 +156,8 @@ class CoefficientPairs {
         entries_[bits] = {one.length, 0, kEnd, 0, 0};
         continue;
       }
-      // The shift brings in bits that are not known, so a code that would need them is not used.
+      // After the first code, fewer than kBits bits are known; the shift fills the others with zeros. A second code
+      // that needs unknown bits is not used.
       const CoefficientTable::Entry& next = table.find(bits << one.length & (entries_.size() - 1));
       const int length = one.length + next.length;
       if (next.length == 0 || length > kBits) {
