@@ -13,9 +13,10 @@ namespace c63 {
 
 // ---- flags and vectors
 
-/// The flag of a block without a vector, in bits.
+/// The bits of the flag of a block without a vector.
 inline constexpr int kNoVectorBits = 1;
-/// Both flags of a block with a vector, in bits. A vector that is reused takes no other bits.
+/// The bits of both flags of a block with a vector. If the vector is that of the left neighbour, there are no other
+/// bits for it.
 inline constexpr int kVectorFlagBits = 2;
 
 /// Returns the bits of one component of a vector, -127..127. Sizes are coded like those of luma's DC differences.
@@ -38,11 +39,11 @@ inline constexpr int kVectorFlagBits = 2;
   return size == 0 ? 2 : size < 6 ? 3 + size : 2 * size - 2;
 }
 
-/// The bits of a plane's AC symbols. Device code keeps its own copy.
+/// The numbers of bits that a plane's AC symbols take. Device code keeps its own copy.
 struct AcBits {
   static constexpr std::uint8_t kNoCode = 255;
 
-  /// Bits of code and value; index run << 4 | size; kNoCode if there is no code.
+  /// The bits of code and value of each symbol, which is the index: run << 4 | size. kNoCode if the symbol has no code.
   std::array<std::uint8_t, 256> symbols{};
   std::uint8_t zero_run = 0;                ///< bits of the code for sixteen zeros
   std::uint8_t end_of_block = 0;            ///< bits of the end of block, which is not coded after coefficient 63

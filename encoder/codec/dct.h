@@ -73,8 +73,8 @@ C63_HD inline void inverse_dct(const float coefficients[64], std::int16_t residu
     for (int i = 0; i < 8; ++i) {
       float sum = rows[u] * cosines[i][0];
       for (int j = 1; j < 8; ++j) sum += rows[j * 8 + u] * cosines[i][j];
-      // Truncated toward zero to 32 bits, then cut to the low 16 bits. The course codec's x86 build does this with
-      // hostile input.
+      // The sum is truncated toward zero to 32 bits, then cut to the low 16 bits. In the course codec's x86 build, sums
+      // of hostile input overflow in the same way.
       residual[i * 8 + u] = static_cast<std::int16_t>(static_cast<std::int32_t>(sum));
     }
   }

@@ -54,15 +54,16 @@ inline constexpr QuantizationTable kChromaBaseTable = {
 }
 
 /// Returns the largest magnitude of an AC coefficient that the encoder writes. The course encoder writes luma's size 10
-/// with the code of size 9 (bitstream.md, "Q-AC10"), which no decoder can read. So luma stops at 511. At qp <=
-/// kMaxExactQp no coefficient is that large, so the bytes are those of the course encoder.
+/// with the code of size 9 (bitstream.md, "Q-AC10"), and no decoder can read that. So luma stops at 511, the largest
+/// number of size 9. At qp <= kMaxExactQp no coefficient is larger, so the bytes are those of the course encoder.
 [[nodiscard]] C63_HD constexpr int max_ac_magnitude(int plane) { return plane == 0 ? 511 : 1023; }
 /// The largest magnitude of a DC coefficient. It is never reached at qp <= 80.
 inline constexpr int kMaxDcMagnitude = 2047;
 
-/// Quantizes one scaled coefficient: round(F / 4 / q), half away from zero. The course encoder computes this in double.
-/// One correctly rounded binary32 division gives the same result, because a binary32 F that is not a tie is at least
-/// one ulp away from every tie. A product with the reciprocal would not.
+/// Quantizes one scaled coefficient F: round(F / 4 / q), half away from zero. The course encoder computes this in
+/// double. One binary32 division is enough. Only values of F close to a tie, halfway between two levels, could be
+/// rounded to another level. A binary32 F is either exactly the tie or at least one ulp away from it, so the result is
+/// the same. With a product with the reciprocal of q, it would not be.
 [[nodiscard]] C63_HD inline std::int16_t quantize(float coefficient, int step) {
   return static_cast<std::int16_t>(roundf(coefficient / static_cast<float>(4 * step)));
 }

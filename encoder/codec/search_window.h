@@ -33,8 +33,8 @@ struct SearchWindow {
           x + range < last_x ? x + range : last_x, y + range < last_y ? y + range : last_y};
 }
 
-/// Returns the candidates within `range` of the vector (centre_x, centre_y), by the same rules. Vectors stay in
-/// -128..127. With the zero vector, these are the candidates of search_window().
+/// Returns the candidates within `range` of the vector (centre_x, centre_y), by the rules of search_window(). Vectors
+/// stay in -128..127. If the vector is zero, these are the candidates of search_window().
 [[nodiscard]] C63_HD constexpr SearchWindow search_window_around(int column, int row, int plane_width, int plane_height,
                                                                  int range, int centre_x, int centre_y) {
   const int x = column * kBlockSize;
@@ -51,8 +51,8 @@ struct SearchWindow {
           end(y, centre_y, plane_height - kBlockSize)};
 }
 
-/// Returns the candidates for encodes that need not give the course encoder's bytes. The window includes the plane's
-/// right and bottom border, so it always has the zero vector. With range 0, the zero vector is the only candidate.
+/// Returns the candidates for encodes that need not give the course encoder's bytes. Blocks at the plane's right and
+/// bottom border are also candidates, so the zero vector always is one. With range 0, it is the only one.
 [[nodiscard]] C63_HD constexpr SearchWindow whole_search_window(int column, int row, int plane_width, int plane_height,
                                                                 int range) {
   if (range == 0) {
@@ -69,8 +69,9 @@ struct SearchWindow {
   return x >= 0 && y >= 0 && x <= plane_width - kBlockSize && y <= plane_height - kBlockSize;
 }
 
-/// Returns a key that orders candidates: the smaller SAD first, then raster order in the window. The codec chooses the
-/// smallest key. `index` is the candidate's number in the window's raster order; it is below 2^16 for ranges up to 127.
+/// Returns a key that orders candidates: by SAD, and with equal SADs by raster order in the window. The codec chooses
+/// the candidate with the smallest key. `index` is the candidate's number in the window's raster order; it is below
+/// 2^16 for ranges up to 127.
 [[nodiscard]] C63_HD constexpr std::uint32_t candidate_key(std::uint32_t sad, std::uint32_t index) {
   return sad << 16 | index;
 }

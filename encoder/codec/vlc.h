@@ -66,8 +66,8 @@ inline constexpr HuffmanSpec<162> kAcChromaSpec = {
         0x71, 0x13, 0x22, 0x32, 0x81, 0x08, 0x14, 0x42, 0x91, 0xA1, 0xB1, 0xC1, 0x09, 0x23, 0x33,
         0x52, 0xF0, 0x15, 0x62, 0x72, 0xD1, 0x0A, 0x16, 0x24, 0x34, 0xE1, 0x25, 0xF1})};
 
-/// Returns the code of each symbol. Codes of the same length are consecutive numbers. From one length to the next, the
-/// number that follows is shifted left by one bit.
+/// Returns the code of each symbol. Codes of the same length are consecutive numbers. The first code of a length is the
+/// number after the last shorter code, with a 0 bit added for each further bit of length.
 template <std::size_t Symbols>
 constexpr std::array<VlcCode, 256> make_codes(const HuffmanSpec<Symbols>& spec) {
   std::array<VlcCode, 256> codes{};
@@ -84,8 +84,8 @@ constexpr std::array<VlcCode, 256> make_codes(const HuffmanSpec<Symbols>& spec) 
 
 inline constexpr std::array<VlcCode, 256> kDcLumaCodes = make_codes(kDcLumaSpec);
 inline constexpr std::array<VlcCode, 256> kDcChromaCodes = make_codes(kDcChromaSpec);
-/// In luma, (run 0, size 10) has no code here. The course encoder writes it with the code of size 9 (`Q-AC10`), and its
-/// decoder rejects the right code. max_ac_magnitude() keeps coefficients below that size.
+/// In luma, the symbol of run 0 and size 10 has no code here. The course encoder writes it with the code of size 9
+/// (`Q-AC10`), and its decoder rejects the right code. max_ac_magnitude() keeps coefficients below that size.
 inline constexpr std::array<VlcCode, 256> kAcLumaCodes = [] {
   auto codes = make_codes(kAcLumaSpec);
   codes[0x0A] = {};
@@ -109,7 +109,8 @@ inline constexpr int kMaxBlockBits = 2 + 2 * (5 + kMaxVectorSize) + (11 + 11) + 
 #endif
 }
 
-/// Returns the `size` bits that are coded after the size: the value itself, or value-1 modulo 2^size if it is negative.
+/// Returns the `size` bits that are coded after the size. They are the value itself, or value-1 modulo 2^size if the
+/// value is negative.
 [[nodiscard]] C63_HD constexpr std::uint32_t value_bits(int value, int size) {
   return static_cast<std::uint32_t>(value < 0 ? value - 1 : value) & ((1U << size) - 1U);
 }
