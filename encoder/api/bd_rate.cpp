@@ -11,15 +11,15 @@
 namespace c63 {
 namespace {
 
-/// The points of a curve that are interpolated, with x strictly increasing.
+/// The points between which a curve is interpolated. x is strictly increasing.
 struct Curve {
   std::vector<double> x;
   std::vector<double> y;
 };
 
-/// Returns the slope at an end point of a curve, from the widths and slopes of the two intervals next to it. It is the
-/// slope of the parabola through the three points, limited against overshoot. Boost uses the slope of the end interval;
-/// the published tools do not.
+/// Returns the slope at an end point of a curve, from the widths and slopes of the two intervals nearest to it. It is
+/// the slope of the parabola through the three points, limited so that the curve does not overshoot. By itself, Boost
+/// would take the slope of the nearest interval, but the published tools do not.
 double end_slope(double near_width, double far_width, double near_slope, double far_slope) {
   const double slope = ((2 * near_width + far_width) * near_slope - near_width * far_slope) / (near_width + far_width);
   if (slope * near_slope <= 0) return 0;
@@ -36,7 +36,8 @@ auto interpolate(const Curve& c) {
   return boost::math::interpolators::pchip<std::vector<double>>(std::vector(c.x), std::vector(c.y), left, right);
 }
 
-/// The mean of the curve over [low, high]. Simpson's rule is exact for the cubic between two knots.
+/// Returns the mean of the curve over [low, high]. Between two of its points, the curve is a cubic, for which Simpson's
+/// rule is exact.
 double mean(const Curve& curve, double low, double high) {
   const auto f = interpolate(curve);
   double sum = 0;

@@ -53,7 +53,8 @@ std::string pair_text(int x, int y) {
 }
 std::string text_of(MotionVector v) { return pair_text(v.x, v.y); }
 
-/// Counts the blocks on which a mistake was tried, and those whose found vector it explains.
+/// The results of one mistake that was tried on blocks. A differing block is one whose result is wrong; the mistake
+/// explains it if it gives the same wrong vector.
 struct Tried {
   std::int64_t wrong = 0;      ///< differing blocks on which it was tried
   std::int64_t explained = 0;  ///< differing blocks for which it gives the found vector
@@ -69,7 +70,7 @@ struct Tried {
   [[nodiscard]] bool fits() const { return explained > 0 && explained * 10 >= wrong * 9 && kept * 10 >= right * 9; }
 };
 
-/// The numbers of differing blocks in the first and last columns and rows, and in each plane.
+/// The numbers of blocks with wrong results in the first and last columns and rows, and in each plane.
 struct Places {
   std::int64_t first_column = 0;
   std::int64_t last_column = 0;
@@ -135,7 +136,7 @@ std::string to_string(const MotionDifference& d, const std::string& whose) {
 }
 
 struct MotionAudit::State {
-  /// Limits of the work on mistakes, so that an audit of wrong results stays fast.
+  /// Limits of how many candidates and blocks mistakes are tried on, so that an audit of wrong results stays fast.
   static constexpr std::int64_t kCandidatesPerPlane = 24576;
   static constexpr std::int64_t kMostTriedPerPlane = 24;
   static constexpr std::int64_t kMostTried = 160;
@@ -217,19 +218,20 @@ void MotionAudit::State::try_mistakes(const FoundMotion& found) {
       Tried& t = tried[i];
       if (t.refuted()) continue;
       const std::optional<MotionVector> guess = motion_mistakes()[i].find(searched);
-      // If the mistake cannot be tried on this block, a search that makes it finds the right vector here.
+      // If the mistake cannot be tried on this block, it changes nothing here: a search with this mistake finds the
+      // right vector.
       const bool same = guess ? *guess == v : !is_wrong;
       ++(is_wrong ? t.wrong : t.right);
       (is_wrong ? t.explained : t.kept) += same ? 1 : 0;
     }
     ++blocks_tried;
   };
-  // Try differing blocks that are spread over the plane.
+  // Try mistakes on blocks with wrong results, which are spread over the plane.
   const auto step = std::max<std::size_t>(1, wrong.size() / static_cast<std::size_t>(most));
   for (std::size_t i = 0, done = 0; i < wrong.size() && done < static_cast<std::size_t>(most); i += step, ++done) {
     try_all(wrong[i]->column, wrong[i]->row, true);
   }
-  // Try right blocks, too: a mistake must not change them.
+  // Try them on blocks with right results, too: there, a search with the mistake must also find the right vector.
   std::vector<std::uint8_t> is_wrong(exact.vectors.size());
   for (const MotionDifference& d : differences)
     is_wrong[static_cast<std::size_t>(d.row * exact.columns + d.column)] = 1;
@@ -325,7 +327,8 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
       found.push_back({"sad-only", "the vectors are right, but the SADs told are not theirs", 1});
     }
   }
-  // Report the mistakes that explain most blocks. Of equal ones, the list's order decides.
+  // Report the mistakes that explain the most blocks. If several explain equally many, those that come first in the
+  // list are reported.
   std::vector<std::pair<std::int64_t, std::size_t>> fitting;
   for (std::size_t i = 0; i < s.tried.size(); ++i) {
     if (s.tried[i].fits()) fitting.emplace_back(-(s.tried[i].explained + s.tried[i].kept), i);
@@ -337,7 +340,7 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
     const MotionMistake& mistake = motion_mistakes()[fitting[i].second];
     found.push_back({mistake.id, mistake.text, s.tried[fitting[i].second].share()});
   }
-  // Report what all differing blocks have in common.
+  // Report what the blocks with wrong results have in common.
   const Places& p = s.places;
   const auto all_in = [&](std::int64_t some, const char* id, const std::string& text) {
     if (some == all) found.push_back({id, text, 1});

@@ -66,7 +66,7 @@ std::uint32_t sad_saturated(const std::uint8_t* a, std::ptrdiff_t ap, const std:
   return std::min(sad_exact(a, ap, b, bp), 255U);
 }
 
-/// Which of several candidates with the same SAD is kept.
+/// The order of candidates with the same SAD: the first of them is kept.
 enum class Order { raster, reversed, columns, nearest, zero_first };
 
 template <Order kOrder>
@@ -84,13 +84,13 @@ SearchWindow window_of(const SearchedBlock& b) {
   return search_window(b.column, b.row, b.current.width, b.current.height, b.range);
 }
 
-/// Returns the part of a window that lies in the plane.
+/// Returns the candidates of a window whose blocks lie inside the plane.
 SearchWindow readable(const SearchedBlock& b, SearchWindow w) {
   return {std::max(w.left, 0), std::max(w.top, 0), std::min(w.right, b.current.width - kBlockSize + 1),
           std::min(w.bottom, b.current.height - kBlockSize + 1)};
 }
 
-/// Searches the candidates of `window` that lie in the plane and for which `tried` returns true.
+/// Searches those candidates of `window` that lie in the plane and for which tried(x, y) returns true.
 template <Order kOrder = Order::raster, SadFunction kSad = sad_exact, typename Tried>
 Found search(const SearchedBlock& b, SearchWindow window, const Tried& tried) {
   const SearchWindow w = readable(b, window);
@@ -138,7 +138,7 @@ Found with_range(const SearchedBlock& b, int range) {
   return search(b, window_of(other));
 }
 
-/// Searches with the plane's width in place of its pitch, for one plane or both.
+/// Searches as if a plane's width were its pitch, in one plane or both.
 Found with_width_as_pitch(const SearchedBlock& b, bool current, bool reference) {
   const bool changes =
       (current && b.current.pitch != b.current.width) || (reference && b.reference.pitch != b.reference.width);
@@ -160,7 +160,8 @@ SearchWindow changed(const SearchedBlock& b, int left, int top, int right, int b
   return {w.left + left, w.top + top, w.right + right, w.bottom + bottom};
 }
 
-/// The window with errors in its bounds, in samples. The wrong window is then cut at the plane's edges.
+/// Returns the block's window with wrong bounds: each is moved by this many samples. The wrong window is cut at the
+/// plane's edges, as a right one is.
 SearchWindow reaching(const SearchedBlock& b, int left, int top, int right, int bottom) {
   const int x = b.column * kBlockSize;
   const int y = b.row * kBlockSize;
@@ -169,14 +170,15 @@ SearchWindow reaching(const SearchedBlock& b, int left, int top, int right, int 
           std::min(b.current.height - kBlockSize, y + b.range + bottom)};
 }
 
-/// The window with the candidates at the plane's right or bottom border, or both, which the codec excludes.
+/// Returns the window with more candidates: those that touch the plane's right or bottom border, or both. The codec
+/// excludes them.
 SearchWindow to_border(const SearchedBlock& b, bool right, bool bottom) {
   const SearchWindow w = window_of(b);
   const SearchWindow whole = whole_search_window(b.column, b.row, b.current.width, b.current.height, b.range);
   return {w.left, w.top, right ? whole.right : w.right, bottom ? whole.bottom : w.bottom};
 }
 
-/// The window with its full size, moved into the plane; the codec cuts it instead.
+/// Returns a window of full size, which is moved into the plane if it leaves it. The codec cuts such a window instead.
 SearchWindow moved_in(const SearchedBlock& b) {
   const auto moved = [](int own, int range, int last) {
     int first = own - range;
@@ -447,7 +449,7 @@ constexpr std::array kMistakes = {
                   "components of vectors are kept in 7 bits and overflow: they need 8 for ranges above 64",
                   [](const SearchedBlock& b) -> Found { return wrapped(*exact_of(b, number_of(b)), 7); }},
 
-    // Mistakes that store a result for another block, or an old one.
+    // Mistakes that store the result of another block, or an old result.
     MotionMistake{"stale",
                   "the result is that of the call before: something is kept from call to call, or nothing is written",
                   [](const SearchedBlock& b) -> Found {
@@ -466,7 +468,7 @@ constexpr std::array kMistakes = {
                     return exact_of(b, number_of(b) % rows * columns + number_of(b) / rows);
                   }},
 
-    // A search that is not exhaustive on purpose gives such vectors, too.
+    // This is no mistake if the search is meant to leave out candidates.
     MotionMistake{"descent",
                   "vectors are those of a search that stops at a local minimum: it is not exhaustive (--inexact, if "
                   "that is meant)",

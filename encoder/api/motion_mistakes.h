@@ -23,7 +23,8 @@ struct SearchedBlock {
 struct MotionMistake {
   const char* id;
   const char* text;  ///< advice: where a person should look
-  /// Returns the vector that a search with this mistake finds; empty if the mistake cannot be tried on the block.
+  /// Returns the vector that a search with this mistake finds for the block; empty if the mistake cannot be tried on
+  /// the block.
   std::optional<MotionVector> (*find)(const SearchedBlock& block);
 };
 

@@ -60,7 +60,7 @@ std::vector<Enum> values_of() {
   return values;
 }
 
-/// Writes a number without needless digits.
+/// Returns a number as text, with no more digits than needed.
 std::string number(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
@@ -84,7 +84,8 @@ void require(bool condition, ErrorKind kind, const char* id, const std::string& 
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-/// Throws Error (usage) if `value` is below `least` or above option.most. Options without a range_id have no range.
+/// Throws Error (usage) if `value` is below `least` or above option.most. An option without a range_id allows every
+/// value.
 void check_range(const OptionInfo& option, double value, double least) {
   if (option.range_id.empty() || (value >= least && value <= option.most)) return;
   throw Error(ErrorKind::usage, std::string(option.range_id),
