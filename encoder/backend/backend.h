@@ -17,11 +17,11 @@ struct ChainFrame {
   int chain = 0;
   FramePlan plan;
   double read_ms = 0;                           ///< time that reading it took; goes to the frame's statistics
-  /// The frame's samples, if the backend reads them where they lie: in the source's memory (see accepts()), or in the
-  /// memory of SourceFrames. Empty: they are in the chain's input.
+  /// The frame's samples, if the backend reads them in place: in the source's memory (see accepts()), or in the memory
+  /// of SourceFrames. Empty: they are in the memory that input() returned.
   std::span<const std::uint8_t> in_place = {};
-  /// If a filter changed the frame: the samples before the filter, against which PSNR and SSIM are measured. Null: the
-  /// frame is not filtered, or original_in_place has the samples.
+  /// If a filter changed the frame: its samples before the filter, against which PSNR and SSIM are measured. Null: the
+  /// frame is not filtered, or original_in_place has these samples.
   std::shared_ptr<const std::vector<std::uint8_t>> original = {};
   std::span<const std::uint8_t> original_in_place = {};  ///< the same samples, if they lie in place
 };
@@ -38,7 +38,8 @@ struct BackendInfo {
   int chains = 1;           ///< GOPs that can be encoded at the same time
   int depth = 1;            ///< the most frames that a chain holds between submit() and collect()
   int inputs = 1;           ///< the most inputs in use: returned by input(), and neither submitted nor discarded
-  /// Frames that are processed at the same time; stage times add up to at most this many times the run's time.
+  /// The number of frames that are processed at the same time. All stage times of a run, added up, are at most this
+  /// many times as long as the run.
   int parallelism = 1;
   bool uses_arena = false;  ///< the backend keeps the arena's threads busy, so no other work should wait for them
 };
@@ -60,7 +61,7 @@ class Backend {
   /// Returns the memory for the next frame of `chain`: frame_bytes(width, height) bytes, valid until the frame is
   /// submitted. The chain must hold fewer than `depth` frames.
   [[nodiscard]] virtual std::span<std::uint8_t> input(int chain) = 0;
-  /// Says that the last input() of this chain will not be used, because there was no frame.
+  /// Says that the memory from the last input() of this chain will not be used, because the source has no more frames.
   virtual void discard_input([[maybe_unused]] int chain) {}
   /// Returns true if a frame at `in_place` can be encoded without a copy. The memory must not change until the frame is
   /// finished.

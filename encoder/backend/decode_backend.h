@@ -13,8 +13,8 @@ namespace c63 {
 
 /// A frame for a device to decode.
 struct FrameToDecode {
-  /// The scan with stuffing, no longer than a picture of this size allows. The memory must be valid until the frame is
-  /// popped.
+  /// The scan with stuffing, no longer than largest_scan() (bitstream/frame_header.h). The memory must be valid until
+  /// the frame is popped.
   std::span<const std::uint8_t> scan;
   QuantizationTables tables{};
   bool key = false;
@@ -25,10 +25,11 @@ struct FrameToDecode {
   bool wanted = true;              ///< false: the picture is only needed as a reference
 };
 
-/// A frame that a device has decoded. `fine` is false if it is invalid; the CPU's decoder then finds the error.
+/// A frame that a device has decoded. `fine` is false if the coded frame is invalid; the CPU's decoder then finds the
+/// error.
 struct FrameOfDevice {
   bool fine = true;
-  /// The samples of each plane that belong to the frame, without gaps or padding; empty if the frame is not wanted.
+  /// The samples of each plane of the frame, in linear layout, without padding; empty if `wanted` was false.
   std::array<std::span<const std::uint8_t>, kPlanes> planes;
 };
 

@@ -13,9 +13,10 @@
 
 namespace c63 {
 
-/// What a look-ahead gives for one frame: the samples to be coded, and its findings.
+/// What looking ahead gives for one frame: the samples to be coded, and the frame's weights.
 struct LookedAt {
-  /// The samples, if they were not copied but lie in the memory of SourceFrames. Empty: they were written to `input`.
+  /// The samples, if they lie in the memory of SourceFrames. Empty: they were written to the memory `input` (see
+  /// look_at()).
   std::span<const std::uint8_t> in_place = {};
   /// If a filter changed the frame: the samples before the filter, against which errors are measured. `original` has
   /// them in memory that does not change; original_in_place has them in the memory of SourceFrames. Both are empty if
@@ -39,17 +40,17 @@ class SourceFrames {
 
   /// Returns the memory for the samples of the next frame, in linear layout.
   [[nodiscard]] virtual std::span<std::uint8_t> input() = 0;
-  /// Adds the frame whose samples were written to input(). Finds its motion against the two frames before it, as far as
-  /// they are kept.
+  /// Adds the frame whose samples were written to input(). Finds its motion against each of the two frames before it
+  /// that is still kept.
   virtual std::array<MotionTotals, 2> push() = 0;
   /// Finds the motion of the newest frame against the frame `back` frames before it; `back` is at least 3.
   virtual MotionTotals find_motion(int back) = 0;
-  /// Sets the reference of the newest frame: the frame `back` frames before it, against which the motion must have been
-  /// found. 0: no reference.
+  /// Sets the reference of the newest frame: the frame `back` frames before it. Its motion against that frame must have
+  /// been found. 0: no reference.
   virtual void predict_from(int back) = 0;
 
-  /// Says that look_at(place) will be called next, and that all frames that its filter needs are there. So work may
-  /// begin.
+  /// Says that look_at(place) will be called next, and that all frames that the filter needs for it were pushed. So
+  /// work may begin.
   virtual void begin_look([[maybe_unused]] std::size_t place) {}
   /// Returns the frame at a place, ready for coding. If has_in_place() is true, it always lies in place; otherwise it
   /// is always written to `input`.
