@@ -79,7 +79,7 @@ struct DecodeSummary {
   std::int64_t joined_frames = 0;  ///< frames that DecoderSettings::joining decoded, including repeats
 };
 
-/// A coded stream that is read as bytes.
+/// A coded stream, from which a decoder reads bytes.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

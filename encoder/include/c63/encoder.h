@@ -44,7 +44,7 @@ struct BitCounts {
   BitCounts& operator+=(const BitCounts& other);
 };
 
-/// The shift of a whole frame against the previous frame.
+/// The shift of the whole picture since the previous frame.
 struct GlobalMotion {
   bool measured = false;            ///< always false in key frames
   std::optional<FrameShift> shift;  ///< empty if the previous frame has no texture, or only along one direction
@@ -55,7 +55,7 @@ struct FrameStatistics {
   std::array<std::uint64_t, 3> sse{};   ///< squared error of each plane over its coded samples
   std::array<double, 3> ssim{};
   std::uint64_t luma_sad = 0;           ///< sum of the SADs of the chosen luma vectors; 0 in key frames
-  /// Found in luma by estimate_shift(); accurate for shifts up to about half a sample.
+  /// It is found in luma by estimate_shift(). It is accurate for shifts up to about half a sample.
   GlobalMotion global_motion;
   BitCounts bits;
   StageTimes times;

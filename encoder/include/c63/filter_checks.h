@@ -7,7 +7,8 @@
 #include "c63/error.h"
 #include "c63/picture.h"
 
-// Checks that filters on the CPU and on a GPU share. All throw Error (usage) with the shapes in the message.
+// The checks of a filter's arguments, for filters on the CPU and on a GPU. All throw Error (usage) with the shapes in
+// the message.
 
 namespace c63 {
 

@@ -55,7 +55,7 @@ struct Kernel2d {
   int size = 1;
   std::vector<Tap> taps = {Tap{1}};  ///< `size` rows of `size` taps
   /// The two factors of a separable kernel: taps[y·size + x] = column[y] · row[x]. Both are empty if the kernel is not
-  /// separable. Two convolutions with the factors are much less work than one with the taps.
+  /// separable. Convolving with one factor after the other is much less work than convolving with the taps.
   std::vector<Tap> row = {};
   std::vector<Tap> column = {};
   Tap divisor = Tap{1};  ///< the weighted sum is divided by it; positive
@@ -82,8 +82,8 @@ void check_kernel(const FloatKernel& kernel);
 /// Computes s[y][x] = Σ_j Σ_i taps[j][i] · in[y + r − j][x + r − i] with r = size/2; `in` is zero outside the picture.
 /// `out` is s / divisor, rounded half up and clamped to 0..255. All forms are exact. Σ|taps|·255 must be below 2³¹.
 void convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out, FilterForm form = FilterForm::fast);
-/// Computes the sum s / divisor in float, without rounding and clamping. The serial form sums in double, the fast form
-/// in float.
+/// Computes the same s in float, and out = s / divisor without rounding and clamping. The serial form sums in double,
+/// the fast form in float.
 void convolve(BasicPlaneView<const float> in, const FloatKernel& kernel, BasicPlaneView<float> out,
               FilterForm form = FilterForm::fast);
 
@@ -221,10 +221,11 @@ struct WhiteningSettings {
   int memory = 20;  ///< N, the number of history frames, 1..kMaxMemory
   WhiteningMethod method = WhiteningMethod::shift;
   int degree = 2;   ///< the highest degree of the monomials, 0..kMaxDegree
-  /// ε as a multiple of the mean of the matrix's diagonal, so that brightness does not change its effect. 0: no ε.
+  /// ε as a multiple of the mean of the matrix's diagonal. So it has the same effect in dark and in bright pictures. 0:
+  /// no ε.
   double epsilon = 1e-6;
-  /// Threshold for outliers in the history, in robust deviations from the median over time (see reject_outliers()).
-  /// Outliers are replaced by the median, so that an object in the history leaves no ghost. Empty: nothing is replaced.
+  /// The `threshold` of reject_outliers(): how far an outlier in the history is from the median over time. Outliers are
+  /// replaced by the median, so that an object in the history leaves no ghost. Empty: nothing is replaced.
   std::optional<double> reject = {};
 };
 inline constexpr int kMaxMemory = 64;
@@ -246,8 +247,8 @@ template <typename Sample>
 void correlate(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
                std::span<double> r, std::span<double> b, FilterForm form = FilterForm::fast);
 
-/// The least value of the deviation D in reject_outliers(). Without it, a difference of one rounding step would be an
-/// outlier in a history that does not vary.
+/// The least value of D in reject_outliers(). In a history that does not vary, D would otherwise be 0, and a difference
+/// of one rounding step would be an outlier.
 inline constexpr double kMinDeviation = 0.5;
 
 /// Copies the history to `out` and replaces outliers. m is the lower median over time at a sample's position, and D =

@@ -82,8 +82,9 @@ enum class SourceFormat {
   av,  ///< anything that FFmpeg can read
 };
 
-/// The seek points of a video container, and checksums of its frames. The table is filled while the whole video is read
-/// once in order. Later sources of the same video use it to skip to the frames that they need.
+/// The positions in a video file from which FFmpeg can begin to read, and checksums of the frames. The table is filled
+/// while the whole video is read once in order. Later sources of the same video use it to skip to the frames that they
+/// need.
 struct SeekTable {
   struct Point {
     std::int64_t frame = 0;    ///< a key frame

@@ -27,8 +27,8 @@ struct GopQuality {
   friend bool operator==(const GopQuality&, const GopQuality&) = default;
 };
 
-/// What one pass over a video is encoded with. `gops` has the GOPs whose quality is not that of `settings`, by their
-/// first frames.
+/// The settings of one pass over a video. `gops` has the GOPs whose quality is not that of `settings`; the keys are
+/// their first frames.
 struct CappedPass {
   CodingSettings settings;
   std::map<std::int64_t, GopQuality> gops;
@@ -40,8 +40,8 @@ struct CappedPass {
 
 /// Finds qualities with which a video meets a bit rate and no GOP exceeds a cap. The cap of a GOP is `cap` times the
 /// bytes that the rate gives for the GOP's duration. All GOPs have the same quality, except those that would exceed the
-/// cap: each of them gets its own, lower one. Use it like TargetSearch, but set planner_of(next()) for each pass and
-/// give add() the size of each GOP. A GOP's size must depend only on its own quality.
+/// cap: each of them gets its own, lower quality. Use it like TargetSearch, but set planner_of(next()) for each pass,
+/// and give add() the size of each GOP. A GOP's size must depend only on its own quality.
 class CappedSearch {
  public:
   /// Throws Error (usage): C63-TARGET for a rate that no stream can have, C63-GOP-CAP for a cap below 1.
@@ -56,7 +56,7 @@ class CappedSearch {
   [[nodiscard]] double distance() const;
   /// Returns true if the last pass meets the rate within the tolerance of Target::Kind::bitrate.
   [[nodiscard]] bool met() const;
-  /// All passes, with the quality that most of their GOPs have.
+  /// All passes. The quality of a pass is that of most of its GOPs.
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return passes_; }
   /// The number of GOPs above the cap in the last pass.
   [[nodiscard]] int over() const { return over_; }
@@ -77,7 +77,8 @@ class CappedSearch {
   };
 
   static constexpr std::size_t kMostPasses = 40;
-  /// Returns true while untried qualities may be tried. After that, only known ones are used.
+  /// Returns true if more passes may try new qualities. After kMostPasses passes, only qualities that were measured are
+  /// used.
   [[nodiscard]] bool may_try() const { return passes_.size() < kMostPasses; }
   [[nodiscard]] double place_of(const TargetPass& pass) const;
   [[nodiscard]] bool is_over(const Gop& gop, GopQuality quality) const;

@@ -20,9 +20,9 @@ namespace c63 {
 template <typename Opened>
 class LateDevice {
  public:
-  /// The device is started or opened only if the devices at work would need at least this many ms for the remaining
-  /// work. The defaults suit a GPU: its driver takes 230 to 380 ms to start and 60 ms to stop, and its buffers take 30
-  /// to 100 ms.
+  /// The remaining work must be worth the time to start or open the device. It is worth it if the devices at work would
+  /// need at least this many ms for the work. The defaults suit a GPU: its driver takes 230 to 380 ms to start and 60
+  /// ms to stop, and its buffers take 30 to 100 ms.
   struct Worth {
     double starting_ms = 800;  ///< if the driver is not yet started
     double opening_ms = 150;   ///< if the driver is already started

@@ -27,7 +27,8 @@ struct FoundMotion {
   std::span<const std::uint8_t> audited = {};    ///< 0: the block is not audited; empty: all blocks are audited
   std::span<const std::uint8_t> unwritten = {};  ///< 1: the search wrote nothing for the block
   std::span<const std::uint8_t> unsteady = {};   ///< 1: two searches of the same samples gave different results
-  /// The exact result of the previous call, to recognize results that are out of date; empty: unknown.
+  /// The exact result of the previous call of add() for this plane, to recognize a result that the search did not
+  /// renew. Empty: unknown.
   std::span<const MotionVector> previous = {};
   std::int64_t frame = 0;                        ///< number of the frame, for messages
   int plane = 0;                                 ///< 0 Y, 1 U, 2 V; for messages
@@ -70,7 +71,8 @@ struct MotionDifference {
   MotionVector exact;                          ///< the first vector with the least SAD
   std::uint32_t exact_sad = 0;
 
-  /// How much larger the found SAD is than the least. 0 if the found vector leaves the plane or the window.
+  /// How much larger the SAD of the found vector is than the least SAD. 0 if the found vector leaves the plane or the
+  /// window.
   [[nodiscard]] std::uint32_t lost() const { return sad > exact_sad ? sad - exact_sad : 0; }
 };
 
@@ -112,8 +114,8 @@ class MotionAudit {
   /// The exact result of the last add().
   [[nodiscard]] std::span<const MotionVector> exact_vectors() const;
   [[nodiscard]] std::span<const std::uint16_t> exact_sads() const;
-  /// Likely causes, the most likely first; empty if nothing differs. They include what all differing blocks have in
-  /// common, such as the first column.
+  /// Likely causes of the differences, the most likely first; empty if nothing differs. Also says what all differing
+  /// blocks have in common, such as the first column.
   [[nodiscard]] std::vector<MotionSuspicion> suspicions() const;
 
  private:

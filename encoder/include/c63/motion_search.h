@@ -57,8 +57,9 @@ struct MotionResults {
 void estimate_motion(std::span<const MotionPair> pairs, const MotionSettings& settings, const MotionResults& results,
                      const MotionVector* around = nullptr);
 
-/// Does the work of estimate_motion() for several calls with planes of the same size. It keeps its memory between
-/// calls, and learns which kind of exact search is faster on the video. Only one thread at a time may use it.
+/// Does the work of estimate_motion() for several calls with planes of the same size. It keeps its memory from one call
+/// to the next. It also learns which of two exact searches is faster on the video. Only one thread at a time may use
+/// it.
 class PlaneSearcher {
  public:
   explicit PlaneSearcher(const MotionSettings& settings);

@@ -11,8 +11,8 @@
 
 namespace c63 {
 
-/// Says which values of a decision turn on decisions by rate and distortion for the encode: none, true (or a number
-/// above 0), or any value that is set.
+/// Which values of a decision make the encode decide by rate and distortion: none; true, or a number above 0; or any
+/// value that is set.
 enum class ByRate { never, if_true, if_set };
 
 /// The description of an option: a row of c63/options.inc.
@@ -50,7 +50,8 @@ void for_each_option(Settings& settings, Visit&& visit) {
 #include "c63/options.inc"
 }
 
-/// Calls visit(info, value, ByPreset of the presets' values) for every decision that presets make.
+/// Calls visit(info, value, defaults) for every decision that presets make. `value` is the field of `rate`; `defaults`
+/// is a ByPreset with the values of the presets.
 template <typename Rate, typename Visit>
 void for_each_decision(Rate&& rate, Visit&& visit) {
 #define C63_DECISION(type, field, defaults, ...) visit(OptionInfo{__VA_ARGS__}, rate.field, ByPreset<type> defaults);

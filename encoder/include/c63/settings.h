@@ -63,7 +63,7 @@ enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
 /// The instruction sets that both the machine and this build support, slowest first; never empty.
 [[nodiscard]] std::vector<SimdLevel> available_simd_levels();
 
-/// What a stream or a run may use at most.
+/// The most that a stream or a run may use.
 struct Limits {
   std::uint64_t max_pixels = std::uint64_t{65535} * 65535;  ///< width times height of a picture, in samples
   std::uint64_t max_memory = std::uint64_t{8} << 30;        ///< bytes that pictures and buffers may take
@@ -136,7 +136,7 @@ struct EncoderSettings {
   MeasurementSettings measurement = {};
 };
 
-/// The preset's default for CodingSettings::search_range.
+/// Returns the preset's default for CodingSettings::search_range.
 [[nodiscard]] int search_range_of(Preset preset);
 /// Returns true if the preset looks ahead: to filter frames, to weight their errors, or to choose their references.
 [[nodiscard]] bool looks_ahead(const CodingSettings& settings);
@@ -144,8 +144,8 @@ struct EncoderSettings {
 /// Returns true if the settings need decisions by rate and distortion.
 [[nodiscard]] bool decides_by_rate(const CodingSettings& settings);
 
-/// The lowest quality that the settings allow. It is 5 with the course encoder's tables, whose entries would not fit
-/// into a byte below that. It is 1 with flat tables.
+/// Returns the lowest quality that the settings allow. It is 5 with the course encoder's tables: at lower qualities,
+/// their steps would not fit into a byte. It is 1 with flat tables.
 [[nodiscard]] double least_qp(const CodingSettings& settings);
 
 /// Returns the step of flat tables, which is that of every luma coefficient; nullopt with the course encoder's tables.

@@ -24,7 +24,7 @@ struct Target {
   };
   Kind kind = Kind::bytes;
   double value = 0;
-  /// A size that even the lowest quality exceeds may be met with fewer coded frames: CodingSettings::frame_interval grows.
+  /// If even the lowest quality exceeds a size, the search may code fewer frames: CodingSettings::frame_interval grows.
   bool may_drop_frames = true;
 };
 
@@ -53,48 +53,51 @@ struct TargetPass {
 ///   TargetSearch search(settings, target);
 ///   do encode with search.next(); while (!search.add(figures));
 ///
-/// On logarithmic scales, bits and squared error are nearly straight lines over the quality, so three to five passes are
-/// enough. Flat tables have few steps. Between two steps, only λ changes.
+/// On logarithmic scales, bits and squared error are nearly straight lines over the quality, so three to five passes
+/// are enough. Flat tables have few steps. Between two steps, only λ changes.
 ///
-/// If the lowest quality exceeds a size, only every second, third, … frame is coded and the others are repeats: as many as needed.
-/// Twice, four times that interval, which leaves more bits for each coded frame, is taken if it makes PSNR of luma higher. In that,
-/// a repeat is compared with the frame that it replaces.
+/// If even the lowest quality exceeds a size, not all frames are coded: only every second, third, … one. The others
+/// repeat the previous picture. The search begins with the smallest interval with which the size can be met. Then it
+/// doubles the interval, which leaves more bits for each coded frame, as long as that makes PSNR of luma higher. For
+/// this PSNR, a repeat is compared with the frame that it replaces.
 class TargetSearch {
  public:
-  /// Begins at the quality of `settings`. `known` are earlier passes with the same settings but other qualities; those
-  /// without the target's figure are ignored. Throws Error (usage, C63-TARGET) for a target that no stream can meet. Throws
-  /// Error (limit, C63-TARGET-LIMIT) if the known passes show that even the least stream exceeds the size.
+  /// Begins at the quality of `settings`. `known` are earlier passes with the same settings but other qualities. Passes
+  /// in which the target's figure was not measured are ignored. Throws Error (usage, C63-TARGET) for a target that no
+  /// stream can meet. Throws Error (limit, C63-TARGET-LIMIT) if the known passes show that even the smallest possible
+  /// stream exceeds the size.
   TargetSearch(const CodingSettings& settings, const Target& target, std::vector<TargetPass> known = {});
   ~TargetSearch();
   TargetSearch(TargetSearch&& other) noexcept;
   TargetSearch& operator=(TargetSearch&& other) noexcept;
 
-  /// The settings of the next pass: the given ones with another quality or interval of coded frames. adaptive_reference is false if the preset alternates
-  /// references (good).
+  /// The settings of the next pass: the given ones with another quality or frame_interval. If the preset alternates
+  /// references (good), adaptive_reference is set to false.
   [[nodiscard]] CodingSettings next() const;
-  /// Takes the result of a pass. Returns true if this pass is the final stream. If a known pass now has another result, the
-  /// known passes are of another encode; they are dropped, and the search goes on. A quality that the format cannot reach is
-  /// met as nearly as possible. Throws Error (limit, C63-TARGET-LIMIT) if even the least stream exceeds the size, and
-  /// (usage, C63-TARGET) if the target's figure was not measured.
+  /// Takes the result of a pass. Returns true if this pass is the final stream. If a known pass now has another result,
+  /// the known passes are of another encode; they are dropped, and the search goes on. A quality that the format cannot
+  /// reach is met as nearly as possible. Throws Error (limit, C63-TARGET-LIMIT) if even the smallest possible stream
+  /// exceeds the size, and (usage, C63-TARGET) if the target's figure was not measured.
   bool add(const PassFigures& figures);
 
   /// Returns the distance of the last pass from the target, negative below the target. For bytes and bit rates, it is a
   /// share of the target (0.01 is 1 % too much). For PSNR and SSIM, it is in dB.
   [[nodiscard]] double distance() const;
   /// Returns true if the last pass is within the tolerance of its Target::Kind. If the final stream is not, the content
-  /// prevents it.
+  /// of the video prevents it.
   [[nodiscard]] bool met() const;
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return history_; }
 
  private:
   [[nodiscard]] bool may_drop() const;
-  /// The longest interval that makes a difference: all inter frames are repeats.
+  /// Returns the longest interval that makes a difference. With it, all inter frames are repeats.
   [[nodiscard]] int longest_interval() const;
-  /// The settings of the least stream: key frames of the lowest quality, and repeats.
+  /// Returns the settings of the probe, the stream with the fewest bytes: key frames of the lowest quality, and
+  /// repeats.
   [[nodiscard]] CodingSettings settings_of_probe() const;
-  /// The pass with these settings, or null.
+  /// Returns the pass with the settings of the probe; null if it was not made.
   [[nodiscard]] const TargetPass* probe() const;
-  /// The shortest interval with which the lowest quality probably keeps the size. It is longer than the present one.
+  /// Returns the shortest interval, longer than the present one, with which the lowest quality probably keeps the size.
   /// `least_bytes` is the size of key frames and repeats alone.
   [[nodiscard]] int estimated_interval(std::uint64_t least_bytes) const;
   void use_interval(int interval);
@@ -107,12 +110,12 @@ class TargetSearch {
   CodingSettings settings_;
   Target target_;
   std::vector<TargetPass> history_;
-  std::unique_ptr<QualitySearch> search_;  ///< with the present interval
+  std::unique_ptr<QualitySearch> search_;  ///< the search with the present interval
   int interval_ = 1;
   std::optional<TargetPass> kept_;  ///< the best pass with a longer interval than the settings'
   std::size_t made_ = 0;            ///< passes that add() took
-  bool probes_ = false;             ///< the next pass only tells the size of the least stream
-  bool last_ = false;               ///< the next pass is the kept one again, and the stream
+  bool probes_ = false;             ///< the next pass is the probe: it only tells the size of the smallest stream
+  bool last_ = false;               ///< the next pass is kept_ again, and gives the final stream
 };
 
 /// Returns the target in words: "a bit rate of 800 kb/s", "a size of 2MiB", "PSNR Y of 38 dB", …

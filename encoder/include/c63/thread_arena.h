@@ -28,7 +28,7 @@ class ThreadArena {
   /// The number of threads that may work in the arena at the same time.
   [[nodiscard]] int concurrency() const { return arena_->max_concurrency(); }
 
-  /// The number of places in the arena that are reserved for threads other than oneTBB's workers.
+  /// The number of threads that have a reserved place in the arena although they are not workers of oneTBB.
   [[nodiscard]] int places_kept() const { return places_kept_; }
 
   /// Returns at once; one of oneTBB's workers calls `work` soon. If oneTBB has no worker, nobody calls it.

@@ -35,9 +35,9 @@ struct TraceSpan {
   Clock::time_point end;
 };
 
-/// Receives every span, from any thread. All times are times of the host's clock. A device's time is converted like
-/// this: the host's clock is read when the device has just passed an event, and the device's time since that event is
-/// added.
+/// Receives every span, from any thread. All times are those of the host's clock. The time of work on a device is
+/// converted. For this, the host's clock is read when the device has just passed an event. To this reading, the
+/// device's time since the event is added.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
@@ -63,8 +63,8 @@ class TraceScope {
   TraceSpan span_;
 };
 
-/// A row of a trace without gaps: each span begins where the previous one ended. So the sum of the spans is the time
-/// from first to last. Only one thread at a time may use it.
+/// A row of a trace without gaps: each span begins where the previous one ended. So the spans together are as long as
+/// the time from the first to the last. Only one thread at a time may use it.
 class TraceRow {
  public:
   using Clock = TraceSpan::Clock;
@@ -73,8 +73,8 @@ class TraceRow {
   TraceRow(TraceSink* sink, TraceTrack track, int index = 0)
       : sink_(sink), track_(track), index_(index), last_(Clock::now()) {}
 
-  /// Reports the time since the last call, or since the construction, as work that ended at `end`. Reports nothing if
-  /// no time has passed. Returns the end of the last span, also without a sink.
+  /// Reports the time since the last call, or since the construction, as one span of work that ended at `end`. Reports
+  /// nothing if no time has passed. Returns the end of the last span, also without a sink.
   Clock::time_point did(const char* name, std::int64_t frame = -1, Clock::time_point end = Clock::now()) {
     if (end <= last_) return last_;
     if (sink_ != nullptr) sink_->span({name, track_, index_, frame, last_, end});
