@@ -14,7 +14,8 @@ import textwrap
 
 HEAD = '"""Made of the table of options by python/make_stub.py; do not edit."""\n\n'
 
-#: The headings in the documentation of c63.Settings. GROUPS gives the heading for each group of the table of options.
+#: TARGETS and MACHINE are headings in the documentation of c63.Settings. GROUPS gives the heading for each group of
+#: options.
 TARGETS = "Targets, of which one can be set. The encode makes passes over the whole video until one meets it; qp is where it begins"
 MACHINE = "Where it runs; no byte depends on it"
 GROUPS = {

@@ -28,7 +28,8 @@ class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
 
     def __array_function__(self, function: Any, kinds: Any, arguments: Any, keywords: Any) -> Any:
         made = super().__array_function__(function, kinds, arguments, keywords)
-        # numpy.stack and similar functions return a plain array, which has no size_of_pictures.
+        # numpy.stack and similar functions return a plain array, which does not know the size of pictures. If its shape
+        # is that of whole frames, make it Frames again.
         if type(made) is np.ndarray and made.dtype == np.uint8 and self.size_of_pictures is not None:
             shape = frame_shape(*self.size_of_pictures)
             if made.shape[-len(shape) :] == shape:

@@ -18,9 +18,9 @@ from ._device import is_device_array, stream_of
 from ._settings import Settings, merge, takes_options
 from ._video import Video
 
-#: A row of `statistics`: index; bytes; sse and ssim of Y, U, V; luma_sad; shift_x, shift_y in samples; header_bits,
-#: motion_bits, luma_bits, chroma_bits; read_ms, upload_ms, motion_ms, transform_ms, measure_ms, entropy_ms, download_ms,
-#: write_ms, latency_ms, lookahead_ms, filter_ms; key; repeat.
+#: The fields of a row of `statistics`: index; bytes; sse and ssim of Y, U, V; luma_sad; shift_x, shift_y in samples;
+#: header_bits, motion_bits, luma_bits, chroma_bits; read_ms, upload_ms, motion_ms, transform_ms, measure_ms,
+#: entropy_ms, download_ms, write_ms, latency_ms, lookahead_ms, filter_ms; key; repeat.
 STATISTICS = np.dtype(_c63.STATISTICS_FIELDS, align=True)
 
 

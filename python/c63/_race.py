@@ -245,7 +245,7 @@ def time_searches(
     for name in searches:
         seconds(name, 1)  # compiles, and allocates memory
         calls[name] = max(1, min(1000, int(_SECONDS / rounds / max(seconds(name, 1), 1e-6))))
-    # Interleaved: what disturbs the machine for a while disturbs all alike.
+    # The searches take turns. So if something slows the machine for a while, it slows all of them.
     times: dict[str, list[float]] = {name: [] for name in searches}
     for _ in range(rounds):
         for name in searches:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional, Sequence, TypeVar, Union
 from ._arguments import INT32, UINT64, by_type, integer, number, refuse, setting_error
 from ._options import TARGETS, Options, Planes
 
-#: Earlier names of options.
+#: Earlier names of options, and their present names.
 RENAMED = {
     "key_interval": "keyint",
     "scene_cuts": "scenecut",

@@ -60,7 +60,7 @@ std::string shape_text(std::span<const std::ptrdiff_t> shape) {
 }
 
 Array::Array(py::handle object, std::string name, std::uintptr_t stream) : name_(std::move(name)) {
-  // Arrays on GPUs are tried first, because CuPy's arrays have a buffer protocol that raises.
+  // Arrays on GPUs are tried first: CuPy's arrays also have the buffer protocol, but using it raises an exception.
   if (const py::object interface = py::getattr(object, "__cuda_array_interface__", py::none()); !interface.is_none()) {
     take_cuda_interface(interface.cast<py::dict>());
     owner_ = std::make_shared<py::object>(py::reinterpret_borrow<py::object>(object));

@@ -41,8 +41,8 @@ struct JoiningGpu {
   std::shared_ptr<JoiningDevice> device;
 };
 
-/// The pointer is null until first_gpu() sets it. The JoiningGpu is never destroyed, which is safe: when the process
-/// ends, wait_for_driver() has waited for its start. In a forked child, it belongs to the parent process.
+/// The pointer is null until first_gpu() sets it. The JoiningGpu is never destroyed. This is safe, because the process
+/// does not end before wait_for_driver() has returned. In a forked child, it belongs to the parent process.
 std::unique_ptr<JoiningGpu>& joining_gpu() {
   static auto& gpu = *new std::unique_ptr<JoiningGpu>;
   return gpu;
@@ -82,7 +82,7 @@ void wait_for_driver() {
   try {
     static_cast<void>(gpu->device->wait({}));
   } catch (const std::exception&) {
-    // The device cannot be started.
+    // The driver did not start, and is no longer being started. So the process may end.
   }
 }
 

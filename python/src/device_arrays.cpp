@@ -23,7 +23,8 @@ namespace {
 
 CUstream_st* handle_of(std::uintptr_t stream) { return reinterpret_cast<CUstream_st*>(stream); }
 
-/// Motion estimators by size, range and stream. Each is created once. Later calls with the same key reuse its buffers.
+/// Motion estimators for the GPU. Each belongs to one key: size, range, stream and options. Later calls with the same
+/// key reuse its buffers.
 class Estimators {
  public:
   struct Key {

@@ -49,8 +49,8 @@ PassSource source_of(ArraySource& arrays) {
   return {arrays.format(), [&]() -> FrameSource& { return arrays.source(); }};
 }
 
-/// `passes` is true if the encode makes several passes. Each pass reads the video from its start, so a file that cannot
-/// seek is opened again. `again` then holds the opened file until the next pass.
+/// If `passes` is true, the encode makes several passes, and each reads the video from its start. A file that cannot
+/// seek is opened again for each pass. `again` keeps the opened file until the next pass.
 PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSource>& again) {
   return {reader.source().format(),
           [&reader, passes, &again]() -> FrameSource& {
@@ -90,8 +90,8 @@ class VideoEncoder {
     std::optional<TargetPasses> passes;
     if (target_) passes.emplace(settings_.coding, *target_, source.format.rate.value());
     for (;;) {
-      // A pass whose result is discarded may need more room than `out` has. So with a target, all passes write into
-      // Python bytes.
+      // Most passes on the way to a target are discarded, and some of them may be larger than `out`. So with a target,
+      // all passes write into Python bytes.
       CodedStream stream(room && !passes ? std::optional(room->span<std::uint8_t>()) : std::nullopt);
       std::string rows;
       PassTotals totals;
@@ -146,7 +146,7 @@ class VideoEncoder {
   }
 
   /// Returns the number of bytes of the stream, which is in the caller's array `room` afterwards. If `apart` is true,
-  /// the stream is in Python bytes, and is copied to `room` first.
+  /// the stream is in Python bytes before, and is copied.
   static py::object kept_in(const Array& room, CodedStream& stream, bool apart) {
     const std::size_t size = stream.size();
     if (apart) {
@@ -168,7 +168,7 @@ class VideoEncoder {
   Encoder encoder_;  ///< with a target, only its check of the settings is used
 };
 
-/// If the frames are on a GPU, that GPU encodes them, unless the caller names another device.
+/// Encodes arrays. If they are on a GPU, that GPU encodes them, unless the caller names another device.
 py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, const std::string& backend,
                         py::handle devices, std::uintptr_t stream) {
   std::vector<int> gpus = ints_from(devices, "device");

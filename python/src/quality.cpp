@@ -38,7 +38,7 @@ class ComparedVideo {
 
   [[nodiscard]] VideoReader* reader() const { return reader_; }
 
-  /// Returns the frames. Must be called once, without the GIL, while reader() is locked.
+  /// Returns the source of the frames. Must be called once, without the GIL, while reader() is locked.
   FrameSource& open() {
     if (arrays_) return arrays_->source();
     FrameSource* const source = reader_->from_start(again_);
