@@ -11,7 +11,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/encoder/include/c63 DESTINATION ${CMAKE_
   COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 
 if(TARGET c63_cuda)
-  # CUDA has its own export set, so that programs that use only the CPU need no CUDA toolkit.
+  # c63_cuda is exported separately from c63, so that programs that use only the CPU need no CUDA toolkit.
   set_target_properties(c63_cuda PROPERTIES EXPORT_NAME cuda)
   install(TARGETS c63_cuda EXPORT c63CudaTargets COMPONENT Development)
   install(EXPORT c63CudaTargets NAMESPACE c63:: DESTINATION ${package_dir} COMPONENT Development)
@@ -36,7 +36,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/c63ConfigVersion.cmake CO
 install(FILES ${PROJECT_BINARY_DIR}/c63Config.cmake ${PROJECT_BINARY_DIR}/c63ConfigVersion.cmake
   DESTINATION ${package_dir} COMPONENT Development)
 
-# A relative path, so that the installed tree can be moved.
+# The prefix is relative to the folder of c63.pc, so that the installed tree can be moved.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   set(C63_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
 else()

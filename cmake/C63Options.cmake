@@ -12,7 +12,7 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
-# CUDA: only this file decides whether it is used.
+# Only this file decides whether CUDA is used.
 set(C63_HAVE_CUDA OFF)
 if(NOT C63_CUDA STREQUAL "OFF")
   include(CheckLanguage)
@@ -64,11 +64,12 @@ if(NOT C63_FFMPEG STREQUAL "OFF")
 endif()
 message(STATUS "c63: FFmpeg input ${C63_HAVE_FFMPEG}")
 
-# Every target of the project links c63_build_options or c63_cold_options. Neither is exported.
+# Every target of the project links c63_build_options or c63_cold_options. Neither is installed, so programs that use
+# the library do not get these options.
 add_library(c63_build_options INTERFACE)
 target_compile_options(c63_build_options INTERFACE
-  # A fused multiply-add rounds once, but the format rounds twice, so the bytes would differ. g++ fuses even with
-  # -std=c++20.
+  # The format rounds a product and then the sum. A fused multiply-add rounds only once, so the bytes would differ. g++
+  # fuses even with -std=c++20.
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow>)
 if(C63_WERROR)
@@ -83,9 +84,10 @@ endif()
 if(C63_SANITIZE)
   target_compile_options(c63_build_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${C63_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>
-    # The address sanitizer finds the same errors as object-size.
+    # Clang's check object-size is off, because the address sanitizer finds the same errors.
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=object-size>
-    # g++ mistakes its own sanitizer code for the program's, and warns about cases that cannot happen.
+    # g++ mistakes the code that it adds for sanitizers for code of the program, and warns about cases that cannot
+    # happen.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
       -Wno-maybe-uninitialized>)
   target_link_options(c63_build_options INTERFACE -fsanitize=${C63_SANITIZE})
@@ -102,12 +104,13 @@ endif()
 # The options for programs and tests. They need not be fast, and optimizing them takes much of the compile time.
 add_library(c63_cold_options INTERFACE)
 target_link_libraries(c63_cold_options INTERFACE c63_build_options)
-# Targets with the property C63_UNOPTIMIZED are not optimized at all: their own code computes little.
+# Targets with the property C63_UNOPTIMIZED are not optimized at all, because they compute little themselves.
 target_compile_options(c63_cold_options INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:$<IF:$<BOOL:$<TARGET_PROPERTY:C63_UNOPTIMIZED>>,-O0,-O1>>)
 if(C63_SANITIZE)
-  # For sanitized code, clang's optimizer takes three times as long as the rest of the compilation, and finds no more
-  # warnings. Targets with the property C63_LONG_LOOPS stay optimized, because they would lose more time when they run.
+  # With sanitizers, clang's optimizer takes three times as long as the rest of the compilation, and finds no more
+  # warnings. So it is off. Targets with the property C63_LONG_LOOPS stay optimized, because they would lose more time
+  # when they run.
   target_compile_options(c63_cold_options INTERFACE
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,Clang>,$<NOT:$<BOOL:$<TARGET_PROPERTY:C63_LONG_LOOPS>>>>:-O0>)
 endif()

@@ -1,7 +1,8 @@
-# Unity builds of CUDA files. nvcc reads the headers of a file four times, and for most of these files that takes most
-# of the compile time. CMake's own unity builds support CUDA only from 3.31 on.
+# Unity builds compile several CUDA files as one file that includes them. nvcc reads the headers of each file four
+# times, and for most of these files that takes most of the compile time. CMake's own unity builds support CUDA only
+# from 3.31 on.
 
-# c63_unite(files_variable name files...): writes a file that includes `files`, and adds it to the variable.
+# c63_unite(files_variable name files...): writes a CUDA file that includes `files`, and adds its path to the variable.
 function(c63_unite files_variable name)
   set(text "")
   foreach(file IN LISTS ARGN)
@@ -16,8 +17,8 @@ function(c63_unite files_variable name)
   set(${files_variable} ${${files_variable}} ${path} PARENT_SCOPE)
 endfunction()
 
-# c63_unite_cuda(sources_variable differing_variable): replaces the CUDA files in the first variable by files that
-# include eight of them each. One separate file includes the files of the second variable, which are also in the first.
+# c63_unite_cuda(sources_variable differing_variable): unites the CUDA files of the first variable, eight in one file.
+# The second variable names those of them that must be compiled differently: they are united in a separate file.
 # Afterwards, the first variable holds all files to compile, and the second holds only the separate file.
 function(c63_unite_cuda sources_variable differing_variable)
   set(kernels ${${sources_variable}})

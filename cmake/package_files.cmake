@@ -1,4 +1,4 @@
-# cpack runs this on the files of each package before it packs them.
+# cpack runs this script on the files of each package before it packs them.
 
 find_program(GZIP gzip REQUIRED)
 foreach(component IN ITEMS Programs Modules Development)
