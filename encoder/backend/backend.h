@@ -72,7 +72,8 @@ class Backend {
   /// SourceFrames of a chain.
   [[nodiscard]] virtual SourceFrames* source_frames([[maybe_unused]] int chain) { return nullptr; }
 
-  /// Starts to encode frames, at most one for each chain, from inputs or in place. Returns at once.
+  /// Starts to encode frames, at most one for each chain. Their samples are in the memory from input(), or are read in
+  /// place. Returns at once.
   virtual void submit(std::span<const ChainFrame> frames) = 0;
 
   /// Waits until at least one submitted frame is finished, and appends all finished frames to `finished`. Frames of one

@@ -43,7 +43,8 @@ class SourceFrames {
   /// Adds the frame whose samples were written to input(). Finds its motion against each of the two frames before it
   /// that is still kept.
   virtual std::array<MotionTotals, 2> push() = 0;
-  /// Finds the motion of the newest frame against the frame `back` frames before it; `back` is at least 3.
+  /// Finds the motion of the newest frame against the frame `back` frames before it. `back` is at least 3, because
+  /// push() finds the motion against the two nearest frames.
   virtual MotionTotals find_motion(int back) = 0;
   /// Sets the reference of the newest frame: the frame `back` frames before it. Its motion against that frame must have
   /// been found. 0: no reference.

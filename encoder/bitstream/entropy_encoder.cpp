@@ -99,7 +99,8 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
   const auto eight = [&](int k) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k)); };
   std::uint64_t zeros = 1;
   for (int k = 0; k < 64; k += 16) {
-    // Packing saturates, so a value that is not zero stays so.
+    // _mm_packs_epi16() limits values to the range of a byte and does not cut off bits. So a value that is not zero
+    // does not become zero.
     const __m128i bytes = _mm_packs_epi16(eight(k), eight(k + 8));
     const int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()));
     zeros |= static_cast<std::uint64_t>(static_cast<unsigned>(mask)) << k;

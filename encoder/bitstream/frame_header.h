@@ -88,7 +88,7 @@ class FrameParser {
   Limits limits_;
   std::optional<QuantizationTables> tables_;
   std::optional<Geometry> geometry_;
-  /// True if the last frame before this one was a key frame; repeats do not count. Empty at the start of the stream.
+  /// True if the last parsed frame was a key frame; repeat frames do not count. Empty at the start of the stream.
   std::optional<bool> last_was_key_;
 };
 

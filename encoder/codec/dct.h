@@ -20,7 +20,7 @@ inline constexpr std::array<std::array<float, 8>, 8> kDctCosines = {{
     {1.0F, -0.980785F, 0.923880F, -0.831470F, 0.707107F, -0.555570F, 0.382683F, -0.195090F},
 }};
 
-/// The factor of the first row and the first column of coefficients.
+/// 1/√2. The first row and the first column of coefficients are multiplied by it.
 inline constexpr float kDctScale = 0.70710678118654F;
 
 /// Scales coefficient (v, u), in both transforms. DC is multiplied and rounded twice; one factor of 0.5 would give

@@ -85,7 +85,8 @@ class Geometry {
   int mcu_rows_ = 0;
 };
 
-/// Returns true if the three planes have exactly 1.5·W·H samples. The course encoder takes no other sizes.
+/// Returns true if W·H is a multiple of 4, so that the three planes together have exactly 1.5·W·H samples. The course
+/// encoder takes no other sizes.
 [[nodiscard]] C63_HD constexpr bool is_codable_area(int width, int height) {
   return (static_cast<std::int64_t>(width) * height) % 4 == 0;
 }

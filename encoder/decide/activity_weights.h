@@ -12,7 +12,7 @@
 
 namespace c63 {
 
-/// Returns log2 of a positive number in sixteenths, with linear interpolation between powers of two.
+/// Returns 16·log2(value), so log2 in sixteenths, with linear interpolation between powers of two. `value` is positive.
 [[nodiscard]] C63_HD constexpr int log2_in_sixteenths(std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
   const int exponent = 31 - __clz(static_cast<int>(value));
@@ -32,7 +32,7 @@ namespace c63 {
 /// added to the variance, so that noise in flat areas has little effect. `variance` is the sum of variance_share() of
 /// the four blocks.
 [[nodiscard]] C63_HD constexpr int activity_of(std::uint32_t variance) {
-  // Structural similarity adds the constant (0.03·255)² to variances. The floor is half of it, times 4096, because
+  // Structural similarity adds the constant (0.03·255)² to variances. kFloor is half of it, times 4096, because
   // `variance` is 4096 times the mean variance.
   constexpr std::uint32_t kFloor = 29 * 4096;
   return log2_in_sixteenths(variance + kFloor);
@@ -47,7 +47,7 @@ namespace c63 {
   return weight_above(((activity - mean) * power + (1 << (kShift - 1))) >> kShift);
 }
 
-/// Returns activity_of() for an MCU of a luma plane.
+/// Returns the activity of an MCU (see activity_of()), from the samples of its luma plane.
 [[nodiscard]] int activity(ConstPlaneView luma, int mcu_column, int mcu_row);
 
 /// Returns the weights of all MCUs by activity, for structural similarity: errors are less visible in detailed areas. λ

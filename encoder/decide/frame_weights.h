@@ -18,7 +18,8 @@ namespace c63 {
 /// The weights of a frame's MCUs, in raster order.
 using FrameWeights = std::vector<Weight>;
 
-/// 2^(i/4) with 16 fraction bits, for i from -16 to 16; entry i + 16.
+/// The factors 2^(i/4) between the λ of two weights, for i from -16 to 16, with 16 fraction bits. The factor of i is
+/// entry i + 16.
 inline constexpr std::array<std::int32_t, 2 * kWeights - 1> kWeightRatios = {
     4096,  4871,  5793,  6889,   8192,   9742,   11585,  13777,  16384,  19484,  23170,
     27554, 32768, 38968, 46341,  55109,  65536,  77936,  92682,  110218, 131072, 155872,

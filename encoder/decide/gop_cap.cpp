@@ -146,8 +146,8 @@ void CappedSearch::plan_pass(GopQuality of_video, bool is_last) {
 }
 
 void CappedSearch::plan() {
-  // The size of the whole video if all GOPs have the same quality. Only GOPs that would exceed their cap have their own
-  // quality.
+  // The size of the video with this quality in all GOPs. Only GOPs that would exceed their cap have a quality of their
+  // own.
   struct Whole {
     std::uint64_t bytes = 0;
     std::uint64_t without_cap = 0;

@@ -75,7 +75,7 @@ struct OnlyState {
 };
 
 /// Makes the same choice for a block as extend_beam() with width 1, and updates the state. Returns the chosen lane and
-/// its cost. The cost does not include the block's smallest cost.
+/// its cost, from which the block's smallest cost is subtracted.
 C63_HD inline LaneCost extend_only_state(OnlyState& state, const NarrowBlock& block, int row, const DcCosts& dc_costs,
                                          Cost lambda) {
   const VectorNumber left = row == 0 ? state.left[0] : state.left[1];

@@ -12,8 +12,9 @@ namespace c63 {
 struct RateDecisions {
   Cost lambda = 0;               ///< squared error that a bit is worth; up to kMaxLambda
   std::int32_t sad_per_bit = 0;  ///< the SAD that one bit of a vector is worth in the search, with 8 fraction bits
-  int found_vectors = 0;         ///< number of the search's best vectors to try in each block, as well as neighbours'
-                                 ///< vectors: 1..kMaxFoundVectors; 0: only the search's choice
+  /// How many of the vectors that the search found for a block are tried, best first: 1..kMaxFoundVectors. Vectors of
+  /// neighbours are then tried, too. 0: only the vector that the search chose is used.
+  int found_vectors = 0;
   int beam_width = 1;            ///< ways to code an MCU row that are kept: 1..kMaxBeamWidth
   bool unpredicted = true;       ///< blocks of inter frames may be coded without prediction
   bool choose_levels = true;     ///< AC levels are chosen by choose_ac_levels(); false: they are rounded

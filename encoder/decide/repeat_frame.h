@@ -32,7 +32,8 @@ inline constexpr int kRepeatFrameBits = 32;
   return budget <= 0 ? 0 : (static_cast<std::uint64_t>(budget) + (1U << kCostFractionBits) - 1) >> kCostFractionBits;
 }
 
-/// The fewest bits of an MCU.
+/// The fewest bits that a coded MCU can have. Each of its six blocks has a flag, a DC difference of 0, and the end of
+/// block.
 inline constexpr int kLeastMcuBits = 38;
 
 /// Returns a lower bound for the cost of a frame's blocks as the beam search counts it: kLeastMcuBits for each MCU. The

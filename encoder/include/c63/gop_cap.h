@@ -54,7 +54,8 @@ class CappedSearch {
 
   /// The distance of the last pass from the rate, as a share of the rate; negative below the rate.
   [[nodiscard]] double distance() const;
-  /// Returns true if the last pass meets the rate within the tolerance of Target::Kind::bitrate.
+  /// Returns true if the last pass meets the rate within the tolerance of Target::Kind::bitrate, and no GOP exceeds its
+  /// cap.
   [[nodiscard]] bool met() const;
   /// All passes. The quality of a pass is that of most of its GOPs.
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return passes_; }

@@ -10,10 +10,10 @@ namespace c63 {
 /// A motion search in the form of c63/motion_kernel.h. It takes the place of the encoder's own search. The bytes of a
 /// stream depend on it.
 ///
-/// It gives one vector for each block. Everything else stays as the preset has it. Some presets try several of the
-/// search's best vectors for a block. They then have only this one, and still try the vectors of the neighbours. Each
-/// vector is checked. If a vector is neither a candidate nor zero, the encode ends with Error (usage,
-/// C63-SEARCH-VECTOR), which names frame, plane and block.
+/// It gives one vector for each block. Everything else stays as the preset has it. A preset that tries several of the
+/// search's best vectors tries this one vector instead. It still tries the vectors of neighbours. Each vector is
+/// checked. If a vector is neither a candidate nor zero, the encode ends with Error (usage, C63-SEARCH-VECTOR), which
+/// names frame, plane and block.
 struct OwnSearch {
   /// Searches one plane. One thread at a time calls it.
   using Function = std::function<void(const c63_motion_job&)>;

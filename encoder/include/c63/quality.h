@@ -31,7 +31,7 @@ class QualityTotals {
   [[nodiscard]] std::int64_t frames() const { return frames_; }
   [[nodiscard]] double psnr_of_plane(int plane) const;
   [[nodiscard]] double psnr_of_all() const;
-  /// The mean over the frames added by add_ssim(); NaN if there are none.
+  /// Returns the mean SSIM of a plane over the frames that add_ssim() has added; NaN if there are none.
   [[nodiscard]] double mean_ssim(int plane) const;
 
  private:
