@@ -30,7 +30,7 @@ constexpr Cost kNoWay = 1 << 30;
 /// The two possible levels of each coefficient: the nearest one and the one below.
 struct TwoLevels {
   alignas(64) std::array<std::int32_t, 64> nearest;
-  /// Change of the squared error with each of the two levels, compared with level 0.
+  /// How much each of the two levels changes the squared error of the block, compared with level 0.
   alignas(64) std::array<Cost, 64> distortions[2];
 
   /// Returns the costs of the code of coefficient k's nearest level (below = 0) or the one below it (below = 1): one
