@@ -26,8 +26,8 @@ class SourceFrom final : public ByteSource {
   std::uint64_t next_;
 };
 
-/// The places of a stream's frames. The index is built only up to the frame that is asked for. Headers are checked as a
-/// decoder checks them.
+/// The positions of a stream's frames. The index is built only up to the frame that is asked for. Headers are checked
+/// as a decoder checks them.
 class StreamIndex {
  public:
   /// `source` must have random access and outlive the index. If `on_threads` is true, several threads search for
