@@ -28,7 +28,7 @@ struct Ymm {
   static Vector multiply_add_pairs(Vector a, Vector b) { return _mm256_madd_epi16(a, b); }
   template <int kShift>
   static Vector shift_left_16(Vector v) { return _mm256_slli_epi16(v, kShift); }
-  /// Interleaves the upper halves of the 32-bit numbers of `a` and `b`.
+  /// Returns the upper halves of the 32-bit numbers of `a` and `b`, alternately one of `a` and one of `b`.
   static Vector upper_halves(Vector a, Vector b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xAA); }
   static Vector interleave_low_16(Vector a, Vector b) { return _mm256_unpacklo_epi16(a, b); }
   static Vector interleave_high_16(Vector a, Vector b) { return _mm256_unpackhi_epi16(a, b); }

@@ -36,7 +36,7 @@ struct Zmm {
   static Vector multiply_add_pairs(Vector a, Vector b) { return _mm512_madd_epi16(a, b); }
   template <int kShift>
   static Vector shift_left_16(Vector v) { return _mm512_slli_epi16(v, kShift); }
-  /// Interleaves the upper halves of the 32-bit numbers of `a` and `b`.
+  /// Returns the upper halves of the 32-bit numbers of `a` and `b`, alternately one of `a` and one of `b`.
   static Vector upper_halves(Vector a, Vector b) { return _mm512_mask_blend_epi16(0xAAAAAAAAU, _mm512_srli_epi32(a, 16), b); }
   static Vector interleave_low_16(Vector a, Vector b) { return _mm512_unpacklo_epi16(a, b); }
   static Vector interleave_high_16(Vector a, Vector b) { return _mm512_unpackhi_epi16(a, b); }

@@ -106,8 +106,8 @@ static_assert(kDcLevels == 4);
     for (int p = 0; p < parents; ++p) {
       const BeamState& state = beam.states[static_cast<std::size_t>(p)];
       const Cost known = state.cost + lambda * motion_bits(candidate, state.left[static_cast<std::size_t>(row)]);
-      // The number of bits of |d| is the position of the highest bit of 2|d| + 1. That position is the exponent of the
-      // number 2|d| + 1 as a float.
+      // Computes the size of each DC difference d, which is the number of bits of |d|. This is the position of the
+      // highest bit of 2|d| + 1. That position is the exponent of the number 2|d| + 1 as a float.
       const Ints difference = hn::Or(hn::Abs(hn::Sub(twice, all(2 * state.dc))), all(1));
       const Ints size = hn::ShiftRight<23>(hn::Sub(hn::BitCast(ints, hn::ConvertTo(FourFloats(), difference)), bias));
       const Ints dc = hn::Mul(bits_of_sizes(dc_bits_table, size), price);

@@ -105,8 +105,8 @@ void extend_narrow(Beam& beam, std::span<const NarrowCandidates> blocks, const L
     const __m256i reused = _mm256_andnot_si256(_mm256_cmpeq_epi32(vectors, all(kNoVector)),
                                                _mm256_cmpeq_epi32(vectors, _mm256_load_si256(left_vectors)));
     const __m256i known = _mm256_add_epi32(own, _mm256_blendv_epi8(vector_cost, reused_cost, reused));
-    // The number of bits of |d| is the position of the highest bit of 2|d| + 1. That position is the exponent of the
-    // number 2|d| + 1 as a float.
+    // Computes the size of each DC difference d, which is the number of bits of |d|. This is the position of the
+    // highest bit of 2|d| + 1. That position is the exponent of the number 2|d| + 1 as a float.
     const __m256i distance = _mm256_abs_epi32(_mm256_sub_epi32(lanes.levels, dc));
     const __m256i odd = _mm256_add_epi32(_mm256_add_epi32(distance, distance), all(1));
     const __m256i size = _mm256_sub_epi32(_mm256_srli_epi32(_mm256_castps_si256(_mm256_cvtepi32_ps(odd)), 23), all(127));

@@ -25,7 +25,8 @@ struct FrameJob {
   const PaddedPicture* reference = nullptr;     ///< not read in key frames
   PaddedPicture* reconstruction = nullptr;      ///< must not be the reference
   FrameSyntax* syntax = nullptr;                ///< output: the levels and vectors
-  /// Output: the vectors that predict the blocks, including inherited ones.
+  /// Output: the vectors that predict the blocks. A block without its own vector may inherit that of the previous
+  /// frame.
   PredictionVectors* vectors = nullptr;
   const PredictionVectors* before = nullptr;    ///< the vectors that predict the blocks of the previous frame
   PaddedPicture* prediction = nullptr;          ///< output: the prediction; null: not wanted

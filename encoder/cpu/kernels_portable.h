@@ -236,7 +236,8 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   for (int v = 0; v < 8; ++v) coefficients[v * 8] *= kDctScale;
   for (int u = 0; u < 8; ++u) coefficients[u] *= kDctScale;
 
-  // Instead of 1/2, the largest number below it is added, so that no quotient just below a tie is rounded up.
+  // To round, the largest number below 1/2 is added, not 1/2 itself. With 1/2, a quotient just below a tie could be
+  // rounded up.
   const auto below_half = hn::Set(d, 0x1.fffffep-2F);
   alignas(64) std::int32_t quantized[64];
   std::uint64_t mask = 0;
@@ -257,7 +258,7 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   }
 }
 
-/// Returns a mask of the levels that are not zero. Level 0 is bit 0.
+/// Returns a mask of 64 bits. Bit k is set if level k is not zero.
 std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
   const hn::CappedTag<std::int16_t, 16> d;
   constexpr std::size_t kLanes = hn::MaxLanes(d);

@@ -132,8 +132,8 @@ struct FourPredictions {
   return _mm512_cvttps_epi32(_mm512_add_ps(quotient, below_half));
 }
 
-/// For each position in zig-zag order, the index of the level in the two registers of store_levels(), which hold four
-/// rows each.
+/// For each position in zig-zag order, the index of its level in rows0123 and rows4567, the registers that
+/// store_levels() gets.
 constexpr auto kToZigZag = [] {
   std::array<std::uint16_t, 64> order{};
   for (std::size_t k = 0; k < 64; ++k) {

@@ -54,7 +54,7 @@ bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
   return false;
 }
 
-/// Returns the names of all video decoders, separated by commas.
+/// Returns the names of all video decoders that FFmpeg has, separated by commas.
 std::string video_decoders() {
   std::string names;
   void* place = nullptr;

@@ -20,7 +20,8 @@
 
 namespace c63 {
 
-// The compiler's vector types with 64 bytes: one register, or two or four smaller ones.
+// Vectors of 64 bytes, which the compiler computes with as with numbers. It keeps one in a single register, or in two
+// or four smaller ones.
 template <typename T>
 struct VectorOf {
   using type __attribute__((vector_size(64))) = T;

@@ -27,7 +27,7 @@ class LatticeNoise {
     }
   }
 
-  /// Returns row `y`, valid until the next call.
+  /// Returns row `y` of the noise. It is valid until the next call.
   [[nodiscard]] std::span<const int> row(int y) {
     const int cell = y >> log2_cell_;
     if (cell != cell_) {

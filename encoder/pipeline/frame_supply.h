@@ -50,7 +50,7 @@ class FrameSupply {
   /// Says that frames from `index` on will be read again.
   virtual void rewind([[maybe_unused]] std::int64_t index) {}
 
-  /// Returns how many frames were read from a source that cannot seek.
+  /// Returns how many frames were read so far if the source cannot seek; 0 for other sources.
   [[nodiscard]] virtual std::int64_t frames_read() const { return 0; }
   /// Returns the error that ended the source, or null if the video ended normally.
   [[nodiscard]] virtual std::exception_ptr fault() const = 0;

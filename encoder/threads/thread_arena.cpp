@@ -39,7 +39,8 @@ SpareArenas& spare_arenas() {
 /// in its own small arena. All these tasks wait until the last worker has started, so no worker takes two of them.
 class WorkerStarter {
  public:
-  /// Throws std::bad_alloc, or Error (limit, C63-THREADS).
+  /// Starts more workers if fewer than `count` were started before. Throws std::bad_alloc, or Error (limit,
+  /// C63-THREADS).
   void start(int count) {
     const std::lock_guard lock(mutex_);
     if (count <= started_) return;

@@ -26,7 +26,7 @@ class WorkThreads {
 
   /// At most `capacity` tasks may be posted and not yet begun. Throws Error (limit, C63-THREADS) if no thread can be started.
   WorkThreads(ThreadArena& arena, std::size_t capacity);
-  /// Waits for all tasks that were posted.
+  /// Waits until all posted tasks have ended.
   ~WorkThreads();
   WorkThreads(const WorkThreads&) = delete;
   WorkThreads& operator=(const WorkThreads&) = delete;
