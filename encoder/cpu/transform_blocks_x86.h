@@ -75,8 +75,9 @@ template <typename Simd, int kFactor>
 [[gnu::always_inline]] inline void transform_pass(BlockRegisters<Simd>& block) {
   using V = typename Simd::Vector;
   V (&r)[8] = block.rows;
-  // Entry 0 of `low` and `high` has sums 0 and 1 interleaved, entry 1 sums 2 and 3. Entry 2 has differences 0 and 1,
-  // entry 3 differences 2 and 3. `low` has the first four columns of every block, `high` the last four.
+  // Sum j is row j plus row 7 - j; difference j is row j minus row 7 - j. Entry 0 of `low` and `high` has sums 0 and 1
+  // interleaved, entry 1 sums 2 and 3. Entry 2 has differences 0 and 1, entry 3 differences 2 and 3. `low` has the
+  // first four columns of every block, `high` the last four.
   V low[4];
   V high[4];
   {

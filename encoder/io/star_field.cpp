@@ -57,7 +57,8 @@ void StarField::add_spot(std::vector<int>& light, int width, int height, Point a
       const std::int64_t dy = y * 256 - at.y;
       const std::int64_t rest = kEnd * kEnd - dx * dx - dy * dy;
       if (rest <= 0) continue;
-      // The light of a star falls as (1 - r²)⁴, which is close to a Gaussian, but reaches zero at r = 1.
+      // The light of a spot falls as (1 - r²)⁴, where r is the distance from its middle divided by kReach. This is
+      // close to a Gaussian, but reaches zero at r = 1.
       const std::int64_t f = rest * 1024 / (kEnd * kEnd);
       const std::int64_t profile = (f * f >> 10) * (f * f >> 10) >> 10;
       light[static_cast<std::size_t>(y * width + x)] += static_cast<int>(profile * peak >> 2);

@@ -44,9 +44,10 @@ class DeviceRun {
  public:
   DeviceRun(const RunParts& parts, Backend& backend, int index);
 
-  /// The feeding thread calls this. Returns when no chain will get another frame, or when the run ends.
+  /// Reads, plans and submits frames until no chain will get another frame, or until the run ends. The feeding thread
+  /// calls this.
   void feed();
-  /// The collecting thread calls this. Returns when all frames are finished, or when the run ends.
+  /// Hands out finished frames until all are finished, or until the run ends. The collecting thread calls this.
   void collect();
 
   /// Makes feed() and collect() return before the end of the video. At StopLevel::finish, collect() still finishes the

@@ -43,7 +43,7 @@ class FrameOrder {
     put_.notify_one();
   }
 
-  /// Adds a device that will put frames.
+  /// Adds a device, which will put frames.
   void add_producer() {
     const std::lock_guard lock(mutex_);
     ++producers_;
@@ -56,7 +56,7 @@ class FrameOrder {
     most_waiting_ += more_waiting;
     return true;
   }
-  /// Removes a device that was added.
+  /// Removes a device, which will put no more frames.
   void remove_producer() {
     {
       const std::lock_guard lock(mutex_);
