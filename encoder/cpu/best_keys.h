@@ -19,13 +19,15 @@ class BestKeys {
     for (std::size_t i = 0; i < count_; ++i) keys_[i] = UINT32_MAX;
   }
 
-  /// The highest cost that a new candidate may have to get into the list.
+  /// The highest cost with which a new candidate may still get into the list. It is always below kOutOfRange, so a
+  /// vector outside the search range never gets in.
   [[nodiscard]] int limit() const {
     const std::uint32_t cost = keys_[count_ - 1] >> 16;
     return static_cast<int>(cost < 0x7FFF ? cost : 0x7FFF);
   }
 
-  /// Inserts a candidate in order, if it is good enough. Adding one twice has no effect.
+  /// Inserts the key of a candidate in order, if it is good enough. Adding a key that is already in the list has no
+  /// effect.
   void add(std::uint32_t key) {
     std::size_t place = count_;
     while (place > 0 && key < keys_[place - 1]) --place;

@@ -13,8 +13,8 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// Makes the compiler compute a value here and keep it in a register. Otherwise compilers turn the additions of a loop
-/// into trees, and spill registers.
+/// Makes the compiler compute a value here and keep it in a register. Otherwise compilers reorder the additions of a
+/// loop into trees. These need more registers than there are, so some values would be moved to memory.
 template <typename Vector>
 [[gnu::always_inline]] inline void keep(Vector& value) {
   asm("" : "+v"(value));
@@ -45,7 +45,8 @@ constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
 constexpr int kLeftHalf = 0x94;
 constexpr int kRightHalf = 0xE9;
 
-/// The samples of a block, four in each 32 bits: those of the left half of each row, and those of the right half.
+/// The samples of a block. Every 32-bit lane of left[y] has the four samples of the left half of row y. Every lane of
+/// right[y] has those of the right half.
 struct BlockRows {
   __m512i left[8];
   __m512i right[8];

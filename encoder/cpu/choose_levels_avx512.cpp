@@ -2,8 +2,9 @@
 
 // Chooses AC levels with AVX-512: choose_ac_masks() for sixteen blocks at a time, one block in each lane. A kept
 // coefficient is one that AcSummary::kept marks; all others become zero. Step i looks at the i-th kept coefficient of
-// every block, so blocks with the same number of kept coefficients are processed together. The chosen masks have one
-// bit for each kept coefficient. At the end the bits are moved to the positions of the coefficients.
+// every block. So blocks are sorted by their number of kept coefficients, and blocks with similar numbers are processed
+// together. The chosen masks have one bit for each kept coefficient. At the end the bits are moved to the positions of
+// the coefficients.
 
 #include <algorithm>
 #include <array>
@@ -20,9 +21,9 @@ constexpr std::size_t kLanes = 16;
 constexpr int kMostNodes = 63;
 /// The number of kept coefficients whose bits fit in one 32-bit word of a mask.
 constexpr int kNodesPerWord = 32;
-/// Fewer blocks than this are faster one by one.
+/// If fewer blocks than this are left, they are processed one by one, which is faster then.
 constexpr std::size_t kFew = 4;
-/// The most blocks that are sorted together.
+/// The most blocks that are sorted together by their number of kept coefficients.
 constexpr std::size_t kSorted = 192;
 
 [[gnu::always_inline]] inline __m512i all_32(std::int32_t value) { return _mm512_set1_epi32(value); }
@@ -203,8 +204,8 @@ struct ChosenLanes {
   return _mm512_slli_epi32(_mm512_sub_epi32(all_32(31), _mm512_lzcnt_epi32(levels)), 4);
 }
 
-/// Processes the kept coefficients of sixteen blocks. `counts` has the number of each block's kept coefficients, `most`
-/// the largest.
+/// Chooses the levels of sixteen blocks. `counts` has the number of kept coefficients of each block, and `most` is the
+/// largest of these numbers.
 template <int kWords>
 [[gnu::noinline]] void choose_lanes(const Steps& steps, int most, __m512i counts, const LevelTable& table, ChosenLanes& chosen) {
   constexpr Cost kNoWay = portable::kNoWay;
@@ -283,7 +284,7 @@ template <int kWords>
     third = second;
     second = last;
     last = way;
-    // No end of block follows coefficient 63.
+    // Adds the cost of the end of block, except after coefficient 63, which no end of block follows.
     const __m512i ended = _mm512_mask_add_epi32(way.cost, _mm512_cmplt_epi32_mask(k, all_32(63)), way.cost, end);
     const __mmask16 is_best = _mm512_mask_cmplt_epi32_mask(active, ended, best_cost);
     best_cost = _mm512_mask_mov_epi32(best_cost, is_best, ended);
@@ -329,7 +330,8 @@ class SortedBlocks {
   std::size_t size_ = 0;
 };
 
-/// Chooses the levels of up to sixteen blocks. The first one must have the most kept coefficients.
+/// Chooses the levels of up to sixteen blocks. `lanes` has their indices. The first one must have the most kept
+/// coefficients.
 void choose_together(std::span<const TransformedBlock> blocks, const SortedBlocks& sorted,
                      std::span<const std::uint8_t> lanes, const LevelTable& table, AcChoice* choices) {
   const auto most = static_cast<int>(sorted.count(lanes[0]));
@@ -392,8 +394,8 @@ void write_levels(const TransformedBlock& block, const LevelTable& table, const 
     const __m512i coefficients = _mm512_load_si512(block.coefficients.data() + 32 * i);
     const __m512i magnitudes = _mm512_abs_epi16(coefficients);
     const __m512i reciprocals = _mm512_load_si512(table.short_reciprocals.data() + 32 * i);
-    // Computes nearest_level() from the upper halves of the products. The lower halves would be shifted out, and cause
-    // no carry.
+    // Computes nearest_level() from the upper halves of the products only. The lower halves cannot change the result:
+    // they would be shifted out, and they cause no carry.
     const __m512i products = _mm512_mask_mov_epi16(_mm512_mulhi_epu16(magnitudes, reciprocals),
                                                    _mm512_testn_epi16_mask(reciprocals, reciprocals), magnitudes);
     const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(products, all_16(8)), 4);

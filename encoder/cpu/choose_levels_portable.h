@@ -30,13 +30,14 @@ constexpr Cost kNoWay = 1 << 30;
 /// The two possible levels of each coefficient: the nearest one and the one below.
 struct TwoLevels {
   alignas(64) std::array<std::int32_t, 64> nearest;
-  /// Change of the squared error with each of the two levels, compared with level 0.
+  /// How much each of the two levels changes the squared error of the block, compared with level 0.
   alignas(64) std::array<Cost, 64> distortions[2];
 
   /// Returns the costs of the code of coefficient k's nearest level (below = 0) or the one below it (below = 1): one
   /// cost for each number of zeros before it, 0 to 15.
   [[nodiscard, gnu::always_inline]] const Cost* code_costs(const LevelTable& table, std::size_t k, int below) const {
-    // The size is the number of bits of the level. The formula needs no branch for level 0.
+    // The size is the number of bits that the level needs. The formula is also right for level 0, so no branch is
+    // needed.
     const int size = 31 - std::countl_zero(static_cast<std::uint32_t>(2 * (nearest[k] - below) + 1));
     return table.level_costs[static_cast<std::size_t>(size)].data();
   }

@@ -47,8 +47,9 @@ struct TwoRows {
 enum class Part { first, middle, last };
 
 /// Processes eight rows of the reference and advances `reference` and `row`. Each row of samples belongs to eight rows
-/// of candidates, so eight sums are in progress at any time; sum i belongs to the candidate row whose number is i
-/// modulo 8. In the first eight rows only one candidate row is completed, and in the last eight none is begun.
+/// of candidates. So eight sums are in progress at any time; sum i belongs to the candidate row whose number is i
+/// modulo 8. Part::first completes only one row of candidates. Part::last reads only seven rows of the reference and
+/// begins no row of candidates.
 template <Part kPart, typename Shape, typename Minima>
 [[gnu::always_inline]] inline void eight_rows(const Shape& shape, const BlockRows& block, const std::uint8_t*& reference,
                                               std::ptrdiff_t pitch, int& row, __m512i (&sums)[8],

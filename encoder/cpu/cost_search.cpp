@@ -63,10 +63,11 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
 
     // A search starts at the zero vector, the block's vector in the previous frame, and the vectors of the left and the
     // upper neighbour. Other MCU rows may be searched at the same time, so the upper neighbour must be in this MCU row.
-    // Otherwise the right neighbour's vector in the previous frame is used. If the left neighbour is searched in the
-    // same call, its vector is also that of the previous frame.
+    // If it is not, the right neighbour's vector in the previous frame is used instead. If the left neighbour is
+    // searched in the same call, its vector in the previous frame is used.
     //
-    // Only windows that are cut at an edge lack vectors of the range. In these, start vectors may have to be moved.
+    // A window that no edge of the plane cuts contains all vectors of the range. In other windows, a start outside the
+    // window is moved into it.
     const bool is_whole = window.right - window.left == 2 * range_ && window.bottom - window.top == 2 * range_;
     const auto start_at = [&](MotionVector vector) {
       const Position start{x + vector.x, y + vector.y};
@@ -117,8 +118,8 @@ std::uint64_t CostSearch::search_block_row(int row) {
           const int y = row * kBlockSize;
           const std::uint32_t sad = kernels_.sad(&current_.at(x, y), current_.pitch,
                                                  &reference_.at(x + left.x, y + left.y), reference_.pitch);
-          // The flags cost the same for both vectors. There is no branch, because it is unpredictable which vector is
-          // cheaper.
+          // The left neighbour's vector costs only flags, and these cost the same for every vector. So its SAD alone is
+          // compared with `cost`. There is no branch, because it is unpredictable which vector is cheaper.
           const bool takes_left = sad < cost;
           chosen.x = takes_left ? left.x : chosen.x;
           chosen.y = takes_left ? left.y : chosen.y;

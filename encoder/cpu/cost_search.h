@@ -22,15 +22,17 @@ namespace c63::cpu {
 /// any order and at the same time.
 class CostSearch {
  public:
-  /// One thread searches `rows_per_mcu` rows of blocks, one after another.
+  /// `rows_per_mcu` is the number of rows of blocks in an MCU row. The caller searches these rows one after another, on
+  /// one thread.
   CostSearch(std::unique_ptr<BlockSearcher> searcher, const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu,
              int range);
 
   /// Sets the planes of the next frame, with kPlaneGuard bytes around them, and the decisions for its search.
   void begin(ConstPlaneView current, ConstPlaneView reference, const RateDecisions& rate);
-  /// Computes data of rows [first, end) of the reference's samples. Several threads may do so at the same time.
+  /// Computes the search method's data about rows [first, end) of the reference's samples. Several threads may do so at
+  /// the same time.
   void prepare_rows(int first, int end) { searcher_->prepare_rows(first, end); }
-  /// Computes the data that need all rows, on one thread.
+  /// Computes the search method's data that depend on all rows, on one thread.
   void prepare() { searcher_->prepare(); }
   /// Searches a row of blocks. Returns the sum of the SADs of the chosen vectors.
   std::uint64_t search_block_row(int row);

@@ -24,10 +24,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Frames in a chain: one is searched, one is entropy coded, one is read.
+/// The number of frames that a chain works on at the same time: one is searched, one is entropy coded, and one is read
+/// from the source.
 constexpr int kDepth = 3;
 
-/// One frame between submit() and collect().
+/// Memory for one frame of a chain: its input, and from submit() until collect() also its plan and its result.
 struct Slot {
   PaddedPicture picture;  ///< the input
   std::shared_ptr<const std::vector<std::uint8_t>> original;
@@ -38,13 +39,14 @@ struct Slot {
   std::exception_ptr fault;
 };
 
-/// A chain and its frames. All memory is allocated when the backend is opened.
+/// A chain and its frames. All their memory is allocated when the backend is opened.
 struct ScheduledChain {
   std::optional<GopChain> chain;
   std::array<Slot, kDepth> slots;
   TraceRow trace;  ///< set by the thread that runs the chain
 
-  // Numbers of frames, guarded by the backend's mutex. Frame n is in slot n modulo kDepth.
+  // How many frames of the chain were submitted, started and collected so far. The backend's mutex guards these
+  // numbers. Frame n is in slot n modulo kDepth.
   std::int64_t submitted = 0;
   std::int64_t started = 0;
   std::int64_t collected = 0;
@@ -54,7 +56,7 @@ struct ScheduledChain {
 };
 
 /// Runs the chains on threads. Only one thread at a time codes frames of a chain. If there are more threads than
-/// chains, another thread writes a coded frame while the next frame of the chain is coded.
+/// chains, another thread writes the bytes of a coded frame while the next frame of the chain is coded.
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const ResolvedEncode& encode, int max_chains)
@@ -64,7 +66,7 @@ class CpuBackend final : public Backend {
         writes_beside_(static_cast<int>(chains_.size()) < arena_.concurrency()),
         threads_(arena_, chains_.size() * (kDepth + 1)) {
     const Kernels& kernels = cpu::kernels(settings_.execution.simd);
-    // In parallel, because filling the memory of all chains takes 0.4 s at 1920x1080.
+    // The chains are made in parallel, because their memory takes long to fill: 0.4 s for all chains at 1920x1080.
     arena_.execute([&] {
       oneapi::tbb::parallel_for_each(chains_, [&](ScheduledChain& chain) {
         chain.chain.emplace(encode, kernels);
@@ -141,13 +143,14 @@ class CpuBackend final : public Backend {
     const int threads = execution.arena->concurrency();
     const int wanted = execution.lanes > 0 ? execution.lanes : threads == 1 ? 1 : threads + 1;
     std::uint64_t most = static_cast<std::uint64_t>(max_chains);
-    // The frames of the look-ahead count towards the memory limit, too.
+    // The memory limit also covers the frames of the look-ahead, so there are fewer chains if a look-ahead is used.
     if (encode.lookahead.any()) most = std::min(most, encode.chains_in_half(encode.chain_bytes() + encode.lookahead_bytes()));
     return std::clamp(wanted, 1, std::max(1, static_cast<int>(most)));
   }
   [[nodiscard]] int index_of(const ScheduledChain& chain) const { return static_cast<int>(&chain - chains_.data()); }
 
-  /// Posts a task that ends with end_task(). The caller holds the mutex.
+  /// Posts the member function kTask as a task. The function must call end_task() when it is done. The caller holds the
+  /// mutex.
   template <auto kTask>
   void post(std::size_t argument) {
     ++tasks_;
@@ -155,13 +158,14 @@ class CpuBackend final : public Backend {
                    this, argument});
   }
 
-  /// The caller holds the mutex.
+  /// Counts a task as ended. After the last one, the destructor may go on. The caller holds the mutex.
   void end_task() {
     if (--tasks_ == 0) idle_.notify_all();
   }
 
-  /// Posts a task that runs the chain, if no task runs it and may_start() is true: it has a frame to code, and the
-  /// syntax elements that this frame overwrites have been written. The caller holds the mutex.
+  /// Posts a task that runs the chain, unless a task runs it already or may_start() is false. A chain may start if it
+  /// has a frame to code, and if the syntax elements that this frame overwrites have been written. The caller holds the
+  /// mutex.
   void run_if_possible(ScheduledChain& chain) {
     if (chain.running || !may_start(chain)) return;
     chain.running = true;
@@ -173,8 +177,8 @@ class CpuBackend final : public Backend {
     return before < chain.collected || chain.slot(before).finished;
   }
 
-  /// Codes the frames of a chain one after another, until none is left or threads_.should_yield() returns true. Then a
-  /// new task continues with the chain.
+  /// Codes the frames of a chain one after another, until none is left. If threads_.should_yield() returns true before
+  /// that, run() ends, and a new task continues with the chain.
   void run(std::size_t index) noexcept {
     ScheduledChain& chain = chains_[index];
     std::unique_lock lock(mutex_);
@@ -194,8 +198,8 @@ class CpuBackend final : public Backend {
         post<&CpuBackend::write_beside>(written);
         continue;
       }
-      // This thread writes the frame itself. A worker that is woken to write the frame might take the task that
-      // continues the chain instead.
+      // This thread writes the frame itself instead of waking a worker for it. That worker might take the task that
+      // continues the chain, and then nobody would write the frame soon.
       ++tasks_;
       lock.unlock();
       write_beside(written);
@@ -205,7 +209,8 @@ class CpuBackend final : public Backend {
     end_task();
   }
 
-  /// Writes a frame while another thread codes the next one.
+  /// Writes the bytes of a coded frame, while another thread may code the chain's next frame. `argument` is the frame's
+  /// number times the number of chains, plus the index of the chain.
   void write_beside(std::size_t argument) noexcept {
     ScheduledChain& chain = chains_[argument % chains_.size()];
     const auto number = static_cast<std::int64_t>(argument / chains_.size());
@@ -220,8 +225,8 @@ class CpuBackend final : public Backend {
     Slot& slot = chain.slot(number);
     try {
       chain.trace.did("no input", -1, slot.submitted);
-      // From submit() until now, the frame waited for a thread, or for the syntax elements that it overwrites to be
-      // written.
+      // From submit() until now, the frame waited. Either no thread was free, or the syntax elements that the frame
+      // overwrites were not yet written.
       chain.trace.did("queued", slot.plan.index);
       slot.picture.lay_out();
       chain.trace.did("load", slot.plan.index);
@@ -246,7 +251,7 @@ class CpuBackend final : public Backend {
     if (!writes_beside_) chain.trace.did("entropy", slot.plan.index);
   }
 
-  /// The caller holds the mutex.
+  /// Marks a frame as finished and wakes collect(). The caller holds the mutex.
   void finish(ScheduledChain& chain, std::int64_t number) {
     chain.slot(number).finished = true;
     finished_.notify_one();

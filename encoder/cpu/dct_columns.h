@@ -6,12 +6,12 @@
 namespace c63::cpu {
 namespace {
 
-/// Returns one pass of a transform over all columns of a block, with GCC's vector operators. The block's `rows` are
-/// eight registers of binary32. Output i is Σ_j (input j · weight of j in i), with j ascending and each product and
-/// each sum rounded. The weights of input 0 (inverse) and of output 0 (forward) are 1. The weights of two outputs often
-/// differ only in sign; then one product is added to one sum and subtracted from the other.
+/// Transforms all columns of a block, which is one pass of a transform, with GCC's vector operators. The block's `rows`
+/// are eight registers of binary32 values. Output i is Σ_j (input j · weight of j in i), with j ascending; each product
+/// and each sum is rounded. The weights of input 0 (inverse) and of output 0 (forward) are 1. The weights of two
+/// outputs often differ only in sign; then one product is added to one sum and subtracted from the other.
 ///
-/// Inputs from kInputs on are zero. Adding them could only change the sign of a zero, so they are left out.
+/// Inputs from kInputs on must be zero. They are left out, because adding them could only change the sign of a zero.
 template <bool kForward, int kInputs = 8, typename Block>
 [[gnu::always_inline]] inline Block transform_columns(const Block& in) {
   Block out;

@@ -15,7 +15,8 @@
 
 namespace c63::cpu {
 
-/// This many entries after every row of costs must be readable. Their values do not matter.
+/// Kernels may read this many entries after every row of CostedSearch::costs, so they must exist. Their values do not
+/// matter.
 inline constexpr int kCostGuard = 32;
 /// The cost of a vector outside the range: more than any SAD plus any real cost. Each row of costs begins with
 /// kOutOfRangeColumns entries of this cost.
@@ -24,16 +25,16 @@ inline constexpr int kOutOfRangeColumns = 8;
 
 /// A block to search by SAD and the cost of vectors.
 struct CostedSearch : StartedSearch {
-  Position own;                            ///< of the block in its plane
+  Position own;                            ///< position of the block in its plane
   const std::uint16_t* costs = nullptr;    ///< costs of the window's vectors, row by row
-  const std::uint8_t* quarters = nullptr;  ///< the same divided by four, rounded down, at most 255
-  std::ptrdiff_t cost_pitch = 0;           ///< of both
+  const std::uint8_t* quarters = nullptr;  ///< these costs divided by four, rounded down, at most 255
+  std::ptrdiff_t cost_pitch = 0;           ///< pitch of `costs` and of `quarters`
   std::uint32_t* keys = nullptr;           ///< the result goes there
 };
 
-/// The size of the largest AC level, and the number of zeros that have a separate code.
+/// The size (number of bits) of the largest AC level.
 inline constexpr std::size_t kMaxLevelSize = 10;
-/// The largest size that LevelTable::bits_by_size has. Larger levels are rare.
+/// The largest size for which LevelTable::bits_by_size has entries. Levels of larger sizes are rare.
 inline constexpr std::size_t kMaxSmallSize = 8;
 /// A level's code includes the zeros before the level if there are fewer than kZeroRun. kZeroRun zeros have a code of
 /// their own.
@@ -63,20 +64,22 @@ struct LevelTable {
   int plane = 0;
   Cost lambda = 0;
   /// Entry z is for coefficients with at least z zeros before them. If the magnitude of such a coefficient is at most
-  /// the entry, coding the coefficient saves no more than its code costs. So it is never the last coded one, unless it
-  /// is coefficient 63, after which no end of block is needed.
+  /// the entry, coding it reduces the error by no more than its code costs. So such a coefficient is never the last
+  /// coded one of a block. Coefficient 63 is an exception, because after it no end of block is needed.
   std::array<std::int16_t, 3> last_caps{};
   /// The quantizer's reciprocals in 16 bits. 0 means 2^16, the reciprocal of step 1.
   alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};
-  /// λ times the bits of a level, by the level's size and the number of zeros before it, 0 to 15. If there are more
-  /// zeros, every sixteen of them have a code of their own, which is not included. Size 0 costs nothing.
+  /// Entry [size][zeros] is the cost of a level's code: λ times its bits. `zeros` is the number of zeros before the
+  /// level, 0 to 15. If there are more zeros, every sixteen of them have a code of their own, whose cost is not
+  /// included. Size 0 costs nothing.
   alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
-  /// The bits of levels of sizes 1 to kMaxSmallSize after 0 to 15 zeros.
+  /// The bits of the codes of levels, for sizes 1 to kMaxSmallSize and 0 to 15 zeros before the level.
   alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};
 
  private:
   [[nodiscard]] std::int16_t last_cap(int zeros) const {
-    // The fewest bits of any level after this many zeros or more; after sixteen zeros, one more code is needed.
+    // The fewest bits of any level with at least `zeros` zeros before it. Only up to 15 zeros are tried: sixteen zeros
+    // need another code, so they are never cheaper.
     int least =
         AcBits::kNoCode;
     for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
@@ -88,7 +91,8 @@ struct LevelTable {
   }
 };
 
-/// The bits of DC differences by their size, for luma and for chroma. Each row fits a register for table look-ups.
+/// The bits of a DC difference by its size: row 0 for luma, row 1 for chroma. A row has 16 bytes, so one register can
+/// hold it for table look-ups.
 alignas(16) inline constexpr auto kDcBitsOfSizes = [] {
   constexpr int kMaxDcSize = 12;
   std::array<std::array<std::uint8_t, 16>, 2> bits{};
@@ -127,30 +131,31 @@ struct BlockChoice {
 /// The kernels for decisions by rate and distortion. They exist once per instruction set, and all forms give the same
 /// results.
 struct DecisionKernels {
-  /// Finds the best `count` candidates of each block's window by SAD plus vector cost; of equal ones the first in
-  /// raster order. Writes their candidate_key(cost, index) in order, and UINT32_MAX after the last. `sums` has the
-  /// quarter sums of the reference plane, which only save time.
+  /// Finds the `count` candidates of each block's window with the lowest SAD plus vector cost. Of equal ones, the first
+  /// in raster order is better. Writes candidate_key(cost, index) of each to the block's `keys`, best first, and
+  /// UINT32_MAX if there are fewer candidates. `sums` has the quarter sums of the reference plane. They change only the
+  /// time, not the result.
   void (*search_best)(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count);
 
   /// Computes and transforms the residuals of blocks.
   void (*transform_blocks)(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);
 
-  /// Calls choose_ac_masks() for each block.
+  /// Chooses the AC levels of each block as choose_ac_masks() does.
   void (*choose_levels)(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices);
 
-  /// Computes the 64 levels of a block from a choice. The first one is `dc`.
+  /// Computes the 64 levels of a block: `dc`, and then the AC levels of `choice`.
   void (*write_levels)(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
                        std::int16_t* levels);
 
-  /// Sets a candidate's levels by dc_levels() and its costs by block_costs(), with AC levels that cost `ac`. Returns
-  /// block_costs()'s `without_ac`.
+  /// Sets the DC levels of a candidate as dc_levels() does, and their costs as block_costs() does. `ac` is the cost of
+  /// the candidate's AC levels. Returns the bits `without_ac` of block_costs().
   std::uint8_t (*cost_candidate)(const TransformedBlock& block, Cost ac, const LevelTable& table, BeamCandidate& candidate);
 
   /// Does what extend_beam() of decide/beam.h does.
   BeamChoices (*extend_beam)(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane,
                              Cost lambda);
 
-  /// Does cost_candidate() for the candidates of each block and then extend_beam() with width 1, block by block.
+  /// Block by block, does cost_candidate() for the block's candidates, and then extend_beam() with a beam of one state.
   void (*extend_narrow)(Beam& beam, std::span<const NarrowCandidates> blocks, const LevelTable& table, BlockChoice* choices);
 };
 
@@ -163,7 +168,7 @@ inline void decide_levels(const DecisionKernels& kernels, bool by_cost, std::spa
   }
 }
 
-/// extend_narrow() as it is defined: by calls of the two other kernels.
+/// The definition of extend_narrow(): it calls cost_candidate() and extend_beam() for one block after another.
 template <auto kCostCandidate, auto kExtendBeam>
 void extend_narrow_by(Beam& beam, std::span<const NarrowCandidates> blocks, const LevelTable& table, BlockChoice* choices) {
   for (const NarrowCandidates& block : blocks) {

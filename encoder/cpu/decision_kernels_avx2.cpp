@@ -12,7 +12,7 @@
 namespace c63::cpu {
 namespace {
 
-/// Registers of two blocks, for transform_blocks_x86.h.
+/// The operations that transform_blocks_x86.h needs, on registers that hold a row of two blocks.
 struct Ymm {
   using Vector = __m256i;
   static constexpr int kBlocks = 2;
@@ -28,7 +28,7 @@ struct Ymm {
   static Vector multiply_add_pairs(Vector a, Vector b) { return _mm256_madd_epi16(a, b); }
   template <int kShift>
   static Vector shift_left_16(Vector v) { return _mm256_slli_epi16(v, kShift); }
-  /// Interleaves the upper halves of the 32-bit numbers of `a` and `b`.
+  /// Returns the upper halves of the 32-bit numbers of `a` and `b`, alternately one of `a` and one of `b`.
   static Vector upper_halves(Vector a, Vector b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xAA); }
   static Vector interleave_low_16(Vector a, Vector b) { return _mm256_unpacklo_epi16(a, b); }
   static Vector interleave_high_16(Vector a, Vector b) { return _mm256_unpackhi_epi16(a, b); }
@@ -36,13 +36,14 @@ struct Ymm {
   static Vector interleave_high_32(Vector a, Vector b) { return _mm256_unpackhi_epi32(a, b); }
   static Vector interleave_low_64(Vector a, Vector b) { return _mm256_unpacklo_epi64(a, b); }
   static Vector interleave_high_64(Vector a, Vector b) { return _mm256_unpackhi_epi64(a, b); }
-  /// Returns the sum of the four numbers of each lane, in all four places.
+  /// Returns the sum of the four 32-bit numbers of each 128-bit lane, in all four places of the lane.
   static Vector sum_of_four_32(Vector v) {
     v = _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0x4E));
     return _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0xB1));
   }
 
-  /// Returns a register with `number` in all places of the blocks for which `asked` is true, and 0 in the others.
+  /// Returns a register of 16-bit numbers: `number` in all places of each block b for which asked(b) is true, and 0 in
+  /// the other places.
   template <typename Asked>
   [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
     return _mm256_setr_m128i(_mm_set1_epi16(asked(0) ? number : 0), _mm_set1_epi16(asked(1) ? number : 0));
@@ -67,7 +68,7 @@ struct Ymm {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   }
 
-  /// Writes the rows of both blocks to the blocks' coefficients, in zig-zag order.
+  /// Writes the coefficients of both blocks to `blocks`, in zig-zag order.
   [[gnu::always_inline]] static void store_zig_zag(const BlockRegisters<Ymm>& registers, TransformedBlock* const* blocks) {
     alignas(32) std::int16_t rows[8][16];
     for (int v = 0; v < 8; ++v) store(rows[v], registers.rows[v]);
@@ -76,7 +77,7 @@ struct Ymm {
     }
   }
 
-  /// Sets `ac` of both blocks by summarize_ac().
+  /// Sets `ac` of both blocks to the result of summarize_ac().
   [[gnu::always_inline]] static void summarize(TransformedBlock* const* blocks, const LevelTable& table) {
     for (int b = 0; b < kBlocks; ++b) summarize(*blocks[b], table);
   }

@@ -10,7 +10,7 @@
 namespace c63::cpu {
 namespace {
 
-/// For each position of the zig-zag order, the place of its coefficient in the output of a pass.
+/// For each position of the zig-zag order, the index of its coefficient in the output of transform_pass().
 struct ZigZagIndices {
   alignas(64) std::array<std::int16_t, 64> at{};
 
@@ -20,7 +20,7 @@ struct ZigZagIndices {
 };
 constexpr ZigZagIndices kZigZagIndices;
 
-/// Registers of four blocks, for transform_blocks_x86.h.
+/// The operations that transform_blocks_x86.h needs, on registers that hold a row of four blocks.
 struct Zmm {
   using Vector = __m512i;
   static constexpr int kBlocks = 4;
@@ -36,7 +36,7 @@ struct Zmm {
   static Vector multiply_add_pairs(Vector a, Vector b) { return _mm512_madd_epi16(a, b); }
   template <int kShift>
   static Vector shift_left_16(Vector v) { return _mm512_slli_epi16(v, kShift); }
-  /// Interleaves the upper halves of the 32-bit numbers of `a` and `b`.
+  /// Returns the upper halves of the 32-bit numbers of `a` and `b`, alternately one of `a` and one of `b`.
   static Vector upper_halves(Vector a, Vector b) { return _mm512_mask_blend_epi16(0xAAAAAAAAU, _mm512_srli_epi32(a, 16), b); }
   static Vector interleave_low_16(Vector a, Vector b) { return _mm512_unpacklo_epi16(a, b); }
   static Vector interleave_high_16(Vector a, Vector b) { return _mm512_unpackhi_epi16(a, b); }
@@ -44,13 +44,14 @@ struct Zmm {
   static Vector interleave_high_32(Vector a, Vector b) { return _mm512_unpackhi_epi32(a, b); }
   static Vector interleave_low_64(Vector a, Vector b) { return _mm512_unpacklo_epi64(a, b); }
   static Vector interleave_high_64(Vector a, Vector b) { return _mm512_unpackhi_epi64(a, b); }
-  /// Returns the sum of the four numbers of each lane, in all four places.
+  /// Returns the sum of the four 32-bit numbers of each 128-bit lane, in all four places of the lane.
   static Vector sum_of_four_32(Vector v) {
     v = _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_BADC));
     return _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_CDAB));
   }
 
-  /// Returns a register with `number` in all places of the blocks for which `asked` is true, and 0 in the others.
+  /// Returns a register of 16-bit numbers: `number` in all places of each block b for which asked(b) is true, and 0 in
+  /// the other places.
   template <typename Asked>
   [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
     std::uint32_t mask = 0;
@@ -84,7 +85,7 @@ struct Zmm {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   }
 
-  /// Writes the rows of all blocks to the blocks' coefficients, in zig-zag order.
+  /// Writes the coefficients of all blocks to `blocks`, in zig-zag order.
   [[gnu::always_inline]] static void store_zig_zag(const BlockRegisters<Zmm>& registers, TransformedBlock* const* blocks) {
     const auto& r = registers.rows;
     const auto store_block = [&](int b, __m512i upper, __m512i lower) __attribute__((always_inline)) {
@@ -93,7 +94,8 @@ struct Zmm {
       store(to, _mm512_permutex2var_epi16(upper, load(indices), lower));
       store(to + 32, _mm512_permutex2var_epi16(upper, load(indices + 32), lower));
     };
-    // Rows 0 and 1, 2 and 3, … of blocks 0 and 1 (first), and of blocks 2 and 3 (last).
+    // Entry i of `first` has rows 2i and 2i + 1 of blocks 0 and 1. Entry i of `last` has the same rows of blocks 2 and
+    // 3.
     __m512i first[4];
     __m512i last[4];
     unroll<4>([&](auto i) __attribute__((always_inline)) {
@@ -106,7 +108,8 @@ struct Zmm {
     store_block(3, _mm512_shuffle_i32x4(last[0], last[1], 0xDD), _mm512_shuffle_i32x4(last[2], last[3], 0xDD));
   }
 
-  /// Adds up the numbers of four registers within each lane. The caller must add the four lanes of the result.
+  /// Place b of each 128-bit lane of the result has the sum of that lane's four numbers in v[b]. The caller must add up
+  /// the four lanes.
   [[gnu::always_inline]] static __m512i sums_of_lanes(const __m512i (&v)[kBlocks]) {
     const auto add_pairs = [](__m512i a, __m512i b) __attribute__((always_inline)) {
       return add_32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
@@ -116,7 +119,7 @@ struct Zmm {
     return add_32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
   }
 
-  /// Sets `ac` of all blocks by summarize_ac().
+  /// Sets `ac` of all blocks to the result of summarize_ac().
   [[gnu::always_inline]] static void summarize(TransformedBlock* const* blocks, const LevelTable& table) {
     const __m512i thresholds[2] = {load(table.quantizer.thresholds.data()), load(table.quantizer.thresholds.data() + 32)};
     __m512i energies[kBlocks];

@@ -64,15 +64,15 @@ static_assert(kDcLevels == 4);
   return without_ac[0] & 15;
 }
 
-/// Returns the bits of DC differences by their size, in the lowest byte of each lane. `sizes` must be zero in the other
-/// bytes.
+/// Returns the bits of DC differences of the given sizes, one in each lane. A lane of `sizes` has a size in its lowest
+/// byte, and its other bytes must be zero.
 [[nodiscard]] inline Ints bits_of_sizes(Ints table, Ints sizes) {
   return hn::And(hn::TableLookupBytes(table, sizes), all(0xFF));
 }
 
 /// Does what extend_beam() of decide/beam.h does. A key has a cost in its upper bits. Its lowest bits have the number
-/// of the parent, and later the number of the lane. So of equal costs, the one with the lowest number has the smallest
-/// key.
+/// of the continued state, and later the number of the lane. So if costs are equal, the key with the lowest number is
+/// the smallest.
 [[maybe_unused]] BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
   constexpr int kParentBits = 3;
   constexpr int kLaneBits = 5;
@@ -83,7 +83,7 @@ static_assert(kDcLevels == 4);
 
   const Ints dc_bits_table = hn::BitCast(
       ints, hn::Load(hn::Full128<std::uint8_t>(), kDcBitsOfSizes[plane == 0 ? 0 : 1].data()));
-  // The bits of the DC difference are not counted in the first block of a row.
+  // The first block of a row has no DC difference that is counted, so the price of its DC bits is 0.
   const Ints price = all(beam.started ? lambda << kParentBits : 0);
   const Ints bias = all(127 << 23);
 
@@ -106,8 +106,8 @@ static_assert(kDcLevels == 4);
     for (int p = 0; p < parents; ++p) {
       const BeamState& state = beam.states[static_cast<std::size_t>(p)];
       const Cost known = state.cost + lambda * motion_bits(candidate, state.left[static_cast<std::size_t>(row)]);
-      // The number of bits of |d| is the position of the highest bit of 2|d| + 1. That position is the exponent of the
-      // number 2|d| + 1 as a float.
+      // Computes the size of each DC difference d, which is the number of bits of |d|. This is the position of the
+      // highest bit of 2|d| + 1. That position is the exponent of the number 2|d| + 1 as a float.
       const Ints difference = hn::Or(hn::Abs(hn::Sub(twice, all(2 * state.dc))), all(1));
       const Ints size = hn::ShiftRight<23>(hn::Sub(hn::BitCast(ints, hn::ConvertTo(FourFloats(), difference)), bias));
       const Ints dc = hn::Mul(bits_of_sizes(dc_bits_table, size), price);

@@ -3,11 +3,11 @@
 // Full search with AVX-512 that skips candidates. If the sums of 4x4 samples prove that a candidate is worse than one
 // already known, its SAD is not computed.
 //
-// Candidates are taken in octets: eight neighbours of a row. A first step searches the octets of the starts. A second
-// one finds the octets that have a candidate left, 32 candidates of a row at a time and without a branch. A third one
-// searches those octets: survivors are close together, and an octet costs little more than one candidate. Each step is
-// done for several blocks before the next one, so that no block waits for another's result. Each is a function that is
-// not inlined, because it needs all registers.
+// Candidates are taken in octets: eight neighbours of a row. The first step searches the octets around the starts. The
+// second step finds the octets with at least one candidate that its sums do not rule out. It tests 32 candidates of a
+// row at a time, without a branch. The third step searches those octets: such candidates are close together, and an
+// octet costs little more than one candidate. Each step is done for several blocks before the next one, so that no
+// block waits for another's result. Each step is a function that is not inlined, because it needs all registers.
 
 #include <algorithm>
 #include <bit>
@@ -18,8 +18,8 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// The best candidate of four octets: that of `a`, counted from the left of the window, and those with the other
-/// candidates in their middle, if the window allows it.
+/// Returns the best candidate of four octets. The first octet is the one that contains `a`, if octets are counted from
+/// the left of the window. The others have `b`, `c` and `d` in their middle, if the window allows it.
 [[gnu::noinline]] BestCandidate best_of_starts(const BlockSearch& search, const Position& a, const Position& b,
                                                const Position& c, const Position& d) {
   const BlockRows block(search);
@@ -43,7 +43,7 @@ namespace {
   return {at.x + static_cast<int>(place % kOctet), at.y, static_cast<std::uint32_t>(sad)};
 }
 
-/// The places of the bits of each byte, lowest first.
+/// For each byte value, the positions of its set bits, lowest first. An entry has one position in each of its bytes.
 constexpr std::array<std::uint64_t, 256> places_of_bits() {
   std::array<std::uint64_t, 256> all_places{};
   for (std::size_t bits = 0; bits < all_places.size(); ++bits) {
@@ -60,8 +60,9 @@ alignas(64) constexpr std::array<std::uint64_t, 256> kPlacesOfBits = places_of_b
 
 constexpr int kAllOctets = -1;
 
-/// Lists the octets of a tile that have a candidate left, in raster order. Returns their number, or kAllOctets if `sad`
-/// rules out none. Uses no register of 512 bits: with one in flight, a third of the units would stand still.
+/// Lists the octets of a tile with at least one candidate whose sums do not prove that its SAD is above `sad`. The list
+/// is in raster order. Returns its length, or kAllOctets if `sad` rules out none. No 512-bit register is used: while
+/// such instructions run, a third of the CPU's vector units are idle.
 [[gnu::noinline]] int list_octets(const StartedSearch& search, const QuarterSumsView& view, const Tile& tile,
                                   std::uint32_t sad, std::uint8_t* octets) {
   const int limit = quarter_limit(static_cast<int>(sad));
@@ -71,8 +72,8 @@ constexpr int kAllOctets = -1;
   const unsigned valid = (1U << tile.columns / kOctet) - 1U;
   const unsigned valid_of_two = valid << kTileOctets | valid;
   const std::uint8_t* sums = view.at(tile.left, tile.top);
-  // The lower sums of one row are the upper sums of the fourth row after it. Rows past the tile are tested, too, and
-  // then removed from the list.
+  // The sums of a candidate's lower half are those of the upper half of the candidate four rows below. Rows past the
+  // tile are tested, too, and then removed from the list.
   QuarterRow above[4] = {QuarterRow(sums), QuarterRow(sums + view.pitch), QuarterRow(sums + 2 * view.pitch),
                          QuarterRow(sums + 3 * view.pitch)};
   sums += 4 * view.pitch;
@@ -99,7 +100,8 @@ constexpr int kAllOctets = -1;
   return count;
 }
 
-/// The smallest SADs of each place in registers of four octets, and the first registers with them.
+/// For each of the 32 positions in registers of four octets, the smallest SAD so far, and the number of the first
+/// register that has it.
 struct OctetMinima {
   __m512i sads = all(0xFFFF);
   __m512i found = all(0);
@@ -111,10 +113,10 @@ struct OctetMinima {
   }
 };
 
-/// The best candidate of the listed octets. Up to three entries after the last are written.
+/// Returns the best candidate of the listed octets. Overwrites the four entries after the list.
 [[gnu::noinline]] BestCandidate search_octets(const BlockSearch& search, const Tile& tile, std::uint8_t* octets,
                                               int count) {
-  // the last one again, to make the number a multiple of four
+  // Copies of the last octet fill up the list to a multiple of four octets.
   const std::uint32_t last = octets[count - 1] * 0x01010101U;
   __builtin_memcpy(octets + count, &last, sizeof last);
   const BlockRows block(search);
@@ -130,7 +132,7 @@ struct OctetMinima {
                                pitch),
                 i);
   }
-  // The list is in raster order, so of equal SADs the first counts.
+  // The list is in raster order, so if several candidates have the least SAD, the first one in the list is the result.
   const int sad = smallest(minima.sads);
   const __mmask32 equal = _mm512_cmpeq_epi16_mask(minima.sads, all(sad));
   const __m512i places = _mm512_add_epi16(_mm512_slli_epi16(minima.found, 3), _mm512_load_si512(kWordNumbers.data()));
@@ -179,7 +181,7 @@ bool is_one_tile(const SearchWindow& window) {
   return columns <= kTileColumns && columns % kOctet == 0 && window.bottom - window.top <= kTileRows;
 }
 
-/// search_eliminating() of at most kBlocks blocks.
+/// search_some() does search_eliminating() for at most kBlocks blocks.
 constexpr std::size_t kBlocks = 8;
 void search_some(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best) {
   alignas(64) std::uint8_t octets[kBlocks][kMostListed];
@@ -193,11 +195,12 @@ void search_some(std::span<const StartedSearch> blocks, const QuarterSumsView& s
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const SearchWindow& window = blocks[i].window;
     if (!is_one_tile(window)) continue;
-    // Nothing after a candidate without differences is better than it. Blocks that stand still often have one.
+    // A candidate with SAD 0 is better than all candidates after it, so rows below it are left out. Blocks that do not
+    // move often have such a candidate.
     const int bottom = best[i].sad == 0 ? best[i].y + 1 : window.bottom;
     tiles[i] = {window.left, window.top, window.right - window.left, bottom - window.top};
     counts[i] = list_octets(blocks[i], sums, tiles[i], best[i].sad, octets[i]);
-    // Often only the octet of the first start is left, which is known.
+    // Often the only octet left is that of the first start, which was searched in the first step.
     const Position start = blocks[i].starts[0];
     const int known = kTileOctets * (start.y - window.top) + (start.x - window.left) / kOctet;
     if (counts[i] == 1 && octets[i][0] == known) counts[i] = 0;

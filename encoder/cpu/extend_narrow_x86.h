@@ -1,8 +1,8 @@
 #pragma once
 
 // extend_narrow() for AVX2 and AVX-512. Two candidates with four DC levels each are the eight lanes of a register. Each
-// block needs the DC level and vector chosen for the previous block; these never leave the registers. Everything is
-// local to the file that includes it.
+// block needs the DC level and the vector that were chosen for the previous block. These stay in vector form, because
+// moving them to scalar registers would delay the next block. Everything is local to the file that includes it.
 
 #include <immintrin.h>
 
@@ -28,7 +28,7 @@ namespace {
   return _mm256_min_epi32(v, _mm256_shuffle_epi32(v, 0xB1));
 }
 
-/// The costs and DC levels of one block's lanes.
+/// The DC levels of a block's two candidates, and their costs. Each lane has one candidate with one of its DC levels.
 struct NarrowLanes {
   __m256i levels;      ///< the DC levels
   __m256i costs;       ///< as in BeamCandidate
@@ -84,7 +84,7 @@ void extend_narrow(Beam& beam, std::span<const NarrowCandidates> blocks, const L
       _mm_load_si128(reinterpret_cast<const __m128i*>(kDcBitsOfSizes[table.plane == 0 ? 0 : 1].data())));
   const __m256i lane_numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i reused_cost = all(table.lambda * kVectorFlagBits << kLaneBits);
-  // The bits of the DC difference are not counted in the first block of a row.
+  // The first block of a row has no DC difference that is counted, so the price of its DC bits is 0.
   __m256i price = all(beam.started ? table.lambda << kLaneBits : 0);
   BeamState& state = beam.states[0];
   __m256i dc = all(state.dc);
@@ -105,8 +105,8 @@ void extend_narrow(Beam& beam, std::span<const NarrowCandidates> blocks, const L
     const __m256i reused = _mm256_andnot_si256(_mm256_cmpeq_epi32(vectors, all(kNoVector)),
                                                _mm256_cmpeq_epi32(vectors, _mm256_load_si256(left_vectors)));
     const __m256i known = _mm256_add_epi32(own, _mm256_blendv_epi8(vector_cost, reused_cost, reused));
-    // The number of bits of |d| is the position of the highest bit of 2|d| + 1. That position is the exponent of the
-    // number 2|d| + 1 as a float.
+    // Computes the size of each DC difference d, which is the number of bits of |d|. This is the position of the
+    // highest bit of 2|d| + 1. That position is the exponent of the number 2|d| + 1 as a float.
     const __m256i distance = _mm256_abs_epi32(_mm256_sub_epi32(lanes.levels, dc));
     const __m256i odd = _mm256_add_epi32(_mm256_add_epi32(distance, distance), all(1));
     const __m256i size = _mm256_sub_epi32(_mm256_srli_epi32(_mm256_castps_si256(_mm256_cvtepi32_ps(odd)), 23), all(127));

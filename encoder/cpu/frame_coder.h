@@ -25,7 +25,8 @@ struct FrameJob {
   const PaddedPicture* reference = nullptr;     ///< not read in key frames
   PaddedPicture* reconstruction = nullptr;      ///< must not be the reference
   FrameSyntax* syntax = nullptr;                ///< output: the levels and vectors
-  /// Output: the vectors that predict the blocks, including inherited ones.
+  /// Output: the vectors that predict the blocks. A block without its own vector may inherit that of the previous
+  /// frame.
   PredictionVectors* vectors = nullptr;
   const PredictionVectors* before = nullptr;    ///< the vectors that predict the blocks of the previous frame
   PaddedPicture* prediction = nullptr;          ///< output: the prediction; null: not wanted
@@ -35,13 +36,13 @@ struct FrameJob {
   [[nodiscard]] const PredictionVectors* inherited() const { return plan->advances_reference() ? nullptr : before; }
 };
 
-/// Searches, transforms and reconstructs the frames of one GOP chain, as their plans say. The plain coder carries out
-/// plans without decisions by rate, the rate coder all others.
+/// Searches, transforms and reconstructs the frames of one GOP chain, as their plans say. The plain coder handles plans
+/// that decide nothing by rate; the rate coder handles all others.
 ///
 /// For an inter frame, call begin(), prepare_row() for all MCU rows, and prepare(). Then call search_row() and
 /// code_row() for each row. If codes_after_search() is true, all rows must be searched before the first one is coded.
 /// Otherwise a row may be coded as soon as it is searched. For a key frame, call begin() and code_row() for each row.
-/// Calls of one function may come in any order of rows, and at the same time.
+/// Each of these functions may be called for the rows in any order, and for several rows at the same time.
 class FrameCoder {
  public:
   FrameCoder(const Kernels& kernels, const Geometry& geometry) : kernels_(kernels), geometry_(geometry) {}
@@ -49,13 +50,14 @@ class FrameCoder {
   FrameCoder(const FrameCoder&) = delete;
   FrameCoder& operator=(const FrameCoder&) = delete;
 
-  /// Begins the next frame. The job must live until the frame is coded.
+  /// Begins the next frame. `job` must live until the frame is coded.
   virtual void begin(const FrameJob& job);
   virtual void prepare_row(int mcu_row) = 0;
   virtual void prepare() = 0;
   /// Finds the vectors of an MCU row. Returns the sum of the SADs of its luma blocks.
   virtual std::uint64_t search_row(int mcu_row) = 0;
-  /// Codes and reconstructs an MCU row. Returns D + λR as RowDecider counts it; the plain coder returns 0.
+  /// Codes and reconstructs an MCU row. Returns its D + λR, as RowDecider::decide() counts it. The plain coder returns
+  /// 0.
   virtual std::int64_t code_row(int mcu_row) = 0;
   /// Returns true if all rows must be searched before the first one is coded.
   [[nodiscard]] virtual bool codes_after_search() const = 0;

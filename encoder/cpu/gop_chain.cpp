@@ -81,7 +81,8 @@ bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, Tr
   const RateDecisions& rate = job.plan->rate;
   FrameCoder& coder = coder_of(*job.plan);
   coder.begin(job);
-  // Returns the squared error of a repeat. Once the sum has reached `limit`, no more MCU rows are added to it.
+  // Returns the squared error of the frame if it becomes a repeat. Once the sum has reached `limit`, no more MCU rows
+  // are added to it, because a repeat with such an error is not chosen.
   const auto error_up_to = [&](std::uint64_t limit) {
     std::atomic<std::uint64_t> error = 0;
     for_each_mcu_row(geometry_, [&](int row) {
@@ -171,8 +172,9 @@ std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameSt
   }
   const auto end_rows = Clock::now();
 
-  // Search, transform and measurement take turns row by row. Statistics show them one after another, and divide the
-  // frame's time among them in proportion to their times.
+  // Search, transform and measurement alternate from row to row, on several threads. Statistics show these stages one
+  // after another. So the time of all rows is divided among the stages, in proportion to the time that threads spent in
+  // each.
   const double share = static_cast<double>((end_rows - begin_rows).count()) /
                        static_cast<double>(std::max<Clock::rep>(1, (search + transform + measure).count()));
   const auto scaled = [&](Clock::duration time) {

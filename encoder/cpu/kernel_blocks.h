@@ -35,15 +35,17 @@ struct BlockSearch {
 /// Number of candidates with which a search begins.
 inline constexpr std::size_t kStarts = 4;
 
-/// One block to search, and candidates of its window with which to begin. They only save time.
+/// One block to search, and candidates of its window with which to begin. These do not change the result, only the
+/// time.
 struct StartedSearch : BlockSearch {
   std::array<Position, kStarts> starts{};
 };
 
-/// The sum of the 4x4 samples at and below-right of every position of a plane, divided by four, modulo 256. Entry (x, y)
-/// is at data[y·pitch + x], for x <= width-4 and y <= height-4. Entries outside are readable, but undefined. The distance
-/// of two entries around the circle of 256 is at most the difference of the sums divided by four, apart from rounding. So
-/// a byte bounds a SAD almost as well as the sum itself.
+/// Sums of 4x4 samples, one for every position of a plane. A sum is divided by four and stored modulo 256. Entry (x, y)
+/// is at data[y·pitch + x], and its 4x4 samples begin at (x, y). So x is at most width - 4, and y is at most height -
+/// 4. Other entries are readable, but undefined. The distance of two entries, counted modulo 256, is at most a quarter
+/// of the difference of their sums, apart from rounding. So these bytes give bounds of SADs that are almost as good as
+/// those of the sums themselves.
 struct QuarterSumsView {
   const std::uint8_t* data = nullptr;
   std::ptrdiff_t pitch = 0;
@@ -52,14 +54,14 @@ struct QuarterSumsView {
 };
 [[nodiscard]] constexpr std::uint8_t quarter_sum(int sum) { return static_cast<std::uint8_t>(sum >> 2); }
 
-/// The limit for candidates by quarter sums. If a candidate costs at most `limit`, its four differences of quarter sums
-/// plus a quarter of its cost are at most this value. A sum above 255 counts as 255. Each of the four may be too large
-/// by three, times four.
+/// Returns the largest bound that a candidate of at most this cost can have. The bound is the sum of its four
+/// differences of quarter sums and a quarter of its vector's cost; a sum above 255 counts as 255. Rounding may make
+/// each of the four differences too large by 3/4, so 4·3 is added before the limit is divided by four.
 [[nodiscard]] constexpr std::uint8_t quarter_limit(int limit) {
   const int quarter = (limit + 4 * 3) / 4;
   return static_cast<std::uint8_t>(quarter < 255 ? quarter : 255);
 }
-/// The limit that rules no candidate out.
+/// The quarter limit that rules no candidate out.
 inline constexpr int kNoQuarterLimit = 255;
 
 /// The samples that predict one 8x8 block.

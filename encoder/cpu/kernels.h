@@ -19,9 +19,10 @@ struct TransformTable {
   TransformTable(const QuantizationTable& quantization, int plane);
 
   alignas(64) std::array<float, 64> divisors{};      ///< 4·step of each coefficient, in raster order
-  /// The reciprocals of the divisors, and their rounding errors. The sum of both has a relative error below 2^-47. So
-  /// the quotient fma(F, reciprocal, F·error) has a relative error below 2^-46 before it is rounded. That is enough to
-  /// give the result of a division: a tie n + 1/2 stays exact, and every other F is at least one ulp away from a tie.
+  /// The reciprocals of the divisors, and what rounding removed from them. Reciprocal plus error has a relative error
+  /// below 2^-47. So for a coefficient F, fma(F, reciprocal, F·error) has a relative error below 2^-46 before it is
+  /// rounded. That is enough to round to the same level as a division: a quotient n + 1/2 is computed exactly, and
+  /// every other quotient is at least one ulp away from n + 1/2.
   alignas(64) std::array<float, 64> reciprocals{};
   alignas(64) std::array<float, 64> reciprocal_errors{};
   alignas(64) std::array<std::int32_t, 64> column_steps{};  ///< steps in raster order, with rows and columns exchanged
@@ -40,8 +41,8 @@ struct SsimSums {
   std::int32_t products = 0;
 };
 
-/// This many bytes before and after every plane given to a kernel must be readable, and this many entries after every
-/// plane of sums. Their values do not matter.
+/// Kernels may read this many bytes before and after every plane, and this many entries after every plane of quarter
+/// sums. So these must exist. Their values do not matter.
 inline constexpr std::size_t kPlaneGuard = 64;
 
 /// The kernels: functions that exist once per instruction set. All forms give the same results, bit for bit.
@@ -51,15 +52,16 @@ struct Kernels {
   /// SAD of two 8x8 blocks.
   std::uint32_t (*sad)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
-  /// Searches exhaustively, candidate by candidate. Returns the first with the least SAD in raster order.
+  /// Computes the SADs of all candidates, without skipping any. Returns the candidate with the least SAD; of equal
+  /// ones, the first in raster order.
   BestCandidate (*search_brute)(const BlockSearch& block);
 
-  /// The same result for each block, given the sums of the reference plane. Leaves out candidates whose sums prove that
-  /// they are worse than the best start.
+  /// Finds the same candidate as search_brute() for each block. `sums` are the quarter sums of the reference plane.
+  /// Candidates whose sums prove that they are worse than the best start are skipped.
   void (*search_eliminating)(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best);
 
-  /// Quarter sums of the 4x4 samples at (0..count-1, 0..rows-1); reads rows+3 rows of count+3 samples. `pitch` is that of
-  /// the samples, `sums_pitch` that of the sums.
+  /// Computes the quarter sums of the 4x4 samples that begin at (x, y), for x from 0 to count - 1 and y from 0 to rows
+  /// - 1. Reads rows + 3 rows of count + 3 samples. `pitch` is that of the samples, `sums_pitch` that of the sums.
   void (*quarter_sums)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* sums,
                        std::ptrdiff_t sums_pitch);
 

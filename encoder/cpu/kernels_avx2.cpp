@@ -150,8 +150,8 @@ BestCandidate eliminate_columns(const BlockSearch& search, const portable::Quart
   }
   std::fill_n(survivors + rows, 15, 0U);
 
-  // Candidates that are left lie close together, and eight neighbours cost little more than one. So all eight are
-  // searched if one is left.
+  // Candidates that their sums do not rule out lie close together, and eight neighbours cost little more than one. So
+  // all eight are searched if one of them is not ruled out.
   alignas(16) std::uint16_t beyond[4][8];  // all ones for candidates to the right of the window
   for (int x = 0; x < 32; ++x) beyond[x / 8][x % 8] = x < columns ? 0 : 0xFFFF;
   const std::uint8_t* reference = &search.reference.at(left, window.top);

@@ -81,7 +81,8 @@ struct PackedBlock {
   return static_cast<std::uint16_t>(sum);
 }
 
-/// Bounds of the SADs of neighbouring candidates, divided by four: the distances of their quarter sums to the block's.
+/// Lower bounds of the SADs of neighbouring candidates, divided by four. A bound adds up the distances between the four
+/// quarter sums of the candidate and those of the block.
 class QuarterBounds {
  public:
   static constexpr hn::CappedTag<std::uint8_t, 32> kTag{};
@@ -95,14 +96,15 @@ class QuarterBounds {
     }
   }
 
-  /// `sums` are those of the first candidate and what follows.
+  /// Returns the bounds of kLanes neighbouring candidates. `sums` points to the quarter sum at the position of the
+  /// first one.
   [[nodiscard]] Bytes at(const std::uint8_t* sums, std::ptrdiff_t pitch) const {
     const std::uint8_t* const below = sums + 4 * pitch;
     return hn::SaturatedAdd(hn::SaturatedAdd(distance(sums, quarters_[0]), distance(sums + 4, quarters_[1])),
                             hn::SaturatedAdd(distance(below, quarters_[2]), distance(below + 4, quarters_[3])));
   }
 
-  /// A bit for each of the first `count` values that is at most `limit`.
+  /// Returns a mask with one bit for each of the first `count` values. A bit is set if its value is at most `limit`.
   [[nodiscard]] static std::uint32_t at_most(Bytes values, std::uint8_t limit, int count) {
     std::uint8_t mask[8] = {};
     hn::StoreMaskBits(kTag, hn::Eq(hn::Min(values, hn::Set(kTag, limit)), values), mask);
@@ -187,7 +189,8 @@ constexpr Weights kForward(true);
 constexpr Weights kInverse(false);
 
 /// Does both passes of a transform: rows, then columns. Every output is summed as the format says: products in
-/// ascending order, each product and each sum rounded. Only the first `rows` rows of `in` are not zero.
+/// ascending order, each product and each sum rounded. Only the first `rows` rows of `in` may have numbers other than
+/// zero.
 template <const Weights& kWeights>
 void transform(const float* HWY_RESTRICT in, int rows, float* HWY_RESTRICT out) {
   const Floats d;
@@ -233,7 +236,8 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   for (int v = 0; v < 8; ++v) coefficients[v * 8] *= kDctScale;
   for (int u = 0; u < 8; ++u) coefficients[u] *= kDctScale;
 
-  // Instead of 1/2, the largest number below it is added, so that no quotient just below a tie is rounded up.
+  // To round, the largest number below 1/2 is added, not 1/2 itself. With 1/2, a quotient just below a tie could be
+  // rounded up.
   const auto below_half = hn::Set(d, 0x1.fffffep-2F);
   alignas(64) std::int32_t quantized[64];
   std::uint64_t mask = 0;
@@ -254,7 +258,7 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   }
 }
 
-/// Returns a mask of the levels that are not zero. Level 0 is bit 0.
+/// Returns a mask of 64 bits. Bit k is set if level k is not zero.
 std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
   const hn::CappedTag<std::int16_t, 16> d;
   constexpr std::size_t kLanes = hn::MaxLanes(d);
@@ -276,8 +280,8 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
     }
     return;
   }
-  // A row of zeros can only change the sign of a zero sum, and the conversion to an integer ignores that sign. So it is
-  // left out.
+  // Rows of zeros at the end are left out. They could only change the sign of a zero sum, and the conversion to an
+  // integer ignores that sign.
   alignas(64) float coefficients[64] = {};
   int last = 0;
   for (; mask != 0; mask &= mask - 1) {

@@ -13,8 +13,9 @@
 
 namespace c63::cpu {
 
-/// A RowDecider for blocks with at most two candidates (with the searched vector, and without a vector) and a beam of
-/// one state. The choice for a block is then final. Each stage processes many blocks of a row together.
+/// Does the work of RowDecider if blocks have at most two candidates and the beam has one state. The two candidates are
+/// the searched vector and no vector. With one state, the choice for a block is final. So each stage can process many
+/// blocks of a row together.
 class NarrowDecider {
  public:
   explicit NarrowDecider(const DecisionKernels& kernels) : decisions_(kernels) {}
@@ -36,8 +37,8 @@ class NarrowDecider {
     std::uint8_t count = 0;     ///< number of its candidates
   };
 
-  /// Lists blocks of equal weight, beginning with number `first` of the row, and their candidates. Returns the number
-  /// of listed blocks.
+  /// Lists the blocks of the row from number `first` on, and their candidates. Stops before a block of another weight,
+  /// after kGroup blocks, or at the row's end (`count`). Returns the number of listed blocks.
   std::size_t list(const RowInput& input, const PlaneGeometry& geometry, int first, int count);
   void write(const LevelTable& table, const Block& block, BlockChoice choice, PlaneSyntax& syntax) const;
 

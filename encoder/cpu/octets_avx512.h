@@ -16,7 +16,7 @@ constexpr int kTileColumns = 32;
 constexpr int kTileOctets = kTileColumns / kOctet;
 constexpr int kTileRows = 64;  ///< so that the number of an octet in its tile fits in a byte
 constexpr int kTogether = 4;   ///< octets searched at the same time
-/// Added to the eight numbers of two rows' octets, this gives the numbers of the next two rows' octets.
+/// The distance between the number of an octet and that of the octet two rows below, in each of eight bytes.
 constexpr std::uint64_t kRowPair = 2 * kTileOctets * 0x0101010101010101;
 
 /// Part of a window: at most kTileColumns x kTileRows candidates. Its rows consist of whole octets.
@@ -75,7 +75,8 @@ int sum_of_4x4(const std::uint8_t* p, std::ptrdiff_t pitch) {
   return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_unpackhi_epi64(sum, sum)));
 }
 
-/// The quarter sums of a row of 32 candidates' left and right squares.
+/// Quarter sums of 32 neighbouring candidates: those of the left and of the right 4x4 samples of their upper (or lower)
+/// half.
 struct QuarterRow {
   __m256i left;
   __m256i right;
@@ -86,7 +87,7 @@ struct QuarterRow {
   [[gnu::always_inline]] explicit QuarterRow(const std::uint8_t* p) : left(load(p)), right(load(p + 4)) {}
 };
 
-/// The quarter sums of the block's own squares.
+/// The quarter sums of the block's four squares of 4x4 samples, each in all bytes of a register.
 struct Quarters {
   __m256i top_left;
   __m256i top_right;
@@ -99,7 +100,8 @@ struct Quarters {
         bottom_left(quarter(search, 0, 4)),
         bottom_right(quarter(search, 4, 4)) {}
 
-  /// The bounds of a row of candidates, given the sums of its upper and lower squares.
+  /// Returns lower bounds of the SADs of 32 neighbouring candidates, divided by four. `above` has the quarter sums of
+  /// their upper halves, `below` those of their lower halves.
   [[gnu::always_inline]] __m256i bounds(const QuarterRow& above, const QuarterRow& below) const {
     return _mm256_adds_epu8(_mm256_adds_epu8(distance(above.left, top_left), distance(above.right, top_right)),
                             _mm256_adds_epu8(distance(below.left, bottom_left), distance(below.right, bottom_right)));
@@ -113,9 +115,9 @@ struct Quarters {
   }
 };
 
-/// Lists the octets of two rows that have a candidate left. `first` and `second` mark the candidates that are left in
-/// each row. `numbers` has a byte for each octet; the octets of the first row come first. Writes eight entries to
-/// `octets`, and returns how many of them are valid.
+/// Lists the octets of two rows with at least one candidate that is not ruled out. `first` and `second` mark these
+/// candidates in each row. `numbers` has a byte for each octet; the octets of the first row come first. Always writes
+/// eight entries to `octets`, and returns how many of them are valid.
 [[gnu::always_inline]] inline int list_octets_of(__mmask32 first, __mmask32 second, std::uint64_t numbers,
                                                  std::uint8_t* octets) {
   constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7F;

@@ -38,7 +38,7 @@ class GuardedPlane {
 
 }  // namespace
 
-/// Searches one pair after another. The MCU rows of a pair are searched in parallel.
+/// Searches one pair of planes after another. The MCU rows of a pair are searched in parallel.
 class PairSearcher {
  public:
   PairSearcher(const PlaneGeometry& geometry, const MotionSettings& settings, const Kernels& kernels)
@@ -48,7 +48,8 @@ class PairSearcher {
         searcher_(make_block_searcher(settings.method, kernels, geometry, settings.range)),
         before_(static_cast<std::size_t>(geometry.blocks())) {}
 
-  /// `results` and `around` are those of the pair.
+  /// Searches one pair. `results` and `around` point to the entries of this pair's blocks. `around` has the vectors
+  /// around which windows lie; null: the zero vector.
   void search(const MotionPair& pair, const MotionResults& results, const MotionVector* around) {
     current_.set(pair.current, settings_.guarded);
     reference_.set(pair.reference, settings_.guarded);
@@ -71,7 +72,8 @@ class PairSearcher {
  private:
   void search_row(const BlockSearcher& searcher, int row, bool has_above, const MotionResults& results,
                   const MotionVector* around) const {
-    // Nearby vectors make an exact search faster, never different. It knows those left of several blocks at once.
+    // The predictors change how long an exact search takes, but not its result. So it may search several blocks at
+    // once, with the vector to the left of the first one as a predictor of all.
     const bool is_exact = is_exhaustive(settings_.method);
     const int together = is_exact ? static_cast<int>(BlockSearcher::kMostTogether) : 1;
     std::array<std::array<MotionVector, 3>, BlockSearcher::kMostTogether> predictors;
@@ -131,8 +133,8 @@ class PairSearcher {
     return kernels_.sad(&current.at(x, y), current.pitch, &reference.at(from_x, from_y), reference.pitch);
   }
 
-  /// Returns the smallest SAD of the window's candidates that are not near `best`: those above, to the left, to the
-  /// right and below.
+  /// Returns the smallest SAD of the window's candidates that are at least settings_.second_distance columns or rows
+  /// away from `best`. They lie in four parts of the window: above, to the left, to the right and below.
   [[nodiscard]] std::uint16_t second_of(const BlockSearcher& searcher, const BlockTask& task,
                                         const BestCandidate& best) const {
     const SearchWindow& w = task.window;

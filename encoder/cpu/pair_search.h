@@ -12,8 +12,8 @@ namespace c63::cpu {
 
 class PairSearcher;
 
-/// Does the work of estimate_motion() for pairs that are checked and have one size, with the kernels of one instruction
-/// set.
+/// Does the work of estimate_motion() with the kernels of one instruction set. The caller has checked the pairs of
+/// planes, which all have the same size.
 class PairSearchers {
  public:
   PairSearchers(int width, int height, const MotionSettings& settings, const Kernels& kernels);

@@ -20,10 +20,10 @@ constexpr int kCacheLine = 64;
 class VectorPredictors {
  public:
   VectorPredictors() = default;
-  /// Collects the vectors that are known, in whatever order the MCU rows are searched. From `syntax` it takes the left
-  /// neighbour's vector, and those of the upper and upper right neighbours if they are in the same MCU row. If
-  /// `previous` is not null, it takes from the previous frame the vectors of the block itself and of its right and
-  /// lower neighbours.
+  /// Collects only vectors that are known regardless of the order in which MCU rows are searched. From `syntax` it
+  /// takes the left neighbour's vector, and those of the upper and upper right neighbours if they are in the same MCU
+  /// row. If `previous` is not null, it takes from the previous frame the vectors of the block itself and of its right
+  /// and lower neighbours.
   VectorPredictors(const PlaneSyntax& syntax, const PredictionVectors::Plane* previous, int plane, int block, int column, int row) {
     const PlaneGeometry& g = syntax.geometry;
     if (column > 0) add(syntax.vectors[block - 1]);

@@ -49,8 +49,8 @@ void RateCoder::begin(const FrameJob& job) {
   chroma_weights_ = chroma_weights(weights_, plan.rate.chroma_weight);
   const std::size_t count = weights_.empty() ? 1 : kWeights;
   if (levels_[0].size() == count && level_tables_ == plan.tables && lambda_ == plan.rate.lambda) return;
-  // levels_ is assigned when all tables are made. If memory ran out before that, a part of the tables would look
-  // complete in the next frame.
+  // levels_ is assigned only when all tables are made. If it were filled step by step and memory ran out, the next
+  // frame would take the incomplete tables for complete ones.
   decltype(levels_) levels;
   for (int p = 0; p < kPlanes; ++p) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -37,14 +37,15 @@ class RowDecider {
   struct Options {
     std::array<BeamCandidate, kBeamCandidates> candidates;
     std::array<BlockPrediction, kBeamCandidates> predictions;
-    /// For each candidate, bit i is set if the block has no AC levels with DC level i, as in block_costs().
+    /// One mask for each candidate. Bit i is set if the block has no AC levels when its DC level is level i, as in
+    /// block_costs().
     std::array<std::uint8_t, kBeamCandidates> without_ac;
     std::array<AcChoice, kBeamCandidates> ac;
     int count = 0;
     /// Index of the first candidate in transformed_; only valid while the group is processed.
     std::size_t transformed = 0;
-    /// Index of the candidate that is cheapest without regard to other blocks. If the beam has several states, the AC
-    /// levels of this candidate are written before the choice is known.
+    /// Index of the cheapest candidate, if the other blocks are ignored. If the beam has several states, the AC levels
+    /// of this candidate are written before the final choice is known.
     std::size_t first = 0;
   };
   /// What is stored about a block until the row's end, when the choices are written.
@@ -58,15 +59,15 @@ class RowDecider {
   };
 
   static void list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options);
-  /// Lists blocks of equal weight, beginning with number `first` of the row, at most kGroup, and their candidates.
-  /// Returns the number of listed blocks.
+  /// Lists the blocks of the row from number `first` on, and their candidates. Stops before a block of another weight,
+  /// when the group is full, or at the row's end (`count`). Returns the number of listed blocks.
   static std::size_t begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group);
   /// Transforms the candidates of a group of blocks.
   void transform(const RowInput& input, std::span<Decided> group);
   /// Chooses the AC levels of all candidates of a group, and computes their costs.
   void evaluate(const RowInput& input, std::span<Decided> group) const;
-  /// Writes the vector and the DC level that were chosen for a block. If it has no AC levels, writes zeros. Returns
-  /// true if the AC levels are still to be written.
+  /// Writes the vector and the DC level that were chosen for a block. If the block has no AC levels, writes zeros for
+  /// them and returns false. Otherwise returns true, and the caller must still write the AC levels.
   static bool write(const Decided& decided, BeamChoice choice, PlaneSyntax& syntax);
   /// Writes the AC levels of candidate `candidate`. The DC level must be written already.
   void write_levels(const Decided& decided, std::size_t candidate, const TransformedBlock& block, PlaneSyntax& syntax) const;

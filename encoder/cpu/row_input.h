@@ -52,7 +52,7 @@ struct RowBlock {
   }
 };
 
-/// A table of the bits of vectors that are not reused, including their flags.
+/// A table of the bits of vectors, including their flags, if a vector is not reused from the left neighbour.
 class VectorBits {
  public:
   constexpr VectorBits() {

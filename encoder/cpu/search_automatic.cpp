@@ -30,7 +30,8 @@ class AutomaticSearch final : public ExhaustiveSearch {
     if (frame_ == kFirstTimed) {
       for (auto& spent : spent_) spent = 0;
     }
-    // Other programs disturb the times, so brute force must be clearly faster.
+    // Other programs disturb the times. So brute force is only chosen if it took less than 7/8 of the time of
+    // elimination.
     if (frame_ == kFirstTimed + kTimed) chosen_ = 8 * spent_[kBrute] < 7 * spent_[kEliminate] ? kBrute : kEliminate;
     for (const auto& searcher : searchers_) searcher->begin(current, reference, goal);
   }
@@ -50,8 +51,8 @@ class AutomaticSearch final : public ExhaustiveSearch {
     if (!is_timed()) return searchers_[chosen_]->prepare_rows(first, end);
     const auto begun = clock_();
     searchers_[kEliminate]->prepare_rows(first, end);
-    // Each of the kTimed frames prepares all rows, but elimination searches only 1/kTimed of the rows. So only this
-    // share of the time counts.
+    // In each of the kTimed frames, the sums of all rows are prepared, but elimination searches only 1/kTimed of the
+    // rows. So only this share of the time counts for elimination.
     spend(kEliminate, (clock_() - begun) / kTimed);
   }
 
@@ -66,7 +67,8 @@ class AutomaticSearch final : public ExhaustiveSearch {
     if (!is_timed()) return chosen_;
     return (y / kMcuSize + frame_) % kMethods == kBrute ? kBrute : kEliminate;
   }
-  /// Called by all threads that search rows. begin() reads the sums when these threads are done.
+  /// Adds to the time that a method took. All threads that search rows call this. begin() reads the totals when these
+  /// threads are done.
   void spend(Method method, std::chrono::nanoseconds time) {
     spent_[method].fetch_add(time.count(), std::memory_order_relaxed);
   }
@@ -74,7 +76,8 @@ class AutomaticSearch final : public ExhaustiveSearch {
   std::array<std::unique_ptr<BlockSearcher>, kMethods> searchers_;
   SearchClock clock_;
   int frame_ = -1;  ///< number of the frame in the round
-  /// The method of the very first frames: it loses little at worst, and gains much at best.
+  /// The method of the frames that are not timed. It starts with elimination: this is at worst a little slower than
+  /// brute force, and at best much faster.
   Method chosen_ = kEliminate;
   std::array<std::atomic<std::chrono::nanoseconds::rep>, kMethods> spent_{};
 };

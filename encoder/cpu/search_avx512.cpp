@@ -110,7 +110,8 @@ void quarter_sums(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, 
   for (int x = 0; x < count; x += OneRow::kColumns) {
     const __mmask32 valid = low_bits(count - x);
     const std::uint8_t* row = samples + x;
-    // Sliding sums of four samples are their SADs against zero.
+    // The sum of four samples is their SAD against zeros. So one instruction gives the sums at 32 neighbouring
+    // positions.
     const auto next_row = [&]() __attribute__((always_inline)) {
       const __m512i sum = _mm512_dbsad_epu8(zero, OneRow::load(row), kLeftHalf);
       row += pitch;

@@ -52,7 +52,8 @@ namespace {
   return costed_sads(search, block, first);
 }
 
-/// Lists the octets of a tile that may have a candidate of at most the limit, in raster order. Returns their number.
+/// Lists the octets of a tile with at least one candidate whose cost may be `limit` or less, in raster order. Returns
+/// their number.
 [[gnu::noinline]] int list_octets(const CostedSearch& search, const QuarterSumsView& view, const Tile& tile, int limit,
                                   std::uint8_t* octets) {
   const Quarters quarters(search);
@@ -87,8 +88,9 @@ namespace {
 
 // ---- the best one or two candidates of a window that fits in a register
 
-/// Receives numbered registers of costs. For each position in a register, it keeps the kBest (one or two) lowest costs
-/// of all registers, and the numbers of the registers that have them. Of equal costs, it keeps the one that came first.
+/// Receives registers of costs, each with a number. For each position in a register, it keeps the kBest (one or two)
+/// lowest costs of all registers, and the numbers of the registers that have them. Of equal costs, it keeps the one
+/// that came first.
 template <std::size_t kBest>
 class BestOfPlaces {
  public:
@@ -175,7 +177,8 @@ void search_all(const CostedSearch& search, std::span<std::uint32_t> keys) {
   }
 }
 
-/// Returns a cost that at least kBest candidates of the window do not exceed.
+/// Searches the octets around the starts, and returns a limit for the whole search: at least kBest candidates of the
+/// window cost no more than this.
 template <std::size_t kBest>
 [[gnu::noinline]] int limit_of_starts(const CostedSearch& search) {
   const BlockRows block(search);
@@ -209,7 +212,7 @@ template <std::size_t kBest>
                                         samples_of(four[3]), pitch);
     __m512i costs = _mm512_add_epi16(sads, costs_of_octets(costs_of(four[0]), costs_of(four[1]), costs_of(four[2]),
                                                            costs_of(four[3])));
-    // Copies of the last octet, which fill up the list, must not count as second candidates.
+    // The list may end with copies of its last octet. Their candidates must not count as second best ones.
     if constexpr (kBest > 1) costs = _mm512_mask_mov_epi16(all(-1), low_bits(kOctet * (count - i)), costs);
     best.take(costs, i);
   }
@@ -223,8 +226,8 @@ template <std::size_t kBest>
       keys);
 }
 
-/// Returns the number of columns that must be added on the left of a narrow window, so that whole octets cover it.
-/// Negative if the plane has no such columns.
+/// Returns the number of columns that must be added on the left of a narrow window so that whole octets cover it.
+/// Negative if the plane does not have these columns, or if the window is higher than a tile.
 [[gnu::always_inline]] inline int columns_out_of_range(const SearchWindow& window) {
   const int columns = (window.left - window.right) & (kOctet - 1);
   return columns > window.left || window.bottom - window.top > kTileRows ? -1 : columns;

@@ -36,7 +36,7 @@ class SearchCandidates {
   /// Candidates of the window that are often good, such as those at the vectors of neighbours.
   [[nodiscard]] std::span<const Position> starts() const { return starts_; }
 
-  /// Tries a candidate of the window or the zero vector, and returns its cost. Trying one twice has no effect.
+  /// Tries a candidate of the window, or the zero vector, and returns its cost. Trying it again has no effect.
   std::uint32_t add(int x, int y) {
     Candidate tried{.place = {x, y}};
     tried.sad = kernels_.sad(block_.current, block_.current_pitch, &block_.reference.at(x, y), block_.reference.pitch);

@@ -45,7 +45,8 @@ class EliminatingSearch final : public ExhaustiveSearch {
   void prepare_rows_for_sad(int first, int end) override { add_quarter_sums(first, end); }
 
  private:
-  /// Fetches what the blocks below need and these do not. Processors do not guess it, because windows overlap.
+  /// Prefetches samples and sums that these blocks do not need, but the blocks below will. A CPU's own prefetcher does
+  /// not fetch them, because the windows of neighbouring blocks overlap.
   void prefetch_rows_below(const BlockTask& first, const BlockTask& last) const {
     constexpr int kLine = 64;
     const QuarterSumsView sums = quarter_sums();

@@ -7,8 +7,8 @@
 
 namespace c63::cpu {
 
-/// The base class of the methods that consider every candidate. They differ in how they find the least SAD. All find
-/// the best vectors by cost in the same way, in which quarter sums rule out most candidates.
+/// The base class of the methods that consider every candidate. They differ only in how they find the least SAD. To
+/// find the best vectors by cost, all of them use quarter sums, which rule out most candidates.
 class ExhaustiveSearch : public BlockSearcher {
  public:
   using BlockSearcher::BlockSearcher;
@@ -28,7 +28,7 @@ class ExhaustiveSearch : public BlockSearcher {
 
  private:
   SearchGoal goal_ = SearchGoal::least_sad;
-  /// Quarter sums of the reference; allocated when begin() is first called with SearchGoal::best_by_cost.
+  /// Quarter sums of the reference; allocated when begin() first needs them.
   std::vector<std::uint8_t> quarter_sums_;
 };
 

@@ -15,8 +15,8 @@ namespace c63::cpu {
 
 /// One block to search, of the plane that was given to begin().
 struct BlockTask {
-  /// The candidates; not empty. The window is the first member, so that compilers write it with one wide store. It is
-  /// also read with one wide load.
+  /// The candidates; there is at least one. The window is the first member, so that compilers write and read it with
+  /// one wide instruction.
   SearchWindow window;
   int x = 0;            ///< position of the block in its plane, in samples
   int y = 0;
@@ -55,7 +55,8 @@ class BlockSearcher {
   virtual void prepare() {}
   /// Finds the vector of least SAD for a block. Several threads may search at the same time.
   [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const;
-  /// search() of each task, at most kMostTogether. A method may do several at once in less time.
+  /// Does search() for each task, at most kMostTogether. A method overrides it if searching several blocks together is
+  /// faster.
   virtual void search_several(std::span<const BlockTask> tasks, BestCandidate* best) const {
     for (const BlockTask& task : tasks) *best++ = search(task);
   }

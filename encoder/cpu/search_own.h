@@ -8,7 +8,8 @@
 
 namespace c63::cpu {
 
-/// Returns a searcher for each plane of a GOP chain: by the settings' own search, if there is one, else by their method.
+/// Returns a searcher for each plane of a GOP chain. It runs the user's own search if the settings have one, otherwise
+/// the settings' search method.
 [[nodiscard]] std::array<std::unique_ptr<BlockSearcher>, kPlanes> make_plane_searchers(const CodingSettings& settings,
                                                                                       const Kernels& kernels,
                                                                                       const Geometry& geometry);

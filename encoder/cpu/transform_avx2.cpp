@@ -95,9 +95,9 @@ template <const Reordering& kOrder>
   return _mm256_permute4x64_epi64(_mm256_packs_epi32(first, second), 0xD8);
 }
 
-/// Returns row v of the levels: round(F / 4q), half away from zero. TransformTable says why the quotient equals that of
-/// a division. Instead of 1/2, the largest number below it is added. So a quotient just below a tie is not rounded up,
-/// but a tie is.
+/// Returns row v of the levels. The level of coefficient F with step q is round(F / 4q), half away from zero.
+/// TransformTable says why the quotient equals that of a division. Instead of 1/2, the largest number below it is
+/// added. So a quotient just below a tie is not rounded up, but a tie is.
 [[gnu::always_inline]] inline __m256i quantized(__m256 row, const TransformTable& table, int v) {
   const __m256 high = _mm256_load_ps(table.reciprocals.data() + 8 * v);
   const __m256 low = _mm256_load_ps(table.reciprocal_errors.data() + 8 * v);
@@ -106,7 +106,7 @@ template <const Reordering& kOrder>
   return _mm256_cvttps_epi32(_mm256_add_ps(quotient, _mm256_or_ps(sign, _mm256_set1_ps(0x1.fffffep-2F))));
 }
 
-/// Returns round(level·q / 4), half away from zero.
+/// Returns coefficients: round(level·q / 4), half away from zero, where q is the step of the level.
 [[gnu::always_inline]] inline __m256 dequantized(__m128i levels, const std::int32_t* steps) {
   // The upper 16 bits of each step are zero, so the sum of the two 16-bit products is the product of the level and its
   // step.
@@ -174,7 +174,8 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
       }
       return;
     }
-    // The residual is the same for all samples. Only its low 16 bits count.
+    // There is only a DC level, so the residual is the same for all samples. Only its low 16 bits count, as the format
+    // says.
     const float dc = static_cast<float>(dequantize(levels[0], table.steps[0])) * kDctScale * kDctScale;
     const __m256i residual = _mm256_set1_epi16(static_cast<short>(static_cast<std::int32_t>(dc)));
     unroll<4>([&](auto k) __attribute__((always_inline)) {
@@ -193,7 +194,8 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
   block = transform_columns<false>(transposed(transform_columns<false>(block)));
 
   unroll<4>([&](auto k) __attribute__((always_inline)) {
-    // Truncated to 16 bits, not saturated: the format requires this, also for hostile input.
+    // Residuals are truncated to 16 bits, not saturated. The format requires this, even if hostile input makes them
+    // larger.
     const auto cut = [](__m256 row) { return _mm256_and_si256(_mm256_cvttps_epi32(row), _mm256_set1_epi32(0xFFFF)); };
     const __m256i residual = _mm256_permute4x64_epi64(
         _mm256_packus_epi32(cut(block.rows[2 * k]), cut(block.rows[2 * k + 1])), 0xD8);

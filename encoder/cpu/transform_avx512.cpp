@@ -58,8 +58,8 @@ template <bool kForward, int kInputs = 8>
   return out;
 }
 
-/// Scales the first coefficient of every line, and the whole first line. So it does not matter whether lines are rows
-/// or columns.
+/// Multiplies the first coefficient of every line by kDctScale, and then the whole first line. The result is the same
+/// whether lines are rows or columns.
 template <int kLines = 8>
 [[gnu::always_inline]] inline void scale(BlockPair& block) {
   constexpr __mmask16 kFirst = 0x0101;
@@ -110,7 +110,8 @@ struct FourPredictions {
   const __m512i pairs[4] = {_mm512_unpacklo_epi64(low01, low23), _mm512_unpackhi_epi64(low01, low23),
                             _mm512_unpacklo_epi64(high01, high23), _mm512_unpackhi_epi64(high01, high23)};
   BlockPair columns;
-  // One column is in the lower 16 bits, the next one in the upper 16.
+  // Each 32-bit number of `pairs` has a residual of one column in its lower 16 bits, and one of the next column in its
+  // upper 16.
   unroll<4>([&](auto k) __attribute__((always_inline)) {
     columns.rows[2 * k] = _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs[k], _mm512_set1_epi32(1)));
     columns.rows[2 * k + 1] = _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs[k], _mm512_set1_epi32(1 << 16)));
@@ -118,9 +119,9 @@ struct FourPredictions {
   return columns;
 }
 
-/// Quantizes row v of two blocks: round(F / 4q), half away from zero. TransformTable says why the quotient equals that
-/// of a division. Instead of 1/2, the largest number below it is added. So a quotient just below a tie is not rounded
-/// up, but a tie is.
+/// Quantizes row v of two blocks. The level of coefficient F with step q is round(F / 4q), half away from zero.
+/// TransformTable says why the quotient equals that of a division. Instead of 1/2, the largest number below it is
+/// added. So a quotient just below a tie is not rounded up, but a tie is.
 [[gnu::always_inline]] inline __m512i quantized(__m512 row, const TransformTable& table, int v) {
   const __m512 high = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocals.data() + 8 * v));
   const __m512 low = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocal_errors.data() + 8 * v));
@@ -131,8 +132,8 @@ struct FourPredictions {
   return _mm512_cvttps_epi32(_mm512_add_ps(quotient, below_half));
 }
 
-/// For each position in zig-zag order, the index of the level in the two registers of store_levels(), which hold four
-/// rows each.
+/// For each position in zig-zag order, the index of its level in rows0123 and rows4567, the registers that
+/// store_levels() gets.
 constexpr auto kToZigZag = [] {
   std::array<std::uint16_t, 64> order{};
   for (std::size_t k = 0; k < 64; ++k) {
@@ -186,7 +187,8 @@ constexpr auto kToColumnPairs = [] {
                second);
 }
 
-/// Transforms and quantizes `count` blocks. The samples of four are always read; kPlaneGuard allows it.
+/// Transforms and quantizes `count` blocks. The samples of four blocks are always read. If there are fewer, kPlaneGuard
+/// says that the samples after them are readable.
 void code_four(const std::uint8_t* current, std::ptrdiff_t current_pitch, const FourPredictions& predictions, int count,
                const TransformTable& table, std::int16_t* levels) {
   __m512i a_and_c[4];
@@ -220,11 +222,11 @@ struct Levels {
   }
 };
 
-/// Dequantizes a column of coefficients: round(level·q / 4), half away from zero. `levels` has the levels of two
-/// columns. `steps` is zero for one of them, so the sum of both products is level·q of the other column. It is below
-/// 2^23, so binary32 holds it. It is multiplied by the next number above 1/4. That moves ties, so that they are rounded
-/// away from zero, and changes no other result. Then adding 1.5·2^23 rounds, because binary32 numbers of that size have
-/// no fraction bits.
+/// Dequantizes a column of coefficients: round(level·q / 4), half away from zero, where q is the step. `levels` has the
+/// levels of two columns. `steps` is zero for one of them, so the sum of both products is level·q of the other column.
+/// This product is below 2^23, so binary32 holds it. It is multiplied by the next number above 1/4. That moves ties, so
+/// that they are rounded away from zero, and changes no other result. Then adding 1.5·2^23 rounds the result to an
+/// integer, because binary32 numbers of that size have no fraction bits.
 [[gnu::always_inline]] inline __m512 dequantized(__m512i levels, const std::int32_t* steps) {
   const __m512i both = _mm512_broadcast_i32x8(_mm256_load_si256(reinterpret_cast<const __m256i*>(steps)));
   const __m512 product = _mm512_cvtepi32_ps(_mm512_madd_epi16(levels, both));
@@ -260,13 +262,14 @@ void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, 
   __m512i b_and_d[8];
   residual_of_pair<kLines>(levels[0], levels[2], table, a_and_c);
   residual_of_pair<kLines>(levels[1], levels[3], table, b_and_d);
-  // to_halves orders lanes as half rows: A and B low, A and B high, C and D low, C and D high. to_rows makes whole rows
-  // of them.
+  // to_halves gives each lane half rows of two blocks: the low halves of A and B, the high halves of A and B, the low
+  // halves of C and D, the high halves of C and D. to_rows joins the halves to whole rows again.
   const __m512i to_halves = _mm512_setr_epi32(0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15);
   const __m512i to_rows = _mm512_setr_epi32(0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15);
   const __m512i zero = _mm512_setzero_si512();
   unroll<4>([&](auto k) __attribute__((always_inline)) {
-    // Truncated to 16 bits, not saturated: the format requires this, also for hostile input.
+    // Residuals are truncated to 16 bits, not saturated. The format requires this, even if hostile input makes them
+    // larger.
     const auto cut = [](__m512i row) { return _mm512_and_si512(row, _mm512_set1_epi32(0xFFFF)); };
     const __m512i predicted =
         _mm512_permutexvar_epi32(to_halves, two_rows(predictions.row(2 * k), predictions.row(2 * k + 1)));
@@ -298,7 +301,7 @@ void restore_flat(const Levels (&levels)[kBlocks], const TransformTable& table, 
   }
 }
 
-/// A bit for each position in zig-zag order that is outside the first four rows and columns.
+/// A mask of positions in zig-zag order: the bit of a position is set if it is outside the first four rows and columns.
 constexpr std::uint64_t kOutsideQuadrant = [] {
   std::uint64_t mask = 0;
   for (std::size_t k = 0; k < 64; ++k) mask |= std::uint64_t{kZigZag[k] / 8 >= 4 || kZigZag[k] % 8 >= 4} << k;

@@ -36,7 +36,7 @@ template <typename Simd>
     a[2 * i] = Simd::interleave_low_16(r[2 * i], r[2 * i + 1]);
     a[2 * i + 1] = Simd::interleave_high_16(r[2 * i], r[2 * i + 1]);
   });
-  // From rows 4i … 4i + 3, columns 2j and 2j + 1 come to b[4i + j].
+  // b[4i + j] gets columns 2j and 2j + 1 of rows 4i to 4i + 3.
   unroll<2>([&](auto i) __attribute__((always_inline)) {
     b[4 * i] = Simd::interleave_low_32(a[4 * i], a[4 * i + 2]);
     b[4 * i + 1] = Simd::interleave_high_32(a[4 * i], a[4 * i + 2]);
@@ -49,9 +49,10 @@ template <typename Simd>
   });
 }
 
-// Factors are chosen so that the upper 16 bits of every sum are the rounded result. In the first pass, residuals are
-// scaled and stay below 2^13; sums are at most 11,560·2^12. In the second pass, weights are scaled and are at most
-// 32,138; sums are at most 2·92,680·11,560, plus 2^15 for rounding, which is below 2^31.
+// These factors make the upper 16 bits of every sum the rounded result. The first pass multiplies residuals by
+// kResidualFactor. They stay below 2^13, and the sums are at most 11,560·2^12. The second pass multiplies weights by
+// kColumnFactor. They are at most 32,138. The sums are at most 2·92,680·11,560, plus 2^15 for rounding, which is below
+// 2^31. So nothing overflows.
 constexpr int kResidualFactor = 1 << (16 - kRowShift);
 constexpr int kColumnFactor = 1 << (16 - kColumnShift);
 
@@ -67,14 +68,16 @@ constexpr std::int32_t weight_pair(std::size_t r, std::size_t output, int factor
   return static_cast<std::int32_t>(weight(r) | weight(r + 1) << 16);
 }
 
-/// Does one pass: replaces each column of samples by its eight outputs. Even outputs need sums of opposite samples, odd
-/// ones differences. Sums are exact before they are rounded, so the result is that of forward_transform().
+/// Does one pass: replaces each column of samples by its eight outputs. Even outputs need the sums of rows j and 7 - j,
+/// odd outputs need their differences. Sums are exact before they are rounded, so the result is that of
+/// forward_transform().
 template <typename Simd, int kFactor>
 [[gnu::always_inline]] inline void transform_pass(BlockRegisters<Simd>& block) {
   using V = typename Simd::Vector;
   V (&r)[8] = block.rows;
-  // The registers have sums 0 and 1 interleaved, sums 2 and 3, differences 0 and 1, and differences 2 and 3. `low` has
-  // the first four columns of every block, `high` the last four.
+  // Sum j is row j plus row 7 - j; difference j is row j minus row 7 - j. Entry 0 of `low` and `high` has sums 0 and 1
+  // interleaved, entry 1 sums 2 and 3. Entry 2 has differences 0 and 1, entry 3 differences 2 and 3. `low` has the
+  // first four columns of every block, `high` the last four.
   V low[4];
   V high[4];
   {

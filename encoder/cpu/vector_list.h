@@ -11,7 +11,8 @@
 
 namespace c63::cpu {
 
-/// CandidateVectors without a branch, because it is unpredictable whether a vector is already in the list.
+/// Does what CandidateVectors does, without a branch. A branch would often be predicted wrongly, because it is
+/// unpredictable whether a vector is already in the list.
 class VectorList {
  public:
   VectorList(const PlaneGeometry& geometry, int column, int row)
@@ -28,7 +29,8 @@ class VectorList {
     for (const std::uint16_t other : numbers_) equal += other == number ? 1 : 0;
     const unsigned legal = static_cast<unsigned>(static_cast<unsigned>(vector.x - left_) <= width_) &
                            static_cast<unsigned>(static_cast<unsigned>(vector.y - top_) <= height_);
-    // There is always room for one more number. If the vector does not count, the next one overwrites it.
+    // A number is always written; numbers_ has one entry more than the list needs. If the vector does not count, the
+    // next vector overwrites the entry.
     const bool counts = (legal & static_cast<unsigned>(equal == 0) & static_cast<unsigned>(count_ < kCapacity)) != 0;
     numbers_[count_] = counts ? number : kNone;
     count_ += counts ? 1 : 0;

@@ -15,7 +15,7 @@ void check_av_memory(const AvWatch& watch, int code, int system_code, const Erro
                 "decoded pictures take more than the limit of " + bytes_text(watch.max_memory()), place);
   }
   const bool no_memory = system_code == ENOMEM || watch.ran_out_of_memory();
-  // If the system refused memory, errno is ENOMEM. If FFmpeg refused it because of its own limit, errno does not
+  // If the system refused memory, errno is ENOMEM. If FFmpeg itself refused it because of its limit, errno does not
   // change.
   if (const auto most = AvWatch::most_allocated();
       most && !no_memory && (code == AVERROR(ENOMEM) || watch.was_refused_memory())) {

@@ -33,8 +33,9 @@ constexpr std::string_view kReferring[] = {"avisynth",
                                            "vobsub",
                                            "webm_dash_manifest"};
 
-/// FFmpeg's names of the containers and coded streams that are opened. Single pictures are *_pipe. FFmpeg knows many
-/// more, but hardly anybody wants them opened as video: subtitles, sound without video, formats of old games.
+/// FFmpeg's names of the containers and coded streams that c63 opens. Formats for single pictures have names that end
+/// with "_pipe". FFmpeg knows many more formats, but hardly anybody wants to open them as video: subtitles, sound
+/// without video, formats of old games.
 constexpr std::string_view kVideo[] = {
     "apng",     "asf",     "asf_o",      "av1",  "avi",          "avs2",       "avs3",      "cavsvideo", "cine",
     "dhav",     "dirac",   "dnxhd",      "dv",   "evc",          "flic",       "flv",       "gif",       "gxf",
@@ -53,7 +54,7 @@ bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
   return false;
 }
 
-/// Returns the names of all video decoders, separated by commas.
+/// Returns the names of all video decoders that FFmpeg has, separated by commas.
 std::string video_decoders() {
   std::string names;
   void* place = nullptr;
@@ -97,10 +98,11 @@ AVFormatContext* AvInput::make_format_context(const AVInputFormat& format) {
   context->pb = context_;
   context->opaque = this;
   context->io_open = refuse;
-  // Some formats open files without io_open. This setting refuses those files, too: no protocol has the name "none".
+  // FFmpeg opens some files without calling io_open. This setting refuses those files, too: no protocol has the name
+  // "none".
   context->protocol_whitelist = copy_of("none");
   // A container may contain another container, such as subtitles in AVI. FFmpeg would open the inner one, whatever its
-  // format, and decode its streams to examine them. This setting refuses it.
+  // format, and decode its streams to examine them. This setting makes FFmpeg refuse it.
   context->format_whitelist = copy_of(format.name);
   static const std::string kDecoders = video_decoders();
   context->codec_whitelist = copy_of(kDecoders.c_str());

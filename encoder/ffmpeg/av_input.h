@@ -14,8 +14,9 @@ extern "C" {
 
 namespace c63 {
 
-/// Lets FFmpeg read one MediaInput. If a container wants to open another file or host, that is refused. FFmpeg is C
-/// code, through which exceptions must not pass. So an exception of the input is kept until FFmpeg's call has returned.
+/// Lets FFmpeg read one MediaInput, and nothing else: other files or hosts that a container refers to are not opened.
+/// FFmpeg is C code, through which exceptions must not pass. So an exception of the input is kept until FFmpeg's call
+/// has returned.
 class AvInput {
  public:
   /// `watch` must outlive this object.
@@ -25,7 +26,8 @@ class AvInput {
   AvInput& operator=(const AvInput&) = delete;
 
   /// Makes a context that reads only this input, only in the given format, and decodes only video. Free it with
-  /// avformat_close_input(); a call that fails to open it frees it, too. Throws std::bad_alloc.
+  /// avformat_close_input(). If opening the context fails, the call that failed has already freed it. Throws
+  /// std::bad_alloc.
   [[nodiscard]] AVFormatContext* make_format_context(const AVInputFormat& format);
   [[nodiscard]] AVIOContext* context() const { return context_; }
   [[nodiscard]] const std::string& name() const { return file_->name(); }
@@ -37,7 +39,7 @@ class AvInput {
   void rethrow() const {
     if (fault_) std::rethrow_exception(fault_);
   }
-  /// The last name that the container wanted to open and that was refused; empty if there was none.
+  /// The last file or host that the container wanted to open, which was refused; empty if there was none.
   [[nodiscard]] const std::string& refused() const { return refused_; }
 
  private:
@@ -54,13 +56,13 @@ class AvInput {
   std::string refused_;
 };
 
-/// Returns a name for FFmpeg, which guesses some formats from the end of a file's name. It has no folder, and no
-/// character that makes FFmpeg take it for a pattern of several files.
+/// Returns a name for the input, without a folder. FFmpeg guesses some formats from the end of this name. It contains
+/// no character that makes FFmpeg take it for a pattern of several files.
 [[nodiscard]] std::string plain_name(const std::string& path);
 
-/// Returns the format of `input`. Refuses lists of other files, scripts, session descriptions, devices, and everything
-/// that is not a usual video container, such as subtitles. Throws Error (input, C63-AV-OPEN, C63-AV-REFERENCES,
-/// C63-AV-FORMAT), and what reading throws.
+/// Returns the format of `input`. Throws Error (input, C63-AV-OPEN, C63-AV-REFERENCES, C63-AV-FORMAT) for lists of
+/// other files, scripts, session descriptions, devices, and everything that is not a usual video container, such as
+/// subtitles. Also throws what reading throws.
 [[nodiscard]] const AVInputFormat* find_av_format(const AvInput& input, const std::string& path);
 
 }  // namespace c63

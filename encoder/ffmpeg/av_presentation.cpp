@@ -62,7 +62,7 @@ std::optional<std::string> FrameTimes::add_frame(std::int64_t mark, std::int64_t
   last_ = time;
   if (first) return std::nullopt;
   if (!interval_) interval_ = interval;
-  // Containers round times to their time unit.
+  // Containers round times to their time unit, so small differences are not reported.
   const double usual = static_cast<double>(*interval_);
   const double difference = std::abs(static_cast<double>(interval) - usual);
   if (difference <= 2 || difference <= std::abs(usual) / 4) return std::nullopt;

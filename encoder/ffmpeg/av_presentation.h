@@ -13,7 +13,7 @@ struct AVStream;
 
 namespace c63 {
 
-/// Returns a warning if the container asks for a rotated or mirrored display. Coded frames cannot carry that.
+/// Returns a warning if the container asks for a rotated or mirrored display, because a c63 stream cannot say that.
 [[nodiscard]] std::optional<std::string> turned_warning(const AVStream& stream);
 
 /// Detects frames with uneven times, because an encoded stream has only one frame rate.
@@ -22,7 +22,7 @@ class FrameTimes {
   /// `unit` is the container's time unit, in seconds.
   explicit FrameTimes(double unit = 0) : unit_(unit) {}
 
-  /// Adds a packet. `mark` is the number that its frame will carry, and `time` its presentation time.
+  /// Adds a packet with its presentation time. `mark` is a number that the packet's frame will carry after decoding.
   void add_packet(std::int64_t mark, std::int64_t time);
 
   /// Adds the next frame in display order, by its mark. Returns a warning at the first interval that differs from the

@@ -42,8 +42,8 @@ struct FormatCloser {
   }
 };
 
-/// Frees a decoder, or keeps it if no memory is left: FFmpeg aborts the process if memory runs out while it ends a decoder's
-/// threads.
+/// Frees a decoder. If memory has run out, it keeps the decoder instead: to end a decoder's threads, FFmpeg needs
+/// memory, and it aborts the process if there is none.
 struct CodecCloser {
   void operator()(AVCodecContext* context) const {
     void* const probe = av_malloc(std::size_t{64} << 10);
@@ -53,7 +53,7 @@ struct CodecCloser {
   }
 };
 
-/// Settings for opening with FFmpeg: one list, or one for each stream.
+/// Settings for a call of FFmpeg that opens or examines a file: one list, or one list for each stream.
 class Settings {
  public:
   explicit Settings(std::size_t lists) : lists_(lists) {}
@@ -69,7 +69,7 @@ class Settings {
       if (av_dict_set_int(&list, name, value, 0) < 0) throw std::bad_alloc();
     }
   }
-  /// Returns the lists for a call of FFmpeg, which removes the options that it knows.
+  /// Returns the lists, to be given to a call of FFmpeg. The call removes the options that it knows.
   [[nodiscard]] AVDictionary** get() { return lists_.empty() ? nullptr : lists_.data(); }
 
  private:
@@ -139,7 +139,7 @@ class ContainerSource final : public MediaSource {
     ended_ = false;
     entry_ = point.time;
     next_ = point.frame;
-    // Pictures that are coded after the key frame but shown before it may come first.
+    // The decoder may first return pictures that are coded after the key frame but shown before it. They are dropped.
     do {
       has_frame_ = decode_next();
     } while (has_frame_ && (!key() || key()->time != point.time));
@@ -227,7 +227,8 @@ class ContainerSource final : public MediaSource {
   void open_container() {
     const AVInputFormat* format = find_av_format(input_, options_.path);
     Settings settings(1);
-    // Tracks of a QuickTime file may lie in other files. With this, AvInput sees them and refuses them.
+    // Tracks of a QuickTime file may lie in other files. With these settings, FFmpeg asks AvInput to open those files,
+    // and AvInput refuses.
     settings.set("enable_drefs", 1);
     settings.set("use_absolute_path", 1);
     AVFormatContext* context = input_.make_format_context(*format);
@@ -238,7 +239,7 @@ class ContainerSource final : public MediaSource {
       return code;
     });
     check_container(opened, "cannot be opened");
-    // avformat_find_stream_info() decodes some frames. Their pictures must stay within the limits, too.
+    // avformat_find_stream_info() decodes some frames. So the limit on pictures must be set for it, too.
     Settings trial(context->nb_streams);
     trial.set("max_pixels", max_pixels());
     const int found = call([&] { return avformat_find_stream_info(context, trial.get()); });
@@ -281,8 +282,8 @@ class ContainerSource final : public MediaSource {
     codec_->max_pixels = max_pixels();
     if (options_.codec_vectors) {
       codec_->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
-      // Frame threads are not used. With them, FFmpeg exports a P frame's vectors from the thread of a later frame,
-      // without waiting until the P frame is decoded, so some vectors are wrong.
+      // FFmpeg must not decode several frames at the same time here. It would export a P frame's vectors from the
+      // thread of a later frame, without waiting until the P frame is decoded. So some vectors would be wrong.
       codec_->thread_type = FF_THREAD_SLICE;
     }
     const int opened = call([&] { return avcodec_open2(codec_.get(), codec, nullptr); });
@@ -307,8 +308,8 @@ class ContainerSource final : public MediaSource {
         std::min<std::uint64_t>(options_.limits.max_pixels, std::numeric_limits<int>::max()));
   }
 
-  /// Call it after FFmpeg has read the container and returned `result`. Throws if reading threw, if the container
-  /// refers to another file, or if `result` is an error.
+  /// Checks the result of a call in which FFmpeg read the container. Throws if reading threw, if the container refers
+  /// to another file, or if `result` is an error.
   void check_container(int result, const char* what) {
     input_.rethrow();
     if (!input_.refused().empty()) {
@@ -353,7 +354,8 @@ class ContainerSource final : public MediaSource {
     input_.rethrow();
     if (got < 0) {
       if (got != AVERROR_EOF) note_bad_read(got);
-      // Some containers can be read further after damage.
+      // Some containers can be read further after damage. So with `tolerant`, the stream ends only at its end, or after
+      // too many faults in a row.
       if (got == AVERROR_EOF || !options_.tolerant || ++faults_in_a_row_ > kMostFaultsInARow) end();
       return;
     }
@@ -375,7 +377,8 @@ class ContainerSource final : public MediaSource {
     if (sent < 0) note_damage(sent);
   }
 
-  /// Returns true for packets that are decoded: all but those before the key frame that go_to() searches for.
+  /// Returns true if a packet should be decoded. While go_to() searches for a key frame, the packets before that key
+  /// frame are not decoded.
   [[nodiscard]] bool enters(const AVPacket& packet) {
     if (entry_ && packet.pts == *entry_) entry_.reset();
     return !entry_;
@@ -393,7 +396,7 @@ class ContainerSource final : public MediaSource {
     static_cast<void>(call([this] { return avcodec_send_packet(codec_.get(), nullptr); }));
   }
 
-  /// Notes that the container cannot be read further.
+  /// Remembers that reading the container failed. With `tolerant`, only counts it.
   void note_bad_read(int code) {
     Error fault = fail("C63-AV-DECODE", "cannot be read further", code);
     if (options_.tolerant) {
@@ -403,8 +406,8 @@ class ContainerSource final : public MediaSource {
     }
   }
 
-  /// Notes a packet that cannot be decoded. The frames before it are still returned; with `tolerant`, also those after
-  /// it.
+  /// Remembers that a packet cannot be decoded. The frames before it are still returned, and with `tolerant` also those
+  /// after it.
   void note_damage(int code) {
     Error fault = fail("C63-AV-DECODE", "does not decode", code);
     if (options_.tolerant) {
@@ -414,16 +417,17 @@ class ContainerSource final : public MediaSource {
     }
     if (ended_) throw damage_ ? *damage_ : fault;
     damage_ = std::move(fault);
-    // Each decoder thread holds a packet. The one that failed is the oldest.
+    // Each decoder thread works on another packet. The one that failed is the oldest of these packets.
     const int threads = (codec_->active_thread_type & FF_THREAD_FRAME) != 0 ? codec_->thread_count : 1;
     damaged_packet_ = packets_ - (threads - 1);
     end();
   }
 
-  /// Returns true for a frame after the damaged packet. Its index would be wrong.
+  /// Returns true for a frame of the damaged packet or of a later one. Such a frame is not returned, because its index
+  /// would be wrong.
   [[nodiscard]] bool is_late(const AVFrame& frame) const { return damaged_packet_ && frame.pts >= *damaged_packet_; }
 
-  /// Warns at the end about what `tolerant` skipped.
+  /// Called at the end of the stream: warns about the packets and frames that were damaged, if `tolerant` is set.
   void tell_damage() {
     if (damaged_packets_ > 0) {
       warn(count_text(damaged_packets_, "damaged packet") + " skipped: frames may be missing");
@@ -443,7 +447,7 @@ class ContainerSource final : public MediaSource {
     return logged.empty() ? what : what + " (" + logged + ")";
   }
 
-  /// Makes a new converter_ if the present one does not fit frame_.
+  /// Makes a new converter_ if there is none for the size and format of frame_.
   void prepare_converter() {
     const bool full_range = frame_->color_range == AVCOL_RANGE_JPEG && frame_->format != AV_PIX_FMT_YUV420P;
     if (converter_ && converter_->is_for(frame_->format, coded_width_, coded_height_, full_range)) return;

@@ -22,7 +22,8 @@ namespace {
 
 thread_local AvWatch* used_here = nullptr;
 
-/// All watches that exist. FFmpeg contexts of other users in the process do not belong to any of them.
+/// All watches that exist. A log message of an FFmpeg context that belongs to none of them comes from another user of
+/// FFmpeg in this process.
 struct Registry {
   std::mutex mutex;
   std::set<const void*> watches;
@@ -97,8 +98,8 @@ std::string AvWatch::last_error() const {
   return line_;
 }
 
-/// Returns the watch of the decoder to which a context belongs; null if there is none. Decoder threads have copies of
-/// the decoder's context.
+/// Returns the watch of the decoder to which a context of FFmpeg belongs; null if there is none. This also works for
+/// contexts of decoder threads, which are copies of the decoder's context.
 AvWatch* AvWatch::of_decoder(void* context) {
   while (context != nullptr) {
     const AVClass* const type = *static_cast<AVClass**>(context);
@@ -111,7 +112,7 @@ AvWatch* AvWatch::of_decoder(void* context) {
 }
 
 void AvWatch::take_message(void* context, int level, const char* format, std::va_list arguments) noexcept {
-  // If an allocation failed on this thread, errno still has its code.
+  // If an allocation has just failed on this thread, errno is still ENOMEM.
   const bool no_memory = errno == ENOMEM;
   AvWatch* const here = used_here;
   if (here != nullptr && level > AV_LOG_WARNING && !no_memory) return;
@@ -148,11 +149,12 @@ void AvWatch::note(void* context, int level, const char* format, std::va_list ar
     const std::scoped_lock lock(mutex_);
     line_ = std::move(line);
   } catch (const std::bad_alloc&) {
-    // The line is lost, so the error will have less detail.
+    // There is no memory for the logged line. So it is dropped, and the error will have less detail.
   }
 }
 
-/// A picture's first buffer, wrapped so that its release is noticed.
+/// The first buffer of a decoded picture. It is wrapped in another buffer, so that the watch is told when the picture
+/// is freed.
 struct AvWatch::Held {
   AvWatch* watch;
   AVBufferRef* buffer;

@@ -13,11 +13,11 @@ struct AVFrame;
 
 namespace c63 {
 
-/// Observes FFmpeg's work for one source or picture: what FFmpeg logs (after AvWatch::keep_messages()), and how much
-/// memory the decoder's pictures take.
+/// Observes FFmpeg's work for one source or picture. It keeps what FFmpeg logs (after AvWatch::keep_messages()), and
+/// limits the memory of the decoder's pictures.
 class AvWatch {
  public:
-  /// While an object of this class exists, FFmpeg's messages on this thread go to its watch.
+  /// While an object of this class exists, messages that FFmpeg logs on this thread go to the object's watch.
   class Use {
    public:
     explicit Use(AvWatch& watch);
@@ -46,9 +46,10 @@ class AvWatch {
   /// The limit that was set by limit_allocations(); empty if only FFmpeg's own limit holds.
   [[nodiscard]] static std::optional<std::uint64_t> most_allocated();
 
-  /// Observes a decoder. Call it before the decoder is opened. The watch must outlive the decoder and its frames.
+  /// Makes this watch observe a decoder. Call it before the decoder is opened. The watch must outlive the decoder and
+  /// its frames.
   void add_decoder(AVCodecContext& codec);
-  /// Never frees the decoder and this watch, because the decoder's threads may still run.
+  /// Makes sure that the decoder and this watch are never freed, because the decoder's threads may still run.
   void abandon_decoder(AVCodecContext* codec);
 
   /// The last line that was logged as an error, without newline; empty if there was none.

@@ -93,8 +93,8 @@ void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitch
 }
 
 void FrameConverter::convert_packed(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) {
-  // swscale uses different code for rows that are not aligned. So the picture is first copied to aligned rows, like the
-  // rows of a decoder.
+  // If rows are not aligned, swscale uses other code. So the picture is first copied to aligned rows, like those of a
+  // decoder.
   if (!state_->unpacked) state_->unpacked = make_picture(state_->format, state_->width, state_->height);
   const std::uint8_t* planes[4];
   int pitches[4];

@@ -16,7 +16,7 @@ extern "C" {
 namespace c63 {
 namespace {
 
-/// A converter that owns the watch it needs.
+/// A converter that also owns the watch that it needs.
 class WatchedConverter final : public MediaConverter {
  public:
   WatchedConverter(const std::string& pixel_format, int width, int height)

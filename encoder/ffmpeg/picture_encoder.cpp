@@ -24,7 +24,8 @@ void require_memory(const T& allocated) {
   if (!allocated) throw std::bad_alloc();
 }
 
-/// Throws Error (limit, C63-PICTURE-SIZE) if FFmpeg would count the picture's bits in an int and overflow it.
+/// Throws Error (limit, C63-PICTURE-SIZE) if the picture, with a margin, has more bytes than FFmpeg can count in an
+/// int.
 void check_png_size(std::int64_t width, std::int64_t height) {
   if ((8 * 3 * width + 1024) * (height + 128) <= 8 * std::int64_t{std::numeric_limits<int>::max()}) return;
   throw Error(ErrorKind::limit, "C63-PICTURE-SIZE",

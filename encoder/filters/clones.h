@@ -8,9 +8,9 @@
 #include <emmintrin.h>
 #endif
 
-// Compiles a function once for each of these instruction sets. The loader chooses the best that the machine has. The
-// functions are plain loops, which the compiler vectorizes. Sanitizers start before the loader chooses, so with them
-// only the default is compiled.
+// A function with C63_CLONES is compiled once for each of these instruction sets. When a program starts, the loader
+// chooses the best one that the machine has. These functions are plain loops, which the compiler vectorizes. Sanitizers
+// start before the loader chooses, so with them only the default is compiled.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
     !defined(__SANITIZE_ADDRESS__)
 #define C63_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -20,7 +20,8 @@
 
 namespace c63 {
 
-// The compiler's vector types with 64 bytes: one register, or two or four smaller ones.
+// Vectors of 64 bytes, which the compiler computes with as with numbers. It keeps one in a single register, or in two
+// or four smaller ones.
 template <typename T>
 struct VectorOf {
   using type __attribute__((vector_size(64))) = T;
@@ -28,7 +29,7 @@ struct VectorOf {
 template <typename T>
 using Vector = typename VectorOf<T>::type;
 
-/// Writes 64 bytes to an address that is a multiple of 16, past the caches.
+/// C63_STREAM_VECTOR writes 64 bytes directly to memory, past the caches. The address must be a multiple of 16.
 #if defined(__SSE2__)
 #define C63_STREAM_VECTOR(address, vector)                                              \
   do {                                                                                  \
@@ -43,8 +44,8 @@ using Vector = typename VectorOf<T>::type;
 #define C63_STREAM_VECTOR(address, vector) std::memcpy(address, &(vector), 64)
 #endif
 
-/// Copies `bytes` bytes past the caches, for large outputs. A normal store would first read each cache line from
-/// memory.
+/// Copies `bytes` bytes to memory past the caches; for large outputs. A normal store would first read each cache line
+/// of the output from memory.
 inline void stream_out(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)
   auto* out = static_cast<std::uint8_t*>(to);
@@ -72,7 +73,8 @@ inline void stream_end() {
 #endif
 }
 
-/// Returns true if an output is too large for a cache and aligned, so that it should be written past the caches.
+/// Returns true if an output should be written past the caches: it is too large for a cache, and its address is a
+/// multiple of 16.
 [[nodiscard]] inline bool streams(const void* out, std::size_t bytes) {
   return bytes >= std::size_t{8} << 20 && reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
 }

@@ -1,5 +1,5 @@
-// Convolution of signals. The fast form computes many outputs at once, but adds the taps of each output in the serial
-// form's order. So both forms give the same bits.
+// Convolution of signals. The fast form computes many outputs at once. For each output, it adds the products of taps
+// and samples in the same order as the serial form. So both forms give the same bits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,7 +25,8 @@ double output_at(std::span<const double> signal, std::span<const double> taps, s
 
 constexpr std::size_t kTile = 2048;  // outputs that are computed together; they fit in the first-level cache
 
-/// Computes out[i] = Σ_k taps[k] · in[i − k] for i in 0..count-1. Reads `in` from index -(tap_count-1) on.
+/// Computes out[i] = Σ_k taps[k] · in[i − k] for i from 0 to count - 1. Also reads the tap_count - 1 values before
+/// in[0].
 C63_CLONES void convolve_tile(const double* in, const double* taps, std::size_t tap_count, double* __restrict out,
                               std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) out[i] = 0;
@@ -45,8 +46,8 @@ C63_CLONES void convolve_tile(const double* in, const double* taps, std::size_t 
   }
 }
 
-/// Computes what convolve_tile() computes, but for five taps, a usual length of moving means, and in registers. The
-/// address `out` must be a multiple of 16.
+/// Computes what convolve_tile() computes, but only for five taps, a usual length of moving means. All sums stay in
+/// registers, and outputs are written past the caches. The address `out` must be a multiple of 16.
 C63_CLONES void stream_five(const double* in, const double* taps, double* out, std::size_t count) {
   constexpr std::size_t kLanes = 8;
   const double t0 = taps[0], t1 = taps[1], t2 = taps[2], t3 = taps[3], t4 = taps[4];

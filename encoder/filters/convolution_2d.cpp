@@ -1,5 +1,5 @@
-// Convolution of pictures. The fast form computes a row of outputs at once. For separable kernels it applies the column
-// factor first and filters the resulting sums with the row factor.
+// Convolution of pictures. The fast form computes a row of outputs at once. If the kernel is separable (the product of
+// a column and a row of taps), it first filters with the column. Then it filters the resulting sums with the row.
 #include <algorithm>
 #include <cstring>
 #include <vector>

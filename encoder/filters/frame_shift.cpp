@@ -1,5 +1,5 @@
-// The shift of a frame against a reference. Derivatives are stored times two, and means times five. For bytes these are
-// integers, so their sums are exact in any order.
+// Measures the shift of a frame against a reference. Derivatives are stored times two, and means of five samples times
+// five. For bytes these are integers, so their sums are exact in any order.
 #include <algorithm>
 #include <mutex>
 
@@ -29,7 +29,8 @@ C63_CLONES void derive_row(const float* above, const float* row, const float* be
   }
 }
 
-// Rows are summed in pieces, so that the sums of products of bytes stay below 2³¹ (255·1275·kPiece).
+// Rows are summed in pieces of this many samples. So the sums of products of bytes stay below 2³¹: each product is at
+// most 255·1275.
 constexpr std::size_t kPiece = 4096;
 
 C63_CLONES void sums_of_piece(const std::uint8_t* frame, const std::int16_t* g, const std::int16_t* h,
@@ -123,7 +124,7 @@ typename ShiftReference<Sample>::RowSums ShiftReference<Sample>::sums_of_row(con
     }
     return sums;
   }
-  // Short sums of floats have smaller rounding errors.
+  // Floats are added in shorter pieces, because shorter sums have smaller rounding errors.
   const std::size_t piece = std::is_same_v<Sample, float> ? 1024 : kPiece;
   for (std::size_t i = 0; i < count; i += piece) {
     sums_of_piece(frame + i, &g_[start + i], &h_[start + i], &m_[start + i], std::min(piece, count - i), sums.p,

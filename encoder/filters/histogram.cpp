@@ -1,5 +1,6 @@
-// Histogram of bytes. Of sixteen neighbouring bytes, the fast form counts each in its own table, so that equal bytes
-// need not wait for each other. The sixteen counters of a value are in one cache line.
+// Histogram of bytes. The fast form has sixteen tables of counters, one for each of sixteen neighbouring bytes. So
+// equal neighbours are counted in different tables, and no count waits for another. The sixteen counters of a value are
+// in one cache line.
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -33,8 +34,8 @@ void count_values(const std::uint8_t* bytes, std::size_t count, Counts& counts) 
   }
 }
 
-/// Fills `counts`. On several threads, calls count(begin, end, table), which must add the values of these items to a
-/// table.
+/// Fills `counts` with the histogram of `items` items. Calls count(begin, end, table) for ranges of items on several
+/// threads. It must add the values of these items to `table`.
 template <typename Count>
 void gather(std::size_t items, std::size_t grain, const BinMap& map, std::span<std::uint64_t> counts,
             const Count& count) {

@@ -93,7 +93,8 @@ ByteKernel gauss_kernel(double sigma) {
     taps.push_back(static_cast<std::int32_t>(std::lround(weight / total * 256)));
     rest -= taps.back();
   }
-  // The middle tap gets the rounding error of all taps. So their sum is 256, and flat areas keep their brightness.
+  // Rounding makes the sum of the taps differ from 256. The difference is added to the middle tap. So the sum is 256,
+  // and flat areas keep their brightness.
   taps[static_cast<std::size_t>(radius)] += rest;
   return separable_kernel<std::int32_t>(taps, taps, 65536);
 }

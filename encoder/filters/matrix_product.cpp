@@ -10,7 +10,8 @@
 namespace c63 {
 namespace {
 
-/// Adds Σ_k a[row][k] · b[k][i] to c[row][i] for four rows and `count` columns. The four rows share each read of b.
+/// Adds Σ_k a[row][k] · b[k][i] to c[row][i] for four rows and `count` columns. A value of b is read only once for the
+/// four rows.
 C63_CLONES void multiply_rows(const float* const a[4], const float* b, std::ptrdiff_t b_pitch, std::size_t depth,
                               float* const c[4], std::size_t count) {
   float* __restrict c0 = c[0];

@@ -1,6 +1,6 @@
-// Replaces history samples that are far from their median over time. The fast form takes a piece of a row from all
-// frames, and sorts each sample's values with a sorting network. Each exchange is done for all samples of the piece at
-// once.
+// In the history of each sample position, replaces values that are far from their median over time. The fast form takes
+// a piece of a row from all frames. A sorting network sorts the values of each position. Each exchange of the network
+// is done for all positions of the piece at once.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -63,7 +63,8 @@ C63_CLONES void distance(const float* a, const float* b, float* __restrict out) 
   for (std::size_t i = 0; i < kPiece; ++i) out[i] = std::abs(a[i] - b[i]);
 }
 
-/// Returns the largest distance from the median at which a sample is kept. `deviation` is the median distance.
+/// Returns the largest distance from the median at which a sample is kept. `deviation` is the median of all distances
+/// from the median.
 template <typename Sample>
 float limit_for(Sample deviation, float threshold) {
   return threshold * std::max(1.4826F * static_cast<float>(deviation), static_cast<float>(kMinDeviation));

@@ -7,8 +7,8 @@
 
 namespace c63 {
 
-/// Calls body(begin, end) for pieces that cover 0..count-1, on all threads. A piece has at least `grain` items, because
-/// handing fewer to another thread would take longer than their work.
+/// Calls body(begin, end) for ranges that together cover 0..count-1, on all threads. A range has at least `grain`
+/// items, because handing fewer to another thread would take longer than processing them.
 template <typename Body>
 void parallel_ranges(std::size_t count, std::size_t grain, const Body& body) {
   if (count == 0) return;

@@ -105,7 +105,8 @@ C63_CLONES double sum_piece(const double* values, std::size_t count) {
   return total;
 }
 
-// Functions that return the smallest or largest value of a piece, with four vectors of partial results.
+// C63_EXTREME defines a function that returns the smallest or largest of `best` and the values of a piece. It keeps
+// four vectors of partial results, so that comparisons do not wait for each other.
 #define C63_EXTREME(name, T, better)                                                 \
   C63_CLONES T name(const T* values, std::size_t count, T best) {                    \
     constexpr std::size_t kWidth = sizeof(Vector<T>) / sizeof(T);                    \
@@ -144,8 +145,8 @@ C63_EXTREMES(double)
 #undef C63_EXTREMES
 #undef C63_EXTREME
 
-/// Returns the best of all values, by `better`. Each thread calls best_of(values, count, best) on a piece; it returns
-/// the best of `best` and the values.
+/// Returns the best of all values, by `better`. Threads call best_of(values, count, best) for pieces; it must return
+/// the best of `best` and the piece's values.
 template <typename T, typename Better>
 T best_of_pieces(std::span<const T> values, T (*best_of)(const T*, std::size_t, T), const Better& better) {
   T best = values[0];
@@ -158,8 +159,8 @@ T best_of_pieces(std::span<const T> values, T (*best_of)(const T*, std::size_t, 
   return best;
 }
 
-/// Returns the position of the first best value. First finds the best value of each grain of kGrain values. Then
-/// searches only the first grain whose best value is the best of all. `best_element` is min_element or max_element.
+/// Returns the position of the first best value. First finds the best value of each group of kGrain values. Then
+/// searches only the first group that has the best value of all. `best_element` is min_element or max_element.
 template <typename T, typename BestElement>
 std::size_t place_of_best(std::span<const T> values, T (*best_of)(const T*, std::size_t, T), const BestElement& best_element) {
   std::vector<T> best((values.size() + kGrain - 1) / kGrain);

@@ -1,8 +1,8 @@
-// Prefix scan. In the fast form, each thread takes the next tile, loads it into the cache and sums it. From the thread
-// of the previous tile it gets the sum of all earlier tiles. It adds the sum of its tile and passes the result on at
-// once. Then it scans its tile, which is still in the cache, and at the same time sums the tile that it takes next. So
-// memory is read once and written once, without pauses. Sums of doubles differ from the serial form's in the last
-// digits.
+// Prefix scan. In the fast form, each thread takes the next tile of the values, loads it into the cache and sums it.
+// The thread of the previous tile gives it the sum of all earlier tiles. It adds the sum of its own tile and passes the
+// result on at once. Then it scans its tile, which is still in the cache. At the same time it sums the tile that it
+// takes next. So memory is read once and written once, without pauses. Sums of doubles differ from those of the serial
+// form in the last digits.
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -15,7 +15,7 @@
 namespace c63 {
 namespace {
 
-// Integers must wrap around, so they are added as unsigned numbers.
+// Sums of integers must wrap around if they overflow, so integers are added as unsigned numbers.
 template <typename T>
 using Adder = std::conditional_t<std::is_floating_point_v<T>, T, std::uint32_t>;
 
@@ -41,8 +41,8 @@ C63_CLONES std::uint32_t tile_sum(const std::uint32_t* values, std::size_t count
   for (std::size_t i = 0; i < count; ++i) total += values[i];
   return total;
 }
-/// Returns the sum of a tile. It adds in the same order as scan_vectors() does for the next tile, so results do not
-/// depend on which is used.
+/// Returns the sum of a tile. scan_vectors() can also sum a tile, as `next`. Both add the values in the same order, so
+/// the result does not depend on which of them is used.
 C63_CLONES double tile_sum(const double* values, std::size_t count) {
   Vector<double> sums{};
   std::size_t i = 0;
@@ -73,8 +73,9 @@ struct ScanSums {
   __builtin_shufflevector(zero, x, 8 - (by), 9 - (by), 10 - (by), 11 - (by), 12 - (by), 13 - (by), 14 - (by), \
                           15 - (by))
 
-/// Scans whole vectors. `out` may be `in`. If `stream` is true, writes past the caches; the address `out` must then be
-/// a multiple of 16. If `next` is not null, also sums `count` values from there.
+/// Scans whole vectors: each output is `before` plus the sum of the values up to there. `out` may be `in`. If `stream`
+/// is true, writes past the caches; the address `out` must then be a multiple of 16. If `next` is not null, also sums
+/// the `count` values that begin there.
 C63_CLONES ScanSums<std::uint32_t> scan_vectors(const std::uint32_t* in, std::uint32_t* out, std::size_t count,
                                                 std::uint32_t before, bool inclusive, bool stream,
                                                 const std::uint32_t* next) {
@@ -171,8 +172,8 @@ void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
     if (tile >= tiles) return;
     Adder<T> sum = tile_sum(raw(tile_at(tile)), tile_at(tile).size());
     while (tile < tiles) {
-      // Threads take the tiles in order. So a thread already works on the previous tile, and that thread does not wait
-      // for this tile.
+      // Waits for the sum of all earlier tiles. Threads take the tiles in order, so another thread already works on the
+      // previous tile. That thread does not wait for this tile, so there is no deadlock.
       prefixes[tile].ready.wait(false, std::memory_order_acquire);
       const Adder<T> before = prefixes[tile].before;
       prefixes[tile + 1].before = before + sum;

@@ -20,7 +20,8 @@ FrameShift require_shift(const std::optional<FrameShift>& shift) {
               "whitening by correlation works without shifts");
 }
 
-/// Returns the history without outliers, in `storage`. Returns the history itself if the settings reject no outliers.
+/// Returns views of the history. If the settings reject outliers, they show a copy without outliers, which is made in
+/// `storage`. Otherwise they show the history itself.
 template <typename Sample>
 Views<Sample> clean(std::span<const BasicPlaneView<const Sample>> history, const WhiteningSettings& settings,
                     std::vector<std::vector<Sample>>& storage, FilterForm form) {
@@ -39,8 +40,8 @@ Views<Sample> clean(std::span<const BasicPlaneView<const Sample>> history, const
   return views;
 }
 
-/// Whitens a frame. `shifts` returns the shifts of the frame and its history. It is only called if the method needs
-/// them.
+/// Whitens a frame. `shifts` is a function that returns the shifts of the frame and of its history. It is only called
+/// if the method needs them.
 template <typename Sample, typename Shifts>
 void whiten_with(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
                  const WhiteningSettings& settings, BasicPlaneView<float> out, FilterForm form,

@@ -1,5 +1,6 @@
-// Correlations of frames, and the weighted difference. Both process a short piece of a row in all frames before the
-// next piece, so that every sample is loaded once.
+// Computes the correlations of frames, and the difference between a frame and a weighted sum of its history. Both
+// functions process a short piece of a row in all frames before they go on to the next piece. So every sample is loaded
+// only once.
 #include <algorithm>
 #include <mutex>
 
@@ -85,7 +86,8 @@ void correlate_fast(BasicPlaneView<const Sample> frame, std::span<const BasicPla
   const std::size_t stride = n + 4;  // four products are written at a time, possibly past the end
   const auto width = static_cast<std::size_t>(frame.width);
   const auto height = static_cast<std::size_t>(frame.height);
-  // Bands have a fixed height and are added in order, so the result does not depend on the number of threads.
+  // Rows are divided into bands. The height of a band and the order in which their sums are added are fixed. So the
+  // result does not depend on the number of threads.
   const std::size_t band_rows = 1 + 32768 / (width + 1);
   const std::size_t bands = (height + band_rows - 1) / band_rows;
   std::vector<double> sums(bands * (n + 1) * stride);

@@ -6,8 +6,8 @@
 namespace c63 {
 
 /// Copies `from` to the start of `to`. Several threads copy a large span, because one thread cannot use the memory's
-/// full rate. The copy is written through the caches, from where a device can fetch it. Writing past the caches would
-/// need twice as many transfers on the memory bus, which is the bottleneck if several devices are fed.
+/// full rate. The copy goes through the caches, so that a device can fetch it from there. A copy past the caches would
+/// need twice as many transfers on the memory bus. That bus is the bottleneck if several devices get frames.
 void copy_in_pieces(std::span<const std::uint8_t> from, std::span<std::uint8_t> to);
 
 }  // namespace c63

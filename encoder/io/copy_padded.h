@@ -8,8 +8,8 @@ namespace c63 {
 /// Rounds up to an even number.
 [[nodiscard]] constexpr int even_side(int side) { return side + side % 2; }
 
-/// Copies a picture of `width` x `height`, whose chroma has rounded-up sides, to the linear layout of the next even
-/// size.
+/// Copies a picture of `width` x `height` to the linear layout of the next even size. Odd sides are padded by repeating
+/// the last column and row. The picture's chroma planes have half its sides, rounded up.
 void copy_padded(const std::uint8_t* const* planes, const int* pitches, int width, int height,
                  std::span<std::uint8_t> frame);
 

@@ -57,8 +57,7 @@ bool is_open_for_writing(int descriptor) noexcept { return is_open_for(descripto
 bool fill_standard_descriptors() noexcept {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(standard, F_GETFD) >= 0 || errno != EBADF) continue;
-    // open() returns the lowest free number. It returns `standard`, because all numbers below `standard` are in use by
-    // now.
+    // open() returns the lowest free number. This is `standard`, because all lower numbers are in use by now.
     const int access = standard == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
     if (::open("/dev/null", access) != standard) return false;
   }

@@ -30,13 +30,13 @@ inline constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
 [[nodiscard]] bool is_open_for_reading(int descriptor) noexcept;
 [[nodiscard]] bool is_open_for_writing(int descriptor) noexcept;
 
-/// Opens /dev/null for each of standard input, output and error that is closed, so that no later file gets its number.
-/// The descriptor is opened for the wrong direction, so that using it still fails. Call it before anything else.
-/// Returns false if this is impossible.
+/// Opens /dev/null for each of standard input, output and error that is closed. Otherwise a file that is opened later
+/// would get its number. The descriptor is opened for the wrong direction, so using it as standard input or output
+/// still fails. Call it before anything else. Returns false if /dev/null cannot be opened.
 [[nodiscard]] bool fill_standard_descriptors() noexcept;
 
-/// Makes the error for a failed system call. It has `kind` and `id`, unless `code` means that files, threads or memory
-/// ran out: then it is a limit (C63-OPEN-FILES, C63-THREADS) or a memory error (C63-MEMORY).
+/// Makes the error for a failed system call, whose error code is `code`. It has `kind` and `id`, except if files,
+/// threads or memory ran out. Then it is a limit (C63-OPEN-FILES, C63-THREADS) or a memory error (C63-MEMORY).
 [[nodiscard]] Error system_fault(ErrorKind kind, const char* id, const std::string& what, int code,
                                  const ErrorPlace& place = {});
 

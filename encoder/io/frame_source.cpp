@@ -62,7 +62,8 @@ class ClippedSource final : public FrameSource {
 
   std::int64_t skip_towards(std::int64_t next, std::int64_t index) override {
     next_ = source_->skip_towards(next_ < first_ ? next_ : first_ + next, first_ + index);
-    // The source may have skipped only to a frame before first_. Then read() drops the frames that come before first_.
+    // The source may have skipped only to a frame before first_, that is, before frame 0 of this source. Then read()
+    // drops the frames in between.
     return std::max(next_ - first_, next);
   }
 

@@ -9,7 +9,7 @@ namespace {
 
 using Planes = std::array<std::span<const std::uint8_t>, 3>;
 
-/// Writes the planes. If they lie next to each other, writes them together.
+/// Writes the planes one after another. If they lie next to each other in memory, writes them with one call.
 void write_to(OutputFile& file, const Planes& planes) {
   if (planes[0].data() + planes[0].size() == planes[1].data() && planes[1].data() + planes[1].size() == planes[2].data()) {
     file.write(std::span(planes[0].data(), planes[0].size() + planes[1].size() + planes[2].size()));

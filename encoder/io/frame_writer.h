@@ -22,9 +22,9 @@ class FrameWriter {
   }
   /// Writes a frame whose three planes need not lie next to each other.
   virtual void write_planes(int width, int height, const std::array<std::span<const std::uint8_t>, 3>& planes) = 0;
-  /// Completes the file. Without it, a regular file does not appear. See OutputFile::commit().
+  /// Completes the file. If this is not called, a regular file does not appear. See OutputFile::commit().
   virtual void commit() = 0;
-  /// Completes a file that was cut short by a stop. See OutputFile::commit_part().
+  /// Completes a file although a stop has cut it short. See OutputFile::commit_part().
   [[nodiscard]] virtual std::string commit_part() = 0;
 };
 

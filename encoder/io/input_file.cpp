@@ -97,7 +97,8 @@ std::size_t InputFile::read(std::span<std::uint8_t> bytes) {
 }
 
 std::size_t InputFile::read_at(std::int64_t offset, std::span<std::uint8_t> bytes) const {
-  // One thread can copy from the page cache only at a fraction of the memory's rate.
+  // Large reads are divided into pieces for several threads. One thread alone copies from the page cache at only a
+  // fraction of the memory's rate.
   constexpr std::size_t kPiece = 256 << 10;
   if (bytes.size() < 2 * kPiece) return read_piece(offset, bytes);
   std::atomic<std::size_t> filled = 0;

@@ -12,8 +12,8 @@ namespace c63 {
 /// A file, pipe or device that is open for reading. All errors are Error (input) with the file's name.
 class InputFile {
  public:
-  /// Opens `path`; "-" is stdin. Throws Error (input, C63-INPUT-OPEN) if it is missing, unreadable or a directory.
-  /// After a stop request, a pipe or device counts as ended at the first read that would have to wait.
+  /// Opens `path`; "-" is stdin. Throws Error (input, C63-INPUT-OPEN) if it is missing, unreadable or a directory. Once
+  /// a stop was requested, a pipe or device ends at the first read that would have to wait.
   explicit InputFile(const std::string& path, std::stop_token stop = {});
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -32,7 +32,8 @@ class InputFile {
   [[nodiscard]] std::span<const std::uint8_t> peek(std::size_t bytes);
   /// Fills `bytes` and returns the number of bytes read, which is lower only at the end of the file.
   [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes);
-  /// Reads bytes that are available. Waits only for the first byte. Returns 0 at the end of the file.
+  /// Reads the bytes that are available, at most bytes.size(). Waits only until there is at least one byte. Returns the
+  /// number of bytes; 0 at the end of the file.
   [[nodiscard]] std::size_t read_some(std::span<std::uint8_t> bytes);
   /// Reads as read() does, but from `offset` of a seekable file. Any number of threads may call it at once.
   [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::uint8_t> bytes) const;

@@ -31,7 +31,7 @@ inline constexpr int kUnit = 16384;  ///< what sine() returns for 1
 
 namespace detail {
 
-/// Returns the first quarter of a sine wave, computed from its series with 30 fraction bits.
+/// Returns a table of the first quarter of a sine wave. It is computed from the sine's series with 30 fraction bits.
 constexpr std::array<std::int32_t, kTurn / 4 + 1> make_quarter_sine() {
   constexpr std::int64_t kPi = 3373259426;  // pi with 30 fraction bits
   std::array<std::int32_t, kTurn / 4 + 1> table{};
@@ -70,8 +70,8 @@ inline constexpr auto kQuarterSine = make_quarter_sine();
 }
 [[nodiscard]] constexpr int cosine(std::int64_t angle) { return sine(angle + kTurn / 4); }
 
-/// Returns a sample of nearly normal noise made from 32 random bits. Its mean is 0, its standard deviation `sixteenths`
-/// / 16 grey levels.
+/// Makes a noise sample from 32 random bits. Such samples are nearly normally distributed. Their mean is 0, and their
+/// standard deviation is `sixteenths` / 16 grey levels.
 [[nodiscard]] constexpr int noise_sample(std::uint32_t bits, int sixteenths) {
   const int sum = static_cast<int>((bits & 255) + ((bits >> 8) & 255) + ((bits >> 16) & 255) + (bits >> 24)) - 510;
   return static_cast<int>(divide_rounded(static_cast<std::int64_t>(sum) * sixteenths, 148 * 16));

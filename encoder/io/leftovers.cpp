@@ -9,7 +9,7 @@
 namespace c63 {
 namespace {
 
-/// Removes a folder to which threads of this process may still be writing.
+/// Removes a folder. Threads of this process may still be writing to it, so several attempts may be needed.
 void remove_folder_in_use(const char* path) noexcept {
   constexpr int kTries = 20;
   for (int i = 0; i < kTries && !remove_folder(path); ++i) ::usleep(1000);
@@ -18,8 +18,8 @@ void remove_folder_in_use(const char* path) noexcept {
 }  // namespace
 
 Leftovers& leftovers() {
-  // The object is never destroyed, because a signal may come during static destruction. It is not on the heap, because
-  // memory may have run out.
+  // The object is never destroyed, because a signal may come while static objects are destroyed. It is not on the heap,
+  // because memory may have run out.
   static union Kept {
     Kept() : all() {}
     ~Kept() {}

@@ -8,8 +8,8 @@
 
 namespace c63 {
 
-/// What this process must remove if it ends without destructors: incomplete files, temporary folders, and running child
-/// programs. To add a file, folder or program, lock the mutex, create it, put it into its list, and unlock the mutex.
+/// What exit_without_leftovers() must remove: incomplete files, temporary folders, and running child programs. To add a
+/// file, folder or program, lock the mutex, create it, put it into its list, and unlock the mutex.
 struct Leftovers {
   std::mutex mutex;
   std::list<std::string> files;
@@ -19,8 +19,8 @@ struct Leftovers {
 
 [[nodiscard]] Leftovers& leftovers();
 
-/// Ends this process at once, without destructors, after a signal. First kills the process groups, then removes the
-/// files and folders.
+/// Ends this process at once after a signal, without running destructors. First kills the process groups of child
+/// programs, then removes the files and folders.
 [[noreturn]] void exit_without_leftovers(int exit_code) noexcept;
 
 }  // namespace c63

@@ -29,7 +29,8 @@ class MediaInput {
   [[nodiscard]] virtual std::optional<std::int64_t> size() const = 0;
   /// Reads a regular file from `offset` on. Returns the number of bytes, which is lower than requested only at the end.
   [[nodiscard]] virtual std::size_t read_at(std::int64_t offset, std::span<std::uint8_t> bytes) = 0;
-  /// Reads the next bytes. Waits only for the first byte. Returns 0 at the end.
+  /// Reads the bytes that come next. Waits only until there is at least one byte. Returns the number of bytes; 0 at the
+  /// end.
   [[nodiscard]] virtual std::size_t read_some(std::span<std::uint8_t> bytes) = 0;
   /// Throws Error (usage, limit) if pictures of this size cannot be coded or exceed the limits.
   virtual void check_picture_size(int width, int height) const = 0;
@@ -40,8 +41,8 @@ class MediaSource : public FrameSource {
  public:
   [[nodiscard]] std::optional<std::int64_t> frame_count() const final { return std::nullopt; }
   [[nodiscard]] bool seekable() const final { return false; }
-  /// Makes the key frame at `point` the next frame to be read. Call it before the first read() or between two. Returns
-  /// false if the key frame is not found; the source cannot be used after that.
+  /// Makes the key frame at `point` the next frame to be read. Call it before the first read() or between two calls of
+  /// read(). Returns false if the key frame is not found; the source cannot be used after that.
   [[nodiscard]] virtual bool go_to(const SeekTable::Point& point) = 0;
   /// Returns the checksum that a SeekTable has for a frame with these samples.
   [[nodiscard]] virtual std::uint64_t sum_of(std::span<const std::uint8_t> samples) const = 0;
@@ -51,8 +52,8 @@ class MediaSource : public FrameSource {
 class MediaConverter {
  public:
   virtual ~MediaConverter() = default;
-  /// Converts `picture`, planes without gaps, to `frame`, which has frame_bytes() of the size padded to even sides. The
-  /// padding repeats the last column and row.
+  /// Converts `picture`, whose planes have no gaps, to `frame`. `frame` has the frame_bytes() of the size padded to
+  /// even sides. The padding repeats the last column and row.
   virtual void convert_packed(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) = 0;
 };
 
@@ -68,12 +69,13 @@ class MediaModule {
   [[nodiscard]] virtual std::unique_ptr<MediaConverter> make_converter(const std::string& pixel_format, int width,
                                                                        int height) const = 0;
   [[nodiscard]] virtual bool can_encode(PictureCode code) const = 0;
-  /// Encodes a picture as PNG from RGB, or as JPEG from 4:2:0 planes in full range, whose chroma has rounded-up sides.
-  /// Samples have no gaps. `quality` is for JPEG, from 2 (best) to 31. `take` receives bytes, which are valid until it
-  /// returns. Throws Error (limit, C63-PICTURE-SIZE) if the picture is too large for FFmpeg.
+  /// Encodes a picture as PNG from RGB samples, or as JPEG from 4:2:0 planes in full range, whose chroma sides are
+  /// rounded up. There are no gaps between samples or planes. `quality` is for JPEG, from 2 (best) to 31. `take`
+  /// receives the coded bytes, which are valid only until it returns. Throws Error (limit, C63-PICTURE-SIZE) if the
+  /// picture is too large for FFmpeg.
   virtual void encode(PictureCode code, std::span<const std::uint8_t> samples, int width, int height, int quality,
                       const std::function<void(std::span<const std::uint8_t>)>& take) const = 0;
-  /// The following functions do what keep_media_messages() and limit_media_allocations() of c63/media.h say.
+  /// The next two functions do what keep_media_messages() and limit_media_allocations() of c63/media.h say.
   virtual void keep_messages() const = 0;
   virtual void limit_allocations(std::uint64_t bytes) const = 0;
 
@@ -85,8 +87,8 @@ class MediaModule {
 /// this file.
 inline std::string media_version() { return version() + ", interface 3"; }
 
-/// The type of a module's only entry, which has the name kMediaEntry. Sets `has` to the module's media_version().
-/// Returns null if `wanted` is another version.
+/// The type of a module's only entry function, whose name is kMediaEntry. It sets `has` to the module's
+/// media_version(). It returns null if that differs from `wanted`.
 using MediaEntry = const MediaModule* (*)(const char* wanted, const char** has);
 inline constexpr const char* kMediaEntry = "c63_media_module";
 

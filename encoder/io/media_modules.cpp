@@ -55,8 +55,8 @@ std::vector<std::filesystem::path> folders(const std::string& named) {
   if (!named.empty()) return {named};
   std::vector<std::filesystem::path> list;
   if (const auto own = own_folder(); !own.empty()) {
-    // Relative to this code: the same folder (Python package), DIR/c63 (library in LIBDIR), and a path for programs in
-    // BINDIR or a build folder.
+    // Folders relative to the file that contains this code: its own folder (for the Python package), DIR/c63 (for the
+    // library in LIBDIR), and a path for programs in BINDIR or a build folder.
     list = {own, own / "c63", (own / C63_MODULE_FROM_PROGRAMS).lexically_normal()};
   }
   list.emplace_back(C63_MODULE_DIR);

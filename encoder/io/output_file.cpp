@@ -38,8 +38,9 @@ std::optional<int> number_from(const std::string& text) {
   return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Follows links one by one. A rename to a link would replace the link, even if the file that the link points to is
-/// missing. Links in /proc/…/fd are not followed, because their text may not be a path that can be opened.
+/// Links are followed, because renaming a file to a link would replace the link itself. They are followed one by one,
+/// so that this also works if the file at the end is missing. Links in /proc/…/fd are not followed, because their text
+/// may not be a path that can be opened.
 Target follow_links(fs::path path) {
   constexpr int kMostLinks = 40;
   for (int links = 0;; ++links) {
@@ -118,8 +119,8 @@ void OutputFile::write(std::span<const std::uint8_t> bytes) {
 
 void OutputFile::write(std::string_view text) { write(bytes_of(text)); }
 
-/// Lets the system copy, and returns the number of copied bytes. It stops early if the system cannot copy between the
-/// two files. It ignores errors, because reading and writing the rest will report them.
+/// Lets the system copy the file, and returns the number of copied bytes. This stops early if the system cannot copy
+/// between the two files. Errors are ignored here. The caller reads and writes the rest, and that reports them.
 std::uint64_t OutputFile::copy_in_system(const std::string& path, std::uint64_t bytes) {
   const int input = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (input < 0) return 0;

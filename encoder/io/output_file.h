@@ -9,7 +9,7 @@
 
 namespace c63 {
 
-/// What a finished output file survives.
+/// What a finished output file must survive.
 enum class Durability {
   process,     ///< the end of the process; the system writes the file to the disk later
   power_loss,  ///< after commit(), also a crash of the system or a loss of power
@@ -17,11 +17,13 @@ enum class Durability {
 
 /// A file that appears under its name only when it is complete.
 ///
-/// A new or a regular target is first written to another file in the same folder, which commit() renames. Symbolic
-/// links are followed and stay. An existing target keeps its permissions. Pipes, devices, stdout ("-") and named
-/// descriptors (/dev/stdout, /dev/fd/3) are written directly, without a buffer. Every failure is an Error (output):
-/// C63-WRITE-OPEN, C63-WRITE-FAILED, C63-WRITE-SYNC, C63-WRITE-CLOSE, C63-WRITE-RENAME, or C63-PIPE-CLOSED if the
-/// reader of a pipe is gone (the program must ignore SIGPIPE for that). It may also be an error of system_fault().
+/// If the target is new or a regular file, the bytes are first written to another file in the same folder. commit()
+/// then renames that file. Symbolic links are followed and stay. An existing target keeps its permissions. Pipes,
+/// devices, stdout ("-") and named descriptors (/dev/stdout, /dev/fd/3) are written directly, without a buffer.
+///
+/// Every failure is an Error (output): C63-WRITE-OPEN, C63-WRITE-FAILED, C63-WRITE-SYNC, C63-WRITE-CLOSE,
+/// C63-WRITE-RENAME, or C63-PIPE-CLOSED if the reader of a pipe is gone (the program must ignore SIGPIPE for that). It
+/// may also be an error of system_fault().
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path, Durability durability = Durability::process);
@@ -45,12 +47,13 @@ class OutputFile {
   /// (input, C63-INPUT-SHRUNK) if the file has fewer bytes.
   void append_file(const std::string& path, std::uint64_t bytes);
 
-  /// Closes the file and gives it its name. Write nothing after it. The caller decides whether an incomplete stream
-  /// should be committed. With Durability::power_loss, the disk has either the older file or the whole new one at any
-  /// time. The bytes are on the disk before the name changes, and the new name is on the disk before commit() returns.
+  /// Closes the file and gives it its name. Nothing may be written after it. The caller decides whether an incomplete
+  /// stream should be committed. With Durability::power_loss, the disk has either the older file or the whole new one
+  /// at any time. The bytes are on the disk before the name changes, and the new name is on the disk before commit()
+  /// returns.
   void commit();
-  /// Commits a file that was cut short by a stop. If an older file that is not empty has the name, the older file keeps
-  /// it. The new file then gets the name partial_name(), which is returned. Otherwise returns an empty string.
+  /// Commits a file although a stop has cut it short. If an older file that is not empty has the name, the older file
+  /// keeps it. The new file then gets the name partial_name(), which is returned. Otherwise returns an empty string.
   [[nodiscard]] std::string commit_part();
 
  private:

@@ -49,7 +49,8 @@ int PartFile::create(const std::string& target) {
   std::list<std::string> one(1);
   for (int attempt = 0;; ++attempt) {
     one.front() = start + std::to_string(attempt);
-    // exit_without_leftovers() waits for this mutex. So a file that was created is in the list before the process ends.
+    // exit_without_leftovers() needs this mutex, too. So it cannot end the process between the creation of a file and
+    // its entry in the list.
     const std::lock_guard lock(leftovers().mutex);
     const int descriptor = ::open(one.front().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) {

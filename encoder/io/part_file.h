@@ -5,10 +5,10 @@
 
 namespace c63 {
 
-/// Returns the name of a partial file if an older file keeps the target's name: "out.partial.c63" for "out.c63".
+/// Returns the name that a partial file gets if an older file keeps the target's name: "out.partial.c63" for "out.c63".
 [[nodiscard]] std::string partial_name(const std::string& target);
 
-/// An output file under a temporary name, until it is complete. It is in the target's folder, so that a rename is
+/// An output file under a temporary name, until it is complete. It lies in the target's folder, so renaming it is
 /// enough. The temporary name has at most 110 bytes, even if the target's name is longer.
 class PartFile {
  public:

@@ -88,7 +88,8 @@ void Scene::render_row(int plane, std::int64_t frame, Point first, std::int64_t 
     int from = 0;
     int to = count;
     if (layer.shape != Shape::everywhere) {
-      // Objects do not zoom. So a point that is further away than the sum of both half sides is outside.
+      // Objects may turn, but they do not zoom. So no point of an object is further from its centre than the sum of
+      // both half sides.
       const std::int64_t reach = layer.half_size.x + layer.half_size.y + 512;
       if (std::abs(first.y - placement.centre.y) > reach) continue;
       from = static_cast<int>(std::clamp<std::int64_t>((placement.centre.x - reach - first.x) / step, 0, count));
@@ -118,7 +119,7 @@ std::optional<Point> Scene::true_motion(std::int64_t frame, int block_x, int blo
   std::optional<std::size_t> layer;
   Point motion;
   for (const auto& [x, y] : {std::pair{4, 4}, {0, 0}, {7, 0}, {0, 7}, {7, 7}}) {
-    // The block's centre lies between samples 3 and 4.
+    // The centre of an 8x8 block lies between samples 3 and 4, so half a sample is subtracted from 4.
     const std::int64_t middle = x == 4 ? 128 : 0;
     const Point now{(block_x * 8 + x) * 256 - middle, (block_y * 8 + y) * 256 - middle};
     const auto front = front_layer(frame, now);

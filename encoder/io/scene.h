@@ -17,8 +17,8 @@ struct Point {
   std::int64_t y = 0;
 };
 
-/// Maps points of the picture to a layer's texture: rotates and scales about `centre`, then shifts so that `centre`
-/// comes to `origin`.
+/// Maps points of the picture to points of a layer's texture. It rotates and scales about `centre`, then shifts so that
+/// `centre` comes to `origin`.
 struct Placement {
   Point centre;                 ///< a point of the picture
   Point origin;                 ///< the point of the texture that is shown at `centre`
@@ -59,7 +59,8 @@ class Scene {
 
   void add(const Layer& layer) { layers_.push_back(layer); }
 
-  /// Computes `count` samples of plane 0..2. The first is at point `first`; each further one is `step` to the right.
+  /// Computes `count` samples of a row of a plane, 0 to 2. The first sample is at point `first`; each further one is
+  /// `step` to the right.
   void render_row(int plane, std::int64_t frame, Point first, std::int64_t step, int count, std::uint8_t* row) const;
 
   /// Returns where an 8x8 block was in the previous frame, relative to where it is now. Empty if a part of it was
@@ -69,7 +70,7 @@ class Scene {
  private:
   [[nodiscard]] Placement place(const Layer& layer, std::int64_t frame) const;
   [[nodiscard]] static int coverage(const Layer& layer, Point in_layer);
-  /// Returns the front layer at a point; empty on a soft edge.
+  /// Returns the index of the layer that is visible at a point; empty if the point lies on a soft edge.
   [[nodiscard]] std::optional<std::size_t> front_layer(std::int64_t frame, Point picture) const;
 
   Texture luma_;

@@ -28,7 +28,8 @@ fs::path folder_for_temporary_files() {
 ScratchFolder::ScratchFolder(const std::string& parent, const std::string& name) {
   const fs::path outer = parent.empty() ? folder_for_temporary_files() : fs::path(parent);
   std::list<std::string> one = {(outer / (name + "-XXXXXX")).string()};
-  // exit_without_leftovers() waits for this mutex. So a folder that was created is in the list before the process ends.
+  // exit_without_leftovers() needs this mutex, too. So it cannot end the process between the creation of a folder and
+  // its entry in the list.
   const std::lock_guard lock(leftovers().mutex);
   if (::mkdtemp(one.front().data()) == nullptr) {
     throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a temporary folder here", errno, {.file = outer.string()});

@@ -51,7 +51,7 @@ int own_noise(Pattern pattern) {
   }
 }
 
-/// Adds `count` objects of different sizes, shapes, colours and paths.
+/// Adds `count` moving objects to the scene. They differ in size, shape, colour and path.
 void add_objects(Scene& scene, const SequenceOptions& options, int count, std::pair<int, int> motion, bool turning) {
   const std::int64_t side = std::max<std::int64_t>(32, std::min(options.width, options.height));
   for (int i = 0; i < count; ++i) {
@@ -172,7 +172,8 @@ bool SequenceGenerator::read(std::int64_t index, std::span<std::uint8_t> frame) 
     if (stars_ && plane == 0) stars_->render(index, samples.data());
     if (stars_ && plane != 0) std::fill(samples.begin(), samples.end(), std::uint8_t{128});
     if (scene_) {
-      // With odd sides, chroma is not a rectangle. It is filled row by row as if it were one, until its samples end.
+      // If a side is odd, the chroma samples do not form a rectangle. They are filled row by row as if they did, until
+      // they end.
       const auto width = static_cast<std::size_t>(plane == 0 ? options_.width : (options_.width + 1) / 2);
       std::int64_t y = 0;
       for (std::size_t at = 0; at < samples.size(); at += width, ++y) {

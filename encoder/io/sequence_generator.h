@@ -33,8 +33,8 @@ struct SequenceOptions {
   int height = 288;
   std::int64_t frames = 300;
   std::uint32_t seed = 1;
-  /// The motion per frame, to the right and down, in 1/256 sample. In `objects`, the objects move with it; in `stars`,
-  /// the moving object; in other patterns, the background. Empty: the pattern's default.
+  /// The motion per frame, to the right and down, in 1/256 sample. In `objects`, it is the motion of the objects; in
+  /// `stars`, that of the moving object; in other patterns, that of the background. Empty: the pattern's default.
   std::optional<std::pair<int, int>> motion = {};
   /// The standard deviation of the sensor noise in 1/16 grey level, up to 4096. Empty: the pattern's default.
   std::optional<int> noise = {};

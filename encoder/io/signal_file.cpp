@@ -37,7 +37,7 @@ std::vector<std::uint8_t> read_all(InputFile& file, std::size_t max_bytes) {
     bytes.resize(file.read(bytes));
     return bytes;
   }
-  // A pipe is read in pieces, because one buffer that grows would need twice its memory.
+  // A pipe is read in pieces. One buffer that grows would need twice the memory while it is copied.
   std::deque<std::vector<std::uint8_t>> pieces;
   std::size_t size = 0;
   do {
@@ -215,7 +215,7 @@ void write_signal(const std::string& path, std::span<const double> values, Signa
     case SignalFormat::u32: write_raw<std::uint32_t>(file, values); break;
     case SignalFormat::u8: write_raw<std::uint8_t>(file, values); break;
     default:
-      // The text takes three times the memory of its values, so it is made in parts.
+      // Text takes three times the memory of the values, so it is made and written in parts.
       for (std::size_t start = 0; start < values.size(); start += kPrinted) {
         const auto part = values.subspan(start, std::min(kPrinted, values.size() - start));
         for (const std::string& piece : print_signal_text(part)) file.write(piece);

@@ -24,7 +24,7 @@ enum class SignalFormat {
 
 [[nodiscard]] std::string_view name(SignalFormat format);
 [[nodiscard]] std::vector<SignalFormat> all_signal_formats();
-/// Returns the format that `automatic` means for this file.
+/// Returns the format that SignalFormat::automatic means for a file of this name.
 [[nodiscard]] SignalFormat signal_format_of(const std::string& path);
 
 struct SignalOptions {
@@ -34,10 +34,11 @@ struct SignalOptions {
 };
 
 /// Reads a signal; "-" is stdin. Text is parsed in parallel by std::from_chars, exactly to the last bit. If the last
-/// line has no line end, it is accepted with a warning. Throws Error (input) with the line number: C63-SIGNAL-NUMBER
-/// for text that is not a number, C63-SIGNAL-FINITE for infinity and NaN, C63-SIGNAL-EMPTY if there are no values,
-/// C63-SIGNAL-SIZE for a partial raw value, and C63-NPY-… for a faulty array. Throws Error (limit, C63-MAX-MEMORY)
-/// above max_bytes.
+/// line has no line end, it is accepted with a warning.
+///
+/// Throws Error (input) with the line number: C63-SIGNAL-NUMBER for text that is not a number, C63-SIGNAL-FINITE for
+/// infinity and NaN, C63-SIGNAL-EMPTY if there are no values, C63-SIGNAL-SIZE for a partial raw value, and C63-NPY-…
+/// for a faulty array. Throws Error (limit, C63-MAX-MEMORY) if it needs more than max_bytes.
 [[nodiscard]] std::vector<double> read_signal(const std::string& path, const SignalOptions& options = {});
 
 /// Parses numbers as read_signal() does. `file` is the name for messages. `max_bytes` limits text and values together.

@@ -1,4 +1,4 @@
-// Signals as text. Reading and writing process pieces in parallel. Pieces of text end at line ends.
+// Signals as text. Text is divided into pieces at line ends, and several threads read or write pieces at the same time.
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace c63 {
 namespace {
 
-/// The first error in a text.
+/// The first error in a piece of the text.
 struct Fault {
   std::size_t offset = std::numeric_limits<std::size_t>::max();
   const char* id = nullptr;
@@ -36,7 +36,7 @@ std::string quoted(std::string_view text) {
   return "'" + safe + (text.size() > 40 ? "…'" : "'");
 }
 
-/// Returns the number of a line. If the line has none, fills `fault` and returns nothing.
+/// Returns the value that a line of text holds. If the line is not a number, fills `fault` and returns nothing.
 std::optional<double> number_of(std::string_view line, Fault& fault) {
   std::string_view text = trimmed(line);
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);

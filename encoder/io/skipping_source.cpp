@@ -47,8 +47,8 @@ class SkippingSource final : public FrameSource {
  private:
   [[nodiscard]] bool knows(std::int64_t index) const { return index < static_cast<std::int64_t>(table_.sums.size()); }
 
-  /// Returns what `call` returns, and false if it throws an input error: some streams cannot be decoded from the
-  /// middle.
+  /// Returns what `call` returns. If it throws an input error, returns false, because some streams cannot be decoded
+  /// from the middle.
   template <typename Call>
   [[nodiscard]] static bool succeeds(const Call& call) {
     try {

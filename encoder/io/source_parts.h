@@ -16,7 +16,7 @@ void check_picture_size(int width, int height, const Limits& limits, const std::
 /// Calls options.warn, if it is set.
 void warn(const SourceOptions& options, const std::string& message);
 
-/// Opens an input of which nothing has been read yet, as open_frame_source(options) does.
+/// Does what open_frame_source(options) does, with an input that is already open and of which nothing has been read.
 [[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, const SourceOptions& options);
 
 [[nodiscard]] std::unique_ptr<FrameSource> open_raw_source(std::unique_ptr<InputFile> file,

@@ -15,7 +15,7 @@ constexpr std::int64_t kReach = 4;  // radius of a spot of light, in samples
 
 StarField::StarField(int width, int height, std::uint32_t seed, Point velocity)
     : width_(width), height_(height), seed_(seed), velocity_(velocity) {
-  // Stars outside the picture may move into it.
+  // There are also stars outside the picture, because the shaking camera may move them into it.
   const std::int64_t margin = 8 * 256;
   const std::int64_t field_width = std::int64_t{width} * 256 + 2 * margin;
   const std::int64_t field_height = std::int64_t{height} * 256 + 2 * margin;
@@ -57,7 +57,8 @@ void StarField::add_spot(std::vector<int>& light, int width, int height, Point a
       const std::int64_t dy = y * 256 - at.y;
       const std::int64_t rest = kEnd * kEnd - dx * dx - dy * dy;
       if (rest <= 0) continue;
-      // (1 - r²)⁴ is close to a Gaussian, but becomes zero.
+      // The light of a spot falls as (1 - r²)⁴, where r is the distance from its middle divided by kReach. This is
+      // close to a Gaussian, but reaches zero at r = 1.
       const std::int64_t f = rest * 1024 / (kEnd * kEnd);
       const std::int64_t profile = (f * f >> 10) * (f * f >> 10) >> 10;
       light[static_cast<std::size_t>(y * width + x)] += static_cast<int>(profile * peak >> 2);

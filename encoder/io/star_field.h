@@ -20,7 +20,7 @@ class StarField {
   StarField(int width, int height, std::uint32_t seed, Point velocity);
 
   [[nodiscard]] StarTruth truth(std::int64_t frame) const;
-  /// Writes the luma of a frame without noise: width * height samples.
+  /// Writes the luma of a frame, width * height samples. No noise is added.
   void render(std::int64_t frame, std::uint8_t* luma) const;
 
  private:

@@ -9,7 +9,8 @@
 namespace c63 {
 namespace {
 
-/// Noise from random values at the corners of cells of 2^log2_cell samples, smoothly interpolated; -4096..4096.
+/// Noise of values from -4096 to 4096. A picture is divided into cells of 2^log2_cell x 2^log2_cell samples. The
+/// corners of cells have random values, and samples between them are smoothly interpolated.
 class LatticeNoise {
  public:
   LatticeNoise(std::uint32_t seed, int log2_cell, int log2_side)
@@ -26,7 +27,7 @@ class LatticeNoise {
     }
   }
 
-  /// Returns row `y`, valid until the next call.
+  /// Returns row `y` of the noise. It is valid until the next call.
   [[nodiscard]] std::span<const int> row(int y) {
     const int cell = y >> log2_cell_;
     if (cell != cell_) {
@@ -44,7 +45,8 @@ class LatticeNoise {
     const int mask = (1 << log2_cells_) - 1;
     return values_[static_cast<std::size_t>(cell_y & mask) << log2_cells_ | static_cast<std::size_t>(cell_x & mask)];
   }
-  /// Computes a row of samples on the upper edge of the cells in row `cell_y`, by interpolation between their corners.
+  /// Computes the row of samples on the upper edge of row `cell_y` of cells. Interpolates between the values at the
+  /// corners of these cells.
   void interpolate(int cell_y, std::vector<int>& samples) const {
     std::size_t x = 0;
     for (int cell_x = 0; cell_x < 1 << log2_cells_; ++cell_x) {
@@ -71,7 +73,8 @@ Texture::Texture(int log2_side) : log2_side_(log2_side), samples_(std::size_t{1}
 Texture Texture::natural(std::uint32_t seed, int log2_side, int contrast) {
   Texture texture(log2_side);
   const int side = 1 << log2_side;
-  // The noises are ordered from large to small cells. The amplitude falls with the size, as in natural pictures.
+  // Noise with cells of several sizes, from large to small. Smaller cells have a lower amplitude, as in natural
+  // pictures.
   std::vector<LatticeNoise> sizes;
   for (int log2_cell = log2_side - 2; log2_cell >= 1; --log2_cell) {
     sizes.emplace_back(seed + static_cast<std::uint32_t>(log2_cell), log2_cell, log2_side);
@@ -91,8 +94,8 @@ Texture Texture::natural(std::uint32_t seed, int log2_side, int contrast) {
     const std::span<const int> large = large_things.row(y);
     const std::span<const int> small = small_things.row(y);
     for (std::size_t x = 0; x < sums.size(); ++x) {
-      // A second noise, above one threshold or below another, makes the picture brighter or darker. This gives edges,
-      // as between objects.
+      // Where a second noise exceeds a threshold, the picture is brighter; where it is below another threshold, darker.
+      // This gives edges, as between objects.
       const int things = large[x] + small[x] / 3;
       const int edge = things > 900 ? 1500 : things < -1100 ? -1300 : 0;
       texture.samples_[i++] = clamp_sample(128 + ((sums[x] + edge) * contrast >> 13));

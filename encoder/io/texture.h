@@ -9,8 +9,8 @@ namespace c63 {
 /// sample.
 class Texture {
  public:
-  /// Makes noise of several sizes, with a spectrum that falls as in natural pictures, and with edges. `log2_side` is at
-  /// least 3.
+  /// Makes natural-looking noise: a sum of noises of several sizes, of which the finer ones are weaker, and with edges.
+  /// `log2_side` is at least 3.
   static Texture natural(std::uint32_t seed, int log2_side, int contrast);
   /// Makes a checkerboard of squares with sides of `square` samples (a power of two), in two greys.
   static Texture checker(int log2_side, int square, int dark, int bright);

@@ -75,7 +75,7 @@ class Y4mFrames {
  public:
   Y4mFrames(const Y4mHeader& header, const SourceOptions& options, const std::string& file)
       : coded_(header.format), format_(header.format) {
-    // Large sides are refused first, so that sizes that are computed from them cannot overflow.
+    // Large sides are refused first, so that products of the sides cannot overflow below.
     if (coded_.width > kMaxSide || coded_.height > kMaxSide) {
       check_picture_size(coded_.width, coded_.height, options.limits, file);
     }
@@ -150,8 +150,8 @@ std::size_t frame_line_length(std::span<const std::uint8_t> bytes) {
   return end == kFrame.size() || text[kFrame.size()] == ' ' ? end + 1 : 0;
 }
 
-/// Y4M in a regular file. FRAME lines may have parameters, so frames must be searched for; this is done only up to the
-/// frame that is needed. Any number of threads may call read() at once.
+/// Y4M in a regular file. FRAME lines may have parameters, so their lengths differ, and the starts of frames must be
+/// searched for. The search goes only up to the frame that is needed. Any number of threads may call read() at once.
 class Y4mFileSource final : public FrameSource {
  public:
   Y4mFileSource(std::unique_ptr<InputFile> file, std::size_t header_bytes, Y4mHeader header,
@@ -163,7 +163,7 @@ class Y4mFileSource final : public FrameSource {
   VideoFormat format() const override { return frames_.format(); }
   bool seekable() const override { return true; }
 
-  /// A damaged last frame counts, too, so that reading it reports the error.
+  /// A damaged last frame counts, too. Otherwise nobody would read it, and its error would not be reported.
   std::optional<std::int64_t> frame_count() const override {
     const std::scoped_lock lock(mutex_);
     while (find_next()) {

@@ -116,7 +116,7 @@ class ArrivingSupply final : public FrameSupply {
     bool taken = false;
   };
 
-  /// The reading thread calls this.
+  /// Reads frames until the source ends, reading fails or stop() was called. The reading thread calls this.
   void read_all() {
     bool more = true;
     while (more) {

@@ -45,7 +45,7 @@ struct FrameBlocks {
   KindBits bits;
 };
 
-/// Counts the bits of the frames of one stream, block by block. Frames come in order.
+/// Counts the bits of the frames of one stream, block by block. analyse() must get the frames in stream order.
 class BlockAnalyser {
  public:
   explicit BlockAnalyser(Limits limits = {});

@@ -14,9 +14,9 @@ namespace {
 /// The current picture and its reference stay in use until the next frame is submitted.
 constexpr std::size_t kKeptPictures = 2;
 
-/// The most decoded pictures that may wait, in bytes and in number. With several small pictures for each thread, there
-/// is work to do even if some thread wakes late. More pictures would be slower, because a picture that is soon reused
-/// is still in a cache.
+/// The most decoded pictures that may wait for the caller: in bytes, in number, and in number for each thread. With
+/// several small pictures for each thread, there is work to do even if some thread wakes late. More pictures would be
+/// slower: if there are few, each is reused soon, while its memory is still in a cache.
 constexpr std::uint64_t kWaitingBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kWaitingPictures = 64;
 constexpr std::uint64_t kWaitingPicturesPerThread = 6;
@@ -72,9 +72,9 @@ CpuFramePipeline::~CpuFramePipeline() {
 
 void CpuFramePipeline::open(const Geometry& geometry) {
   require_memory(settings_, geometry);
-  // A quarter of the memory is for coded frames. There are one and a half times as many tasks as threads, because some
-  // tasks wait for their reference. Each task has two pictures in the pool: while it decodes to one, the frame in the
-  // other can wait for its turn.
+  // A quarter of the memory limit is for coded frames. There are one and a half times as many tasks as threads, because
+  // some tasks wait for rows of their reference. The pool has two pictures for each task: while the task decodes to
+  // one, the frame in the other can wait for its turn.
   const std::uint64_t memory = settings_.execution.limits.max_memory / 4 * 3;
   const std::uint64_t picture = picture_bytes(settings_, geometry);
   const std::uint64_t frame = FrameTask::memory(geometry) + 2 * picture;
@@ -94,9 +94,9 @@ void CpuFramePipeline::open(const Geometry& geometry) {
 
 bool CpuFramePipeline::has_room() const {
   if (!is_open()) return true;
-  // Each submitted frame takes a picture, and the last two pictures stay in use as well. While frames are not wanted,
-  // only few may be submitted, so that few pictures are used: writing to a picture's memory for the first time takes
-  // longer than waking a thread.
+  // Each submitted frame takes a picture, and the last two pictures stay in use as well. While the caller does not want
+  // the frames, only few may be submitted, so that few pictures are used. Writing to a picture's memory for the first
+  // time takes longer than waking a thread.
   const bool are_wanted = outputs_.empty() || outputs_.back().wanted;
   const std::size_t most = are_wanted ? pool_.size() : std::min(pool_.size(), kKeptPictures + 2 * tasks_.size() + kWakeAfter);
   if (outputs_.size() + kKeptPictures >= most) return false;
@@ -127,7 +127,7 @@ void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool want
   begin_next(task);
 }
 
-/// Gives the first job to this task and starts the task. The caller holds the mutex.
+/// Gives the first waiting frame of jobs_ to this task and starts the task. The caller holds the mutex.
 void CpuFramePipeline::begin_next(Task& task) noexcept {
   Job& job = jobs_.front();
   task.output = job.output;
@@ -178,7 +178,8 @@ void CpuFramePipeline::post(Task& task) noexcept {
                &task, reinterpret_cast<std::size_t>(this)});
 }
 
-/// Marks the first unused worker as busy and returns it; null if there are more threads than workers.
+/// Marks the first unused worker (row of the trace) as busy and returns it; null if there are more threads than
+/// workers.
 CpuFramePipeline::Worker* CpuFramePipeline::begin_work() noexcept {
   const std::lock_guard lock(mutex_);
   const auto free = std::ranges::find(workers_, false, &Worker::busy);

@@ -28,7 +28,7 @@ namespace c63 {
 /// Returns a view of a picture, and of its prediction if `with_prediction` is true.
 [[nodiscard]] FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction);
 
-/// Throws Error (limit) if one frame at a time does not fit into the memory limit.
+/// Throws Error (limit) if the memory limit is too low to decode even one frame at a time.
 void require_memory(const DecoderSettings& settings, const Geometry& geometry);
 
 /// Decodes several frames of a stream at the same time on the CPU, and returns them in order. Frames are entropy
@@ -82,7 +82,7 @@ class CpuFramePipeline final : public FramePipeline {
     Decoded* output = nullptr;
   };
 
-  /// One row of a trace, for a thread that decodes.
+  /// A row of the trace. A thread that decodes uses one at a time.
   struct Worker {
     TraceRow trace;
     bool busy = false;

@@ -22,7 +22,7 @@ struct CodedRun {
   [[nodiscard]] std::int64_t end() const { return frame.index + count; }
 };
 
-/// Decodes a stream once: submits coded frames to a pipeline, and gives decoded frames to the sink.
+/// Decodes a stream: submits coded frames to a pipeline, and gives decoded frames to the sink.
 class DecodeRun {
  public:
   DecodeRun(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings)
@@ -71,8 +71,9 @@ class DecodeRun {
     return summary_.stopped || (settings_.max_frames >= 0 && summary_.frames >= settings_.max_frames);
   }
 
-  /// Returns true if the first waiting frame should be submitted. Frames before the first wanted one wait while there
-  /// is room, because a key frame may make them unnecessary.
+  /// Returns true if the first waiting frame should be submitted now. Frames before settings.first_frame are held back
+  /// while there is room for them. If another key frame comes before that frame, those before the key frame need not be
+  /// decoded.
   [[nodiscard]] bool may_submit() const {
     return !waiting_.empty() &&
            (waiting_.back().end() > settings_.first_frame || waiting_.size() >= kMaxWaiting ||
@@ -84,8 +85,8 @@ class DecodeRun {
     std::optional<StreamFrame> frame = reader_.next();
     if (!frame) return false;
     CodedRun run{.frame = std::move(*frame)};
-    // All frames of a run must have the same size. A repeat with a pad byte is one byte longer, so it is a run by
-    // itself.
+    // All frames of a run must have the same number of bytes. A repeat with a pad byte is one byte longer, so it is a
+    // run by itself.
     const bool is_plain_repeat = run.frame.parsed.repeat && run.frame.parsed.size == kRepeatFrameBytes;
     if (is_plain_repeat) run.count += reader_.take_repeats(end_ - reader_.index());
     if (!pipeline_.is_open()) pipeline_.open(run.frame.parsed.geometry);

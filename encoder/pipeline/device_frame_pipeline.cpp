@@ -48,7 +48,7 @@ DeviceFramePipeline::DeviceFramePipeline(const DecoderSettings& settings, std::s
 DeviceFramePipeline::~DeviceFramePipeline() { clear(); }
 
 void DeviceFramePipeline::open(const Geometry& geometry) {
-  // A quarter of the memory is for coded frames.
+  // A quarter of the memory limit is for coded frames; the device gets the rest.
   device_->open(geometry, settings_.execution.limits.max_memory / 4 * 3,
                 [arena = arena_](int count, const std::function<void(int)>& body) {
                   arena->execute([&] { oneapi::tbb::parallel_for(0, count, body); });

@@ -20,13 +20,14 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
   for (Chain& chain : chains_) chain.position.device = index;
   const LookaheadDecisions& lookahead = parts.encode.lookahead;
   if (!lookahead.any()) return;
-  // If global motion is measured, the look-ahead's frames must be in host memory, because the CPU measures it.
+  // The CPU measures global motion. So if it is measured, the look-ahead keeps its frames in host memory.
   const bool on_device = !parts.encode.settings.measurement.global_motion;
   for (int i = 0; i < info_.chains; ++i) {
     chains_[static_cast<std::size_t>(i)].lookahead.emplace(parts.encode.geometry, cpu::kernels(parts.encode.settings.execution.simd), lookahead,
                                                            on_device ? backend.source_frames(i) : nullptr);
   }
-  // Frames in the device's memory need no inputs, so all chains may read at once.
+  // If the look-ahead keeps frames in the device's memory, reading does not use the chains' inputs. So all chains may
+  // read at once.
   if (on_device && backend.source_frames(0) != nullptr) most_reads_ = info_.chains;
 }
 
@@ -94,7 +95,8 @@ void DeviceRun::read_frames() {
     if (takes_in_place && !chains_[0].lookahead && !samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
     if (read.frame.in_place.empty() || measures) ++work;
   }
-  // Sharing work with other threads takes some microseconds, as long as copying a small frame takes.
+  // Reading is shared with other threads only if it is expected to take longer than this. Sharing itself takes some
+  // microseconds, as long as copying a small frame takes.
   constexpr double kWorthSharingMs = 0.05;
   const bool is_much = chains_[0].lookahead || static_cast<double>(work) * read_ms_ > kWorthSharingMs;
   if (work > 1 && parts_.reads_side_by_side && is_much) {
@@ -147,8 +149,8 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
   if (chain.lookahead && planned.key) {
     chain.lookahead->set_lambda(position.planner->lookahead().lambda);
   }
-  // Reading ahead ends at a stop, because reading a whole GOP takes seconds. The frame is then planned without its
-  // whole look-ahead, and submit() drops it.
+  // If the run is stopped, the look-ahead reads no further, because reading a whole GOP takes seconds. The frame is
+  // then planned without its whole look-ahead, and submit() drops it.
   const auto read_ahead = [this, &read](std::int64_t index, std::span<std::uint8_t> frame) {
     return !feeds_no_more() && read_source(read, index, frame);
   };
@@ -187,8 +189,8 @@ GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span
 
 void DeviceRun::submit() {
   batch_.clear();
-  // feeds_no_more() is called once, after all reading. If a stop came while frames were read, some were planned without
-  // their whole look-ahead. Then none of the frames is submitted.
+  // feeds_no_more() is called only once, after all reading. If a stop came while frames were read, some frames were
+  // planned without their whole look-ahead. Then none of the frames is submitted.
   const bool stopped = feeds_no_more();
   const auto now = Clock::now();
   {

@@ -44,9 +44,10 @@ class DeviceRun {
  public:
   DeviceRun(const RunParts& parts, Backend& backend, int index);
 
-  /// The feeding thread calls this. Returns when no chain will get another frame, or when the run ends.
+  /// Reads, plans and submits frames until no chain will get another frame, or until the run ends. The feeding thread
+  /// calls this.
   void feed();
-  /// The collecting thread calls this. Returns when all frames are finished, or when the run ends.
+  /// Hands out finished frames until all are finished, or until the run ends. The collecting thread calls this.
   void collect();
 
   /// Makes feed() and collect() return before the end of the video. At StopLevel::finish, collect() still finishes the
@@ -60,7 +61,7 @@ class DeviceRun {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// A frame between submit() and collect().
+  /// What is stored about a frame from submit() until collect() returns it.
   struct InFlight {
     Clock::time_point read;
     GlobalMotion global_motion;
@@ -87,16 +88,16 @@ class DeviceRun {
     std::exception_ptr fault;
   };
 
-  /// Sets reads_ to the next frames of chains that have room, at most most_reads_. Returns false when no chain will get
-  /// another frame.
+  /// Sets reads_ to the next frames of chains that have room for a frame, at most most_reads_ frames. Waits until there
+  /// is one. Returns false when no chain will get another frame.
   bool find_work();
   void read_frames();
   void read_frame(Read& read);
   /// Reads frame `index` of the source to `to`, and adds the time to read.frame.read_ms.
   bool read_source(Read& read, std::int64_t index, std::span<std::uint8_t> to);
-  /// Looks ahead if planners look ahead, and plans the frame. Its samples are written to the chain's input, and
-  /// `samples` is set to them; or they lie in place, and read.frame.in_place is set to them. Returns false if there is
-  /// no such frame.
+  /// Looks ahead if planners look ahead, and plans the frame. If its samples lie in place, sets read.frame.in_place to
+  /// them. Otherwise writes them to the chain's input and sets `samples` to them. Returns false if there is no such
+  /// frame.
   bool look_at(Read& read, std::span<const std::uint8_t>& samples);
   [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
   void submit();

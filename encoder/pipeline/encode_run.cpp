@@ -25,8 +25,8 @@ EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_p
       changes_(changes),
       joining_(joining),
       time_left_(joining.work) {
-  // If the arena is a caller's, only one thread reads for each device, because coding may keep all threads of that
-  // arena busy during the whole run.
+  // If the arena is a caller's, only one thread reads for each device: coding may keep all threads of that arena busy
+  // during the whole run.
   const ThreadArena& arena = *encode.settings.execution.arena;
   readers_ = arena.is_callers() ? 1 : arena.concurrency();
   // Looking ahead gives several threads enough work, even if reading itself is fast.
@@ -106,8 +106,8 @@ void EncodeRun::stop(StopLevel level) noexcept {
   stops_joining_.request_stop();
   if (level == StopLevel::drop) end();
   {
-    // The devices are stopped before the supply. A device that still runs would take the last frame that the supply has
-    // read for the last frame of the video.
+    // The devices are stopped before the supply. Otherwise a device that still runs would treat the last frame that the
+    // supply has read as the end of the video.
     const std::lock_guard lock(mutex_);
     stop_ = std::max(stop_, level);
     if (level == StopLevel::finish) {
@@ -141,7 +141,7 @@ void EncodeRun::join() {
     };
     const Hold hold{*this};
     // If much work is left, the first devices wait while the new one is opened. Opening takes twice as long while all
-    // CPUs are busy, and most frames that are coded in that time would be coded again.
+    // CPUs are busy. Also, most frames that the first devices coded in that time would be coded again.
     if (left >= worth.starting_ms) gops_.hold(static_cast<int>(first_.size()));
     joined_ = (*factory)(encode_, joining_.max_chains);
     const BackendInfo& info = joined_->info();

@@ -65,27 +65,29 @@ class EncodeRun {
     Member(const RunParts& parts, Backend& backend, int index, int readers) : reading_arena(readers), device(parts, backend, index) {}
 
     /// The arena in which the feeding thread reads. It has no more threads than the arena in which the CPU codes, so
-    /// ExecutionSettings::threads also limits reading. It is a separate arena, because the coding tasks may occupy all
-    /// threads of theirs until the last frame.
+    /// ExecutionSettings::threads also limits reading. It is a separate arena, because coding may occupy all threads of
+    /// the other arena until the last frame.
     ThreadArena reading_arena;
     DeviceRun device;
     std::jthread collector;
     std::jthread feeder;
   };
-  /// Its destructor ends the run and its threads.
+  /// A guard: its destructor ends the run and waits for the run's threads.
   struct Ending {
     EncodeRun& run;
     ~Ending();
   };
 
-  /// Starts a device that was already added to order_. The caller holds mutex_.
+  /// Starts the threads of a device. The caller has added it to order_ and holds mutex_.
   void start(Backend& backend);
   void stop(StopLevel level) noexcept;
   void end() noexcept;
-  /// The joining thread calls this.
+  /// Waits until the joining device is ready, opens it, and adds it to the run. Does nothing if too little work is
+  /// left. The joining thread calls this.
   void join();
   [[nodiscard]] double time_left();
-  /// Hands the work of the first devices over to the joining device. The caller holds mutex_.
+  /// Gives no more GOPs to the first devices. If frames can be read again, also stops these devices and gives their
+  /// unfinished GOPs to the joining device. The caller holds mutex_.
   void relieve_first();
 
   const ResolvedEncode& encode_;

@@ -37,7 +37,8 @@ class PushSource final : public FrameSource {
 
   void stop_waiting() override { finish(); }
 
-  /// Waits until the frame has been taken. Returns false if it will not be taken.
+  /// Gives a frame to the encoder, and waits until the encoder has copied it. Returns false if the encoder takes no
+  /// more frames.
   bool push(std::span<const std::uint8_t> frame) {
     std::unique_lock lock(mutex_);
     if (finished_) return false;
@@ -98,7 +99,8 @@ struct EncodeSession::State {
     changed.notify_all();
   }
 
-  /// The caller holds the mutex.
+  /// Removes the first coded frame and returns it. If there is none, throws the encoder's error or returns nullopt. The
+  /// caller holds the mutex.
   std::optional<EncodedFrame> take() {
     if (coded.empty()) {
       if (fault) std::rethrow_exception(fault);

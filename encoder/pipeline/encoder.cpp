@@ -30,7 +30,7 @@ double milliseconds(Clock::duration time) { return std::chrono::duration<double,
 
 constexpr std::int64_t kMostChains = 1024;
 
-/// Returns the source's number of GOPs, or an upper bound of it, limited to 1..kMostChains.
+/// Returns the number of GOPs of the source, or an upper bound of it. The result is limited to 1..kMostChains.
 std::int64_t gop_limit(const EncoderSettings& settings, const FrameSource& source) {
   const auto frames = source.frame_count();
   if (!frames) return kMostChains;
@@ -51,8 +51,8 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
                     bytes_text(most_bytes) + ", the limit is " + bytes_text(max_memory) + " (--max-memory)");
   }
-  // If global motion is measured, the look-ahead keeps its frames in host memory, and they count here. Otherwise the
-  // device counts them, because only the device knows where they are.
+  // If global motion is measured, the look-ahead keeps its frames in host memory, so they count as part of a chain.
+  // Otherwise the device adds their bytes, because only the device knows in which memory they are.
   const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : encode.chain_bytes();
   auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(encode.chains_in_half(chain_bytes), 1, kMostChains));
   if (!source.seekable()) {
@@ -254,7 +254,7 @@ class Delivery {
   [[nodiscard]] double writing_ms() const { return writing_ms_; }
 
  private:
-  /// Counts a GOP as encoded by the device that encoded its last frame.
+  /// Counts a finished GOP for the device that encoded its last frame.
   void end_gop() {
     if (device_ < shares_.size()) ++shares_[device_].gops;
     device_ = kNoDevice;
@@ -299,7 +299,8 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                             .threads = settings.execution.arena->concurrency()};
   const bool joins_soon =
       state_->joining && settings.execution.lanes == 0 && TimeLeft(work).estimate(0, 0) >= state_->joining->worth().starting_ms;
-  // When the other device takes over, unfinished GOPs must be coded again. With one GOP at a time, least is lost.
+  // If another device joins soon, it codes all unfinished GOPs again. With only one chain on the first devices, the
+  // least work is lost.
   const int first_chains = joins_soon ? 1 : max_chains;
   const auto open_anew = [&](std::span<const BackendFactory> factories, int chains) {
     open.devices.clear();  // closes the earlier devices first, because the new ones need their memory
@@ -319,8 +320,8 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
   }
-  // If a GOP does not fit in memory, frames of a source that cannot seek are gone after they are read, and cannot be
-  // coded again.
+  // If a device fails or another one joins, unfinished GOPs are coded again. A source that cannot seek gives each frame
+  // only once, so this needs memory for a whole GOP.
   const bool can_repeat = source.seekable() || encode.holds_a_gop();
   may_fall_back = may_fall_back && can_repeat;
   const auto start = trace.did("open");
@@ -349,7 +350,8 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     int depth = 1;
     for (const auto& device : open.devices) depth = std::max(depth, device->info().depth);
     EncodeRun::Joining joining;
-    // Half of the memory limit is for the chains of the first devices and of the joining device together.
+    // Half of the memory limit is for chains. The joining device may have as many chains as the first devices leave
+    // room for.
     const int joining_chains = std::min(gops, memory_chains - summary.lanes);
     if (!fell_back && state_->joining && joining_chains > 0) {
       const int lanes = settings.execution.lanes;

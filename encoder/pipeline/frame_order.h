@@ -26,7 +26,7 @@ class FrameOrder {
   /// `next` is the first frame to be taken. At most `most_waiting` frames should wait to be taken.
   FrameOrder(std::int64_t next, std::size_t most_waiting) : next_(next), most_waiting_(most_waiting) {}
 
-  /// Waits while too many frames wait to be taken. Returns false after close().
+  /// Waits while `most_waiting` or more frames wait to be taken. Returns false after close().
   bool wait_for_room() {
     std::unique_lock lock(mutex_);
     taken_.wait(lock, [this] { return arrived_.size() < most_waiting_ || closed_; });
@@ -43,7 +43,7 @@ class FrameOrder {
     put_.notify_one();
   }
 
-  /// Adds a device that will put frames.
+  /// Adds a device, which will put frames.
   void add_producer() {
     const std::lock_guard lock(mutex_);
     ++producers_;
@@ -56,7 +56,7 @@ class FrameOrder {
     most_waiting_ += more_waiting;
     return true;
   }
-  /// Removes a device that was added.
+  /// Removes a device, which will put no more frames.
   void remove_producer() {
     {
       const std::lock_guard lock(mutex_);
@@ -96,7 +96,7 @@ class FrameOrder {
   /// Appends a frame, and those that waited for it, to `frames`. If earlier frames are missing, keeps the frame.
   void sort(FinishedFrame&& finished, std::vector<FinishedFrame>& frames) {
     const std::int64_t index = finished.frame.index;
-    // The frame was already taken: another device finished it first, or it was taken before a device failed.
+    // Drops a frame that was already taken: another device finished it first, or it was taken before a device failed.
     if (index < next_) return;
     if (index > next_) {
       early_.emplace(index, std::move(finished));

@@ -28,8 +28,8 @@ class FramePipeline {
 
   /// Returns true if submit() may be called.
   [[nodiscard]] virtual bool has_room() const = 0;
-  /// Submits the next frame of the stream, or a later key frame. For several repeat frames in a row, `count` is their
-  /// number.
+  /// Submits the next frame of the stream, or a key frame further on. For several repeat frames in a row, `count` is
+  /// their number. `wanted` is false if the caller needs the frame only as a reference.
   virtual void submit(StreamFrame&& coded, std::int64_t count, bool wanted) = 0;
 
   [[nodiscard]] virtual bool empty() const = 0;

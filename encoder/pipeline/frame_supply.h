@@ -40,17 +40,17 @@ class FrameSupply {
   [[nodiscard]] virtual bool in_host_memory() const { return true; }
   /// Returns true if reading is faster when several threads call read() at once.
   [[nodiscard]] virtual bool concurrent() const = 0;
-  /// The name of read() in a trace.
+  /// The name that a trace shows for read().
   [[nodiscard]] virtual const char* read_name() const = 0;
 
   /// Stops reading ahead. Frames that were read can still be taken.
   virtual void stop() {}
-  /// Says that frames before `index` will not be read again. Later frames may be read again after rewind().
+  /// Says that frames before `index` will not be read again. Frames from `index` on may be read again, after rewind().
   virtual void forget_before([[maybe_unused]] std::int64_t index) {}
   /// Says that frames from `index` on will be read again.
   virtual void rewind([[maybe_unused]] std::int64_t index) {}
 
-  /// Returns how many frames were read from a source that cannot seek.
+  /// Returns how many frames were read so far if the source cannot seek; 0 for other sources.
   [[nodiscard]] virtual std::int64_t frames_read() const { return 0; }
   /// Returns the error that ended the source, or null if the video ended normally.
   [[nodiscard]] virtual std::exception_ptr fault() const = 0;

@@ -31,13 +31,15 @@ class FrameTask : public RowProgress::Waiter {
   /// must wait for rows of the reference. resume() will then be called. Do not touch the task after that, because
   /// another thread may already run it.
   [[nodiscard]] bool run(TraceRow& trace) noexcept;
-  /// Called when the task can continue. A derived class makes some thread call run(), but does not call it here.
+  /// Called when the task can continue. A derived class must let some thread call run(), but must not call run() in
+  /// this function.
   void resume() noexcept override {}
 
   /// Makes the next run() end the frame without decoding it.
   void cancel() noexcept { cancelled_ = true; }
 
-  /// Returns the frame's error with its place in the stream. Null if there is none, and if an earlier frame failed.
+  /// Returns the frame's error with its place in the stream. Null if the frame has no error of its own, even if an
+  /// earlier frame failed.
   [[nodiscard]] const std::exception_ptr& fault() const { return fault_; }
   /// Returns the vectors of an inter frame, including inherited ones.
   [[nodiscard]] std::array<MotionField, kPlanes> motion() const;

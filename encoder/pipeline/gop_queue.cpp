@@ -20,7 +20,8 @@ GopQueue::Turn GopQueue::find_next(ChainPosition& position) {
   if (position.device < first_device_) return Turn::none;
   const auto taken_back = std::ranges::find_if(handed_out_, [](const Gop& gop) { return !gop.device; });
   if (taken_back != handed_out_.end()) {
-    // The source was stopped before this frame.
+    // The source may have been stopped before this frame. Then the frame will never arrive, and the chain gets no more
+    // frames.
     if (supply_.state(taken_back->key) != FrameState::ready) return Turn::none;
     *taken_back = {.key = taken_back->key, .device = position.device};
     return begin(position, taken_back->key);

@@ -44,8 +44,8 @@ class GopQueue {
   GopQueue(FrameSupply& supply, PlannerFactory planners, const Options& options)
       : supply_(supply), planners_(std::move(planners)), options_(options) {}
 
-  /// Finds the next frame of a chain: in its GOP, or in the next free one. After Turn::frame, the caller encodes
-  /// position.next and increments it.
+  /// Finds the next frame of a chain: in its GOP, or in the next GOP that no chain has. After Turn::frame, the caller
+  /// encodes position.next and increments it.
   [[nodiscard]] Turn find_next(ChainPosition& position);
 
   /// Says that a device has finished frame `index`.
@@ -54,11 +54,12 @@ class GopQueue {
   void delivered_before(std::int64_t index);
   /// From now on, only `device` and devices with higher numbers may start GOPs.
   void reserve_for(int device);
-  /// Devices with lower numbers than `device` must wait, until hold(0) is called. The caller of hold(0) must wake them.
+  /// Makes devices with lower numbers than `device` wait, until hold(0) is called. The caller of hold(0) must wake
+  /// them.
   void hold(int device);
-  /// Gives the unfinished GOPs of a device to others. The device must not call find_next() any more.
+  /// Lets other devices encode the unfinished GOPs of a device. The device must not call find_next() any more.
   void take_back(int device);
-  /// Allows `gops` more GOPs to be started before the first of them is delivered.
+  /// Increases Options::window by `gops`.
   void widen(std::size_t gops);
 
  private:
@@ -69,9 +70,10 @@ class GopQueue {
     std::int64_t finished = 0;   ///< frames that this device has finished
   };
   [[nodiscard]] Turn begin(ChainPosition& position, std::int64_t key);
-  /// Returns the first frame of the next free GOP; empty while that is not known.
+  /// Returns the first frame of the next GOP that no chain has; empty while that is not known.
   [[nodiscard]] std::optional<std::int64_t> next_key();
-  /// Increases position.last as far as the look-ahead needs. Returns false if frames that it needs have not arrived.
+  /// Increases position.last to the last frame that the look-ahead needs. Returns false if some of these frames have
+  /// not arrived.
   [[nodiscard]] bool look_ahead(ChainPosition& position);
 
   FrameSupply& supply_;

@@ -41,7 +41,8 @@ struct LateDevice<Opened>::State {
     ended.notify_all();
   }
 
-  /// The caller holds the mutex.
+  /// Returns the started device, or throws the error of the start; nullopt while it is not started. The caller holds the
+  /// mutex.
   [[nodiscard]] std::optional<Opened> result() const {
     if (fault) std::rethrow_exception(fault);
     return opened;

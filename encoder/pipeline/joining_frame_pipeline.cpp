@@ -16,8 +16,8 @@ JoiningFramePipeline::JoiningFramePipeline(const DecoderSettings& settings, std:
       cpu_(std::make_unique<CpuFramePipeline>(settings_, arena_of(settings_))) {}
 
 void JoiningFramePipeline::open(const Geometry& geometry) {
-  // CPU and device work at the same time for a while, each with half of the memory limit. If half of the limit has no
-  // room for 128 pictures, the CPU gets all, and the device does not join.
+  // CPU and device work at the same time for a while, each with half of the memory limit. If 128 pictures do not fit in
+  // half of the limit, the CPU gets all of it, and the device does not join.
   constexpr std::uint64_t kFewestPictures = 128;
   std::uint64_t& max_memory = settings_.execution.limits.max_memory;
   if (kFewestPictures * frame_bytes(geometry.width(), geometry.height()) > max_memory / 2) {
@@ -79,7 +79,8 @@ void JoiningFramePipeline::join_if_ready() {
 
 double JoiningFramePipeline::time_left() const {
   const double elapsed = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started_).count();
-  // The first frames are not used, because they include the start of threads.
+  // No time is estimated before this many frames are decoded, because the time until then includes the start of
+  // threads.
   constexpr std::int64_t kFirstFrames = 8;
   double left = elapsed;
   if (stream_bytes_) {

@@ -38,7 +38,7 @@ class JoiningFramePipeline final : public FramePipeline {
   void begin_if_worth();
   /// Lets the device take all further frames, if it is ready and enough of the stream is left.
   void join_if_ready();
-  /// Estimates how long the CPU would need for the rest, in ms.
+  /// Estimates how long the CPU would need for the rest of the stream, in ms.
   [[nodiscard]] double time_left() const;
 
   DecoderSettings settings_;

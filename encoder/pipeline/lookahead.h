@@ -25,26 +25,26 @@ class Lookahead {
   /// Sets λ for the next GOP.
   void set_lambda(Cost lambda) { decisions_.lambda = lambda; }
 
-  /// Fills `frame` with a frame of the source. Returns false if there is none.
+  /// Fills `frame` with frame `index` of the source. Returns false if there is none.
   using Read = std::function<bool(std::int64_t index, std::span<std::uint8_t> frame)>;
   /// Returns the memory for a frame's samples.
   using Input = std::function<std::span<std::uint8_t>()>;
 
-  /// Prepares `frame` for coding. Reads the frames up to `last` before, or up to the GOP's end if that comes first.
-  /// `key` is the GOP's first frame. Call it for the GOP's frames in order. Stores what it finds in `frame`. If samples
-  /// do not lie in place, they are written to the memory that `input` returns. Returns nullopt if there is no such
-  /// frame.
+  /// Prepares `frame` for coding and stores the chosen reference and weights in it. Before that, reads frames up to
+  /// frame `last`, or up to the end of the GOP if that comes first. `key` is the GOP's first frame. Call it for the
+  /// GOP's frames in order. If samples do not lie in place, they are written to the memory that `input` returns.
+  /// Returns nullopt if there is no such frame.
   [[nodiscard]] std::optional<LookedAt> look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
                                              const Input& input);
 
  private:
-  /// A frame that has been read.
+  /// What was found about a frame that has been read.
   struct Seen {
     int back = 1;  ///< distance to its reference, in frames; 0: a key frame
     bool hardly_new = false;
   };
 
-  /// Reads and adds the next frame. Returns false if there is none.
+  /// Reads the next frame of the GOP and adds it to seen_. Returns false if there is none.
   bool read_next(const Read& read);
   /// Chooses the reference of the newest frame. Returns the distance to it, in frames.
   [[nodiscard]] int choose_reference(const std::array<MotionTotals, 2>& motion);

@@ -33,7 +33,7 @@ struct DecodedPicture {
   bool allocated = false;
 };
 
-/// Counts as a user of a picture. A picture with users is not reused.
+/// A pointer to a picture, which counts as one of the picture's users. A picture with users is not reused.
 class PictureRef {
  public:
   PictureRef() = default;
@@ -87,12 +87,13 @@ struct FramePictures {
   PictureRef before;
 };
 
-/// Keeps track of the reference from frame to frame. Do not call it for repeats, which change nothing.
+/// Keeps track of which picture is the reference of the next frame. Do not call next() for repeats, because they change
+/// nothing.
 class ReferenceChain {
  public:
   [[nodiscard]] const PictureRef& current() const { return current_; }
 
-  /// Returns the pictures for decoding the next frame to `picture`.
+  /// Returns the pictures that are needed to decode the next frame, which is decoded to `picture`.
   [[nodiscard]] FramePictures next(bool key, bool advances_reference, DecodedPicture& picture) {
     picture.progress.begin();
     FramePictures pictures{.picture = PictureRef(&picture), .reference = {}, .before = {}};

@@ -18,8 +18,8 @@ bool parse(std::string_view text, T& value) {
 }
 
 constexpr std::uint64_t kSumFrames = 2;      // 16-bit sums of one frame
-// Memory of one spatial read, in frames, rounded up: the source's frame, and its luma plane with borders, before and
-// after the filter.
+// The memory that a spatial filter needs to read one frame, in frames, rounded up. It holds the unfiltered frame, and
+// its luma plane with borders, before and after the filter.
 constexpr std::uint64_t kSpatialFrames = 4;
 
 std::optional<ByteKernel> kernel_of(const Prefilter& prefilter) {
@@ -99,7 +99,8 @@ PrefilterSource::PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefi
   if (prefilter.kind == Prefilter::Kind::temporal) {
     const auto window = static_cast<std::uint64_t>(prefilter.size);
     least = kSumFrames + window;
-    // Several chains read different parts of the video. The memory is enough for eight of them.
+    // Several chains read different parts of the video, and each of them needs `window` frames. The memory is enough
+    // for eight chains, if the limit allows that.
     most_frames_ = std::clamp(room, least, kSumFrames + 8 * window);
     most_kept_ = static_cast<std::size_t>(most_frames_ - kSumFrames);
   } else {
@@ -133,7 +134,7 @@ const std::vector<std::uint8_t>* PrefilterSource::original(std::int64_t index, s
 
 std::int64_t PrefilterSource::skip_towards(std::int64_t next, std::int64_t index) {
   if (prefilter_.kind != Prefilter::Kind::temporal) return inner_->skip_towards(next, index);
-  // The first frame after a skip is a mean with frames before it, so these must be read, too.
+  // The first frame after a skip is a mean of itself and the frames before it. So these frames must be read, too.
   const std::int64_t before = prefilter_.size - 1;
   if (index - before <= next) return next;
   const std::int64_t entered = inner_->skip_towards(next, index - before);

@@ -30,9 +30,9 @@ struct Prefilter {
 void smooth(ConstPlaneView in, const ByteKernel& kernel, PlaneView out);
 
 /// The filtered frames of another source. A spatial filter smooths each plane. The temporal filter replaces each frame
-/// by the rounded mean of the frame and the frames before it; the first frames have fewer before them. If a side is
-/// odd, chroma is not a rectangle, so it is not smoothed spatially. Several threads may read at once if the other
-/// source allows it and the memory limit is high enough.
+/// by the rounded mean of the frame and the frames before it; the first frames have fewer before them. If a side of the
+/// picture is odd, its chroma samples do not form a rectangle, so a spatial filter leaves them as they are. Several
+/// threads may read at once if the other source allows it and the memory limit is high enough.
 class PrefilterSource final : public FrameSource {
  public:
   /// Throws Error (limit, C63-MAX-MEMORY) if smoothing takes more than `max_memory` bytes.

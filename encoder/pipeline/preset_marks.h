@@ -37,10 +37,10 @@ struct PresetMarks {
 
   void add(const ParsedFrame& frame);
   [[nodiscard]] bool has_course_tables() const;
-  /// Returns true if preset best would use these tables for key frames: the stream also has the flat tables from which
-  /// they are made.
+  /// Returns true if preset `best` would use these tables for key frames. It makes them from flat tables, so the stream
+  /// must have those flat tables, too.
   [[nodiscard]] bool is_finer(const QuantizationTables& frame_tables) const;
-  /// Returns the presets whose streams have these properties, if no other option is set.
+  /// Returns the presets that may have made the stream, if nothing but the preset was set.
   [[nodiscard]] std::vector<Preset> presets() const;
 };
 

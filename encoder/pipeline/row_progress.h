@@ -38,7 +38,8 @@ class RowProgress {
   /// Says whether a thread is decoding rows right now and will continue without a pause.
   void set_advancing(bool advancing) noexcept { advancing_ = advancing; }
 
-  /// Returns true if `rows` rows are decoded, now or within about 100 µs. Returns early if no thread is advancing.
+  /// Waits up to about 100 µs until `rows` rows are decoded, and returns true if they are. Returns false earlier if no
+  /// thread is decoding rows, as set_advancing() has told.
   [[nodiscard]] bool spin_for(int rows) const noexcept {
     constexpr std::chrono::microseconds kMoment(100);  // the time for a few rows of 1920 samples
     constexpr int kLooks = 64;                         // checks of the row count for each check of the clock
@@ -67,12 +68,13 @@ class RowProgress {
     if (has(rows)) return true;
     wanted_ = wake_at;
     waiter_ = &waiter;
-    // Rows may have been reached before waiter_ was set. In that case nobody else resumes the waiter.
+    // Rows may have been reached before waiter_ was set. Then nobody else resumes the waiter, so it is removed and the
+    // rows are used at once.
     return has(wake_at) && waiter_.exchange(nullptr) != nullptr;
   }
 
  private:
-  /// Gives the core to its other hardware thread for an instant.
+  /// Lets the other hardware thread of this core run for an instant.
   static void relax() noexcept {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

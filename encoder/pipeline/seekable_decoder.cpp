@@ -63,7 +63,8 @@ struct SeekableDecoder::State {
   /// Decodes `count` frames, beginning with frame `first`, which must be in the index.
   DecodeSummary decode(std::int64_t first, std::int64_t count, bool key_frames_only, const Decoder::ViewSink& sink,
                        const std::stop_token& stop) {
-    // If frames were skipped, the pipeline does not have the reference for the next frame.
+    // If frames were skipped, the pipeline lacks the reference for the next frame, so decoding starts again at a key
+    // frame.
     if (std::exchange(passed_over, key_frames_only) || key_frames_only) reset();
     seek(first);
     DecoderSettings range = settings;

@@ -55,8 +55,8 @@ std::int64_t first_key_frame_from(const SegmentPlan& plan, int key_interval, std
   const std::int64_t scene = next_scene == plan.scene_starts.begin() ? 0 : *std::prev(next_scene);
   const std::int64_t end = next_scene == plan.scene_starts.end() ? plan.frames : *next_scene;
   const std::int64_t behind_key = (frame - scene) % key_interval;
-  // The interval is compared before it is added to `frame`, because the sum may not fit in 64 bits.
   if (behind_key == 0) return std::min(frame, end);
+  // The distance to the next key frame is compared before it is added, because the sum may not fit in 64 bits.
   return key_interval - behind_key < end - frame ? frame + key_interval - behind_key : end;
 }
 

@@ -37,8 +37,8 @@ bool StreamIndex::find_next() {
   } catch (const Error& error) {
     fault_ = error;
   } catch (const std::bad_alloc&) {
-    // The reader has already passed this frame. If the index went on later, the numbers of all later frames would be
-    // wrong.
+    // The reader has already passed this frame, and the frame is not in the index. If the index went on later, the
+    // numbers of all later frames would be wrong.
     fault_ = Error(ErrorKind::memory, "C63-MEMORY", "not enough memory for an index of the stream");
   }
   ended_ = true;

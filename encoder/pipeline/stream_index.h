@@ -26,8 +26,8 @@ class SourceFrom final : public ByteSource {
   std::uint64_t next_;
 };
 
-/// The places of a stream's frames. The index is built only up to the frame that is asked for. Headers are checked as a
-/// decoder checks them.
+/// The positions of a stream's frames. The index is built only up to the frame that is asked for. Headers are checked
+/// as a decoder checks them.
 class StreamIndex {
  public:
   /// `source` must have random access and outlive the index. If `on_threads` is true, several threads search for
@@ -37,7 +37,7 @@ class StreamIndex {
     if (on_threads) reader_.use_threads();
   }
 
-  /// Looks for frame `index`. Returns false if there is none.
+  /// Extends the index to frame `index`. Returns false if there is no such frame.
   [[nodiscard]] bool find(std::int64_t index);
   /// Looks for all frames.
   void find_all() { static_cast<void>(find(INT64_MAX)); }
@@ -56,7 +56,7 @@ class StreamIndex {
   [[nodiscard]] StreamPlace place(std::int64_t index) const;
 
  private:
-  /// Bytes that are read at a time and searched by several threads.
+  /// The number of bytes that are read at a time. Several threads search these bytes for markers.
   static constexpr std::size_t kChunk = std::size_t{1} << 20;
 
   [[nodiscard]] bool find_next();

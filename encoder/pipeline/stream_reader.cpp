@@ -33,18 +33,21 @@ bool StreamReader::read_more() {
                 "a coded frame does not end within the limit of " + bytes_text(max_memory_) + " (--max-memory)",
                 {.frame = index_, .offset = static_cast<std::int64_t>(offset_)});
   }
-  // The buffer is doubled, so that parsing a large frame again and again takes linear time in all.
+  // A large frame is parsed again after each read until it is complete. The buffer doubles each time, so the total time
+  // grows only linearly with the frame's size.
   if (buffer_.size() - end_ < std::max(chunk_, end_)) buffer_.resize(end_ + std::max(chunk_, end_));
   const std::size_t count = source_.read(std::span(buffer_).subspan(end_));
   end_ += count;
-  // Search from the last old byte on: whether it begins a marker depends on the next byte, which was not there before.
+  // The last byte that was there before is searched again: whether it begins a marker depends on the byte after it,
+  // which is new.
   if (finds_markers_) find_markers_from(end_ - count - (end_ > count ? 1 : 0));
   return count > 0;
 }
 
 void StreamReader::find_markers_from(std::size_t first) {
   constexpr std::size_t kPiece = std::size_t{1} << 17;
-  // With more markers, the list would take more memory than the time saved is worth.
+  // The most markers of a piece. If there are more, the search in advance is turned off: the list would take too much
+  // memory for the time that it saves.
   constexpr std::size_t kMost = kPiece / 64;
   const std::span<const std::uint8_t> bytes(buffer_.data(), end_);
   std::vector<std::vector<std::size_t>> found((end_ - first + kPiece - 1) / kPiece);

@@ -48,7 +48,7 @@ class StreamReader {
   /// Returns the next frame; nullopt at the end. Throws Error (input, limit) with the frame's index and the offset in
   /// the stream.
   [[nodiscard]] std::optional<StreamFrame> next();
-  /// Works as next(), but the frame has no bytes and an empty scan.
+  /// Does what next() does, but the returned frame has no bytes and an empty scan.
   [[nodiscard]] std::optional<StreamFrame> pass();
 
   /// Takes memory that is used for the bytes of later frames. Reusing memory is faster, because the system fills new

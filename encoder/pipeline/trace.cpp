@@ -14,8 +14,8 @@ constexpr int kHost = 1;
 constexpr int kDevice = 2;
 constexpr int kNoLane = -1;
 
-/// The row in which a viewer shows a span. Rows are sorted by process, lane and kind. If spans of a row overlap (two
-/// frames of a lane may be entropy coded at the same time), the later one goes to another row.
+/// The row in which a viewer shows a span. Rows are sorted by process, lane and kind. If a span overlaps an earlier
+/// span of its row, it goes to another row. For example, two frames of a lane may be entropy coded at the same time.
 struct Row {
   int process = kHost;
   int lane = kNoLane;

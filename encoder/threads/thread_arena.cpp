@@ -17,12 +17,13 @@ namespace {
 
 int logical_cpus() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-/// The number of places in an arena that are reserved for the library's own threads. oneTBB has one worker fewer than
-/// the machine has CPUs, and warns if an arena wants more workers.
+/// Returns how many places of an arena are reserved for the library's own threads, at least one. oneTBB has one worker
+/// fewer than the machine has CPUs, and warns if an arena wants more workers. So the remaining places are reserved,
+/// too.
 int places_kept_of(int threads) { return std::max(1, threads - (logical_cpus() - 1)); }
 
-/// Unused arenas, which are reused for the same number of threads. If an arena were destroyed while oneTBB's workers
-/// are still leaving it, oneTBB would keep some of its memory.
+/// Unused arenas. A new ThreadArena takes one with the same number of threads. Arenas are not destroyed, because oneTBB
+/// would keep some of an arena's memory if its workers are still leaving the arena then.
 struct SpareArenas {
   std::mutex mutex;
   std::vector<std::unique_ptr<oneapi::tbb::task_arena>> arenas;
@@ -33,12 +34,13 @@ SpareArenas& spare_arenas() {
   return *spare;
 }
 
-/// Starts oneTBB's workers once for the process. oneTBB itself would start them when there is work, also in destructors
-/// and on other workers; if a thread or memory is missing then, it ends the process. Here, each worker gets a task in
-/// an arena with room for one worker. All tasks wait until the last worker has started.
+/// Starts oneTBB's workers once for the process. Otherwise oneTBB starts them when there is work, even in destructors
+/// and on other workers. If a thread or memory is missing then, oneTBB ends the process. Here, each worker gets a task
+/// in its own small arena. All these tasks wait until the last worker has started, so no worker takes two of them.
 class WorkerStarter {
  public:
-  /// Throws std::bad_alloc, or Error (limit, C63-THREADS).
+  /// Starts more workers if fewer than `count` were started before. Throws std::bad_alloc, or Error (limit,
+  /// C63-THREADS).
   void start(int count) {
     const std::lock_guard lock(mutex_);
     if (count <= started_) return;

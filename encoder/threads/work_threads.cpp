@@ -101,8 +101,8 @@ void WorkThreads::post(const Task& task) noexcept {
       return;
     }
   }
-  // An arena whose places are all kept for other threads has none for workers, but enqueue() would send a worker even
-  // then.
+  // If all places of the arena are reserved for other threads, it has no place for a worker. But enqueue() would send a
+  // worker even then, so it must not be called.
   if (arena_.places_kept() >= arena_.concurrency()) return;
   try {
     arena_.enqueue([queue = queue_.get(), generation] {

@@ -13,9 +13,9 @@
 namespace c63 {
 
 /// Runs tasks on threads of an arena, in the order in which they were posted. It has its own threads, in the places
-/// that the arena reserves for them; they take tasks first. If they are busy, oneTBB's workers take tasks. If oneTBB
-/// has no worker, or no memory to call one, the own threads do all the work. So post() cannot fail, and every task is
-/// run.
+/// that the arena reserves for them; these threads take tasks first. If they are busy, oneTBB's workers take tasks. If
+/// oneTBB has no worker, or no memory to call one, the own threads do all the work. So post() cannot fail, and every
+/// task is run.
 class WorkThreads {
  public:
   struct Task {
@@ -26,21 +26,22 @@ class WorkThreads {
 
   /// At most `capacity` tasks may be posted and not yet begun. Throws Error (limit, C63-THREADS) if no thread can be started.
   WorkThreads(ThreadArena& arena, std::size_t capacity);
-  /// Waits for all tasks that were posted.
+  /// Waits until all posted tasks have ended.
   ~WorkThreads();
   WorkThreads(const WorkThreads&) = delete;
   WorkThreads& operator=(const WorkThreads&) = delete;
 
   void post(const Task& task) noexcept;
 
-  /// Returns true if a task should end and post a new task for the rest of its work. This is so if the caller is a
-  /// worker of oneTBB while an own thread waits. Only workers can take part in parallel loops of tasks, so on a machine
-  /// with few CPUs the own thread would stay idle.
+  /// Returns true if a task should end and post a new task for the rest of its work. This is so if a worker of oneTBB
+  /// runs the task while one of the own threads waits. Only workers can take part in parallel loops of other tasks. So
+  /// on a machine with few CPUs, the own thread should take the rest of the task, and the worker should become free.
   [[nodiscard]] bool should_yield() const;
 
  private:
-  /// The state that is shared with the arena's workers. A worker may arrive after this object is destroyed, so queues
-  /// are kept and reused. From the generation, a worker sees whether it was called for this object.
+  /// The state that is shared with the arena's workers. A worker may still come after this object is destroyed, so
+  /// queues are kept and reused. The generation tells the worker whether it was called for this object or for an
+  /// earlier user of the queue.
   struct Queue {
     std::mutex mutex;
     std::condition_variable posted;
