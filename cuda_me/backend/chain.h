@@ -11,7 +11,7 @@ namespace c63::cuda {
 /// How a frame uses the buffers of its GOP chain, as its plan requires.
 struct FrameRole {
   bool key = false;
-  /// Vectors, levels, and which blocks have no vector are decided by rate and distortion.
+  /// True if rate and distortion decide the vectors, the levels, and which blocks have no vector.
   bool by_rate = false;
   bool is_weighted = false;      ///< the plan has weights
   bool has_original = false;     ///< the frame is filtered, and its original is uploaded, too

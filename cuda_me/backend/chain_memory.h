@@ -14,14 +14,14 @@
 
 namespace c63::cuda {
 
-/// The frames that a chain can hold: three in the device's queue, one uploaded and waiting, one being uploaded, and one
-/// being read.
+/// The number of frames that a chain can hold: three in the device's queue, one uploaded and waiting, one being
+/// uploaded, and one being read from the source.
 inline constexpr int kChainDepth = 6;
 /// The most batches in the device's queue. One is coded. The scans of another are written and downloaded at the same
 /// time. A third waits, so that the device never waits for the host.
 inline constexpr int kBatchesInFlight = 3;
-// A frame's slot also selects buffers of which a chain has only two, or only kBatchesInFlight. So both numbers must
-// divide the depth.
+// A CUDA graph of a slot (FrameGraphs) always uses the same buffers. Of some buffers, a chain has only two or
+// kBatchesInFlight, and takes them in turn. So both numbers must divide the number of slots, kChainDepth.
 static_assert(kChainDepth % 2 == 0 && kChainDepth % kBatchesInFlight == 0);
 
 /// The outputs that are downloaded in addition to the bytes of frames.

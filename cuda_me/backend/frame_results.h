@@ -49,9 +49,10 @@ class FrameResults {
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
   void trace(const Batch& batch, const StageTimes& times) const;
   [[nodiscard]] ChainResult finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
-  /// The error for a wrong vector of an own search (kernels/own_vectors.h).
+  /// Returns the error for a wrong vector of a search of the user's own. pack_wrong_vector() made `wrong`
+  /// (kernels/own_vectors.h).
   [[nodiscard]] Error wrong_vector_error(unsigned long long wrong, std::int64_t frame) const;
-  /// Header, scan and trailer of a frame, and its bits by kind.
+  /// Writes header, scan and trailer of a frame to `frame`, and counts its bits by kind.
   void write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame);
   void append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const;
   void copy_motion(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;

@@ -41,10 +41,11 @@ class RateStages {
   /// needed.
   RateStages(const CodingContext& context, std::size_t frames);
 
-  /// Allocates the memory for frames with these decisions. If more is needed than before, waits for `streams` first.
+  /// Allocates the memory for frames with these decisions. If more memory is needed than before, first waits for the
+  /// work on `streams`.
   void reserve(const RateDecisions& rate, const Streams& streams);
-  /// Launches all work of a batch on the streams of its sides. `turn` is the batch's number modulo kBatchesInFlight.
-  /// `own` takes the place of the search; null: none.
+  /// Launches all work of a batch on the streams of its sides. `turn` is the batch's number modulo kBatchesInFlight. If
+  /// `own` is not null, it replaces the stage that searches.
   void enqueue(std::span<const RateItem> items, int turn, const Streams& streams, OwnFrameSearch* own);
 
   /// Frames of one side that go through the stages together. Memory limits their number.

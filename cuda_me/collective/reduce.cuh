@@ -1,7 +1,8 @@
 #pragma once
 
 // The reductions of the filters and of the encoder, over the lanes of a warp and over a thread block. An operation `Op`
-// has a type Partial, an empty Partial, and a function that combines two Partials in any order.
+// has a type Partial for results of a part of the values. Op::none() is the result of no values. Op::combine() combines
+// two results, in any order.
 
 #include <cuda_runtime.h>
 
@@ -39,7 +40,7 @@ template <typename P>
   }
 }
 
-/// True if the device has an instruction for sums over a warp: for integers, from sm_80 on.
+/// True if the device can do `Op` for a whole warp in one instruction. From sm_80 on, it can for sums of integers.
 template <typename Op>
 inline constexpr bool kAddsByInstruction = [] {
 #if __CUDA_ARCH__ >= 800
@@ -57,7 +58,8 @@ template <typename Op, int width = 32>
   if constexpr (width == 32 && kAddsByInstruction<Op> && sizeof(mine) <= 4) {
     return static_cast<typename Op::Partial>(__reduce_add_sync(kFullWarp, mine));
   } else if constexpr (width == 32 && kAddsByInstruction<Op>) {
-    // A sum of 32 numbers of 27 bits has at most 32 bits.
+    // The instruction adds 32-bit numbers. So a 64-bit number is split into pieces of at most 27 bits. The sum of 32
+    // pieces has at most 32 bits.
     constexpr unsigned kMask = (1U << 27) - 1;
     const auto bits = static_cast<unsigned long long>(mine);
     const unsigned long long low = __reduce_add_sync(kFullWarp, static_cast<unsigned>(bits) & kMask);
@@ -78,8 +80,8 @@ template <int width = 32, typename T>
   return reduce_lanes<Adding<T>, width>(value);
 }
 
-/// Reduces over a block of `threads` threads, which is 32 times a power of two. All threads take part and get the
-/// result. The block must synchronize before the next call. The order is fixed, so sums of floats are the same in every
+/// Reduces over a thread block of `threads` threads, which is 32 times a power of two. All threads take part and get
+/// the result. They must synchronize before the next call. The order is fixed, so sums of floats are the same in every
 /// run.
 template <typename Op, int threads>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_block(typename Op::Partial mine) {

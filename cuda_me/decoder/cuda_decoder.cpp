@@ -16,7 +16,8 @@ namespace {
 constexpr int kMostGroups = 4;  // their streams and two more are fewer than a device's hardware queues
 constexpr int kMostFramesOfGroup = 192;
 constexpr int kMostSlots = 32;
-/// The last restored frame, its reference, and the frame that is restored next.
+/// The decoder keeps three pictures in addition to those that are being downloaded: the last restored frame, its
+/// reference, and the frame that is restored next.
 constexpr int kKeptPictures = 3;
 
 }  // namespace
@@ -52,7 +53,7 @@ CudaDecoder::Memory::Memory(const Geometry& of_pictures, const DecoderRoom& with
     Picture& picture = pictures.emplace_back();
     picture.samples = DeviceBuffer<std::uint8_t>(layout.picture_bytes);
     picture.vectors = DeviceBuffer<PackedVector>(blocks);
-    // Kernels read whole words of samples, which may extend past a plane's end.
+    // Kernels read whole words of samples. These may extend past a plane's end, so all bytes are initialized.
     check(cudaMemsetAsync(picture.samples.data(), 0, picture.samples.bytes(), restoring), "cudaMemsetAsync");
   }
   while (slots.size() < static_cast<std::size_t>(room.slots)) {
@@ -100,7 +101,7 @@ void CudaDecoder::open(const Geometry& geometry, std::uint64_t max_memory, Paral
 }
 
 bool CudaDecoder::has_room() const {
-  // Repeats are in no group.
+  // Repeat frames are in no group, so the groups do not limit their number. This limit counts all frames.
   const auto most = static_cast<std::size_t>(2 * memory_->room.groups * memory_->room.frames);
   return frames_.size() < most && !memory_->groups[filling_].is_parsing();
 }
@@ -126,7 +127,7 @@ void CudaDecoder::parse_filling() {
   filling_ = (filling_ + 1) % memory_->groups.size();
 }
 
-/// Restores frames as long as the next one is parsed and has a slot.
+/// Restores the next frames in order, as long as they are parsed and a slot is free for them.
 void CudaDecoder::restore_parsed() {
   while (!stopped_ && restored_ < frames_.size() && restore(frames_[restored_])) ++restored_;
 }
@@ -166,7 +167,7 @@ bool CudaDecoder::restore(Frame& frame) {
   return true;
 }
 
-/// Copies the current picture to the frame's slot.
+/// Starts to copy the current picture to the frame's slot.
 void CudaDecoder::download(Frame& frame) {
   hold(frame.picture, current_);
   Slot& slot = *frame.slot;

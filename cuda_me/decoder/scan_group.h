@@ -32,8 +32,8 @@ class ScanGroup {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] bool is_parsing() const { return parsing_; }
 
-  /// Adds a frame and returns its index in the group. The bytes of its scan must stay valid. Call it only before
-  /// parse().
+  /// Adds a frame and returns its index in the group. The bytes of its scan must stay valid until parse() has returned.
+  /// parse() must not have been called yet.
   int add(const FrameToDecode& frame);
   /// Starts to parse the added scans.
   void parse(const ScanTables* tables, ScanStaging& staging, const ParallelFor& parallel_for);
@@ -42,11 +42,11 @@ class ScanGroup {
   [[nodiscard]] bool is_parsed() const { return parsing_ && parsed_.done(); }
   void wait() const { parsed_.synchronize(); }
   [[nodiscard]] bool is_fine(int number) const { return fine_.data()[number] != 0; }
-  /// Returns a job with the levels, vectors and quantizers of frame `number`. The caller adds the rest.
+  /// Returns a job with the levels, vectors and quantizers of frame `number`. The caller sets the other members.
   [[nodiscard]] RestoreJob job(int number) const;
 
-  /// Empties the group. The next scans are copied to the device only after the work on `stream`, which must include all
-  /// reads of this group's results.
+  /// Empties the group. Its next scans are copied to the device only after the work that is on `stream` now. That work
+  /// must include everything that reads this group's results.
   void release(cudaStream_t stream);
   /// Empties the group at once. When it is called, no work that reads the group's results may be pending.
   void clear();

@@ -87,7 +87,7 @@ template <typename Op, typename T>
   return partial;
 }
 
-// Calls MACRO for every reduction of a type, to instantiate templates at the end of files.
+// Calls MACRO for every reduction of type T. Files with templates use this at their end to instantiate them.
 #define C63_FOR_REDUCTIONS_OF(MACRO, T) \
   MACRO(Reduction::sum, T, SumOf<T>)    \
   MACRO(Reduction::minimum, T, T)       \

@@ -4,7 +4,7 @@
 
 namespace c63::cuda::kernels {
 
-// Integers are added as unsigned, because they may overflow.
+// Integers are added as unsigned ones, because sums may overflow, which is undefined for signed integers.
 template <typename T>
 using Adder = std::conditional_t<std::is_floating_point_v<T>, T, std::uint32_t>;
 

@@ -1,8 +1,8 @@
 // Prefix scan of 4-byte integers in one pass: memory is read once and written once. A block takes the next tile, scans
 // it in registers and publishes its sum. Then it looks back over the earlier tiles, up to one that has published the
 // sum of itself and all tiles before it (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
-// look-back"). In one look, each thread of the block reads the state of one tile. Fewer tiles than that are in work at
-// a time, so one look is enough.
+// look-back"). In one look, each thread of the block reads the state of one tile. A block has more threads than there
+// are tiles in work, so one look is enough.
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
@@ -21,7 +21,8 @@ constexpr int kRounds = 4;  // rounds of four neighbouring values per lane
 constexpr int kWarpValues = kRounds * 32 * 4;
 constexpr std::size_t kTile = static_cast<std::size_t>(kWarps) * kWarpValues;
 
-// The state of a tile: a flag in the upper half and a sum in the lower half, read and written together.
+// The state of a tile has a flag in its upper half and a sum in its lower half. Both are read and written together. The
+// state is 0 at first. With this flag, the sum is that of the tile alone.
 constexpr unsigned long long kSumOfTile = 1ULL << 32;
 constexpr unsigned long long kSumOfAll = 2ULL << 32;  // the sum of the tile and all tiles before it
 

@@ -8,11 +8,11 @@ namespace {
 
 constexpr int kThreads = 128;
 
-/// How a thread's samples are packed and sorted.
+/// How a thread's samples are packed into words, and how two words are compared when they are sorted.
 template <typename Sample>
 struct Lanes;
 
-/// Bytes are sorted two at a time, in the halves of a word.
+/// Two bytes are sorted at a time: each is in one half of a word.
 template <>
 struct Lanes<std::uint8_t> {
   using Group = unsigned;  ///< four samples of one frame, in the order of memory
@@ -92,7 +92,8 @@ __device__ void sort(typename Lanes<Sample>::Word (&values)[kCount]) {
   }
 }
 
-/// The element `index` of an array in registers, without indexing memory.
+/// Returns element `index` of an array. It selects among registers: an index that is not known at compile time would
+/// force the array into memory.
 template <int kCount, typename V>
 __device__ V pick(const V (&values)[kCount], int index) {
   V found = values[0];
@@ -147,7 +148,8 @@ __global__ void __launch_bounds__(kThreads) reject_kernel(const __grid_constant_
       medians[w] = pick(values, middle);
 #pragma unroll
       for (int k = 0; k < kCount; ++k) {
-        // For bytes, both halves of a word are subtracted at once; no half is negative.
+        // A word may hold two bytes, one in each half. The larger minus the smaller is never negative, so one
+        // subtraction serves both halves.
         const auto away = L::upper(values[k], medians[w]) - L::lower(values[k], medians[w]);
         values[k] = k < history.count ? away : L::kMost;
       }
