@@ -46,8 +46,8 @@ struct CodingContext {
   std::size_t coded_capacity = 0;  ///< the largest scan in bytes that the device writes directly to the host
 };
 
-/// A chain's arrays on the device. All are set to zero at first, because samples past a picture's coded ones must stay
-/// zero.
+/// A chain's arrays on the device. All are set to zero at first: an upload writes only the coded samples of a plane,
+/// and the samples after them must be zero.
 struct DeviceChain {
   /// The buffers of an uploaded frame.
   struct Input {

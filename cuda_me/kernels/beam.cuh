@@ -20,11 +20,11 @@ struct BeamRow {
     first = layout.first_block[plane] + mcu_row * rows * columns;
     count = rows * columns;
   }
-  /// The block at index i in coding order.
+  /// Returns the place in per-block arrays of block number i in coding order.
   [[nodiscard]] __device__ __forceinline__ int block(int i) const {
     return plane != 0 ? first + i : first + (i / 2 % 2) * columns + i / 4 * 2 + i % 2;
   }
-  /// The block row of block i within the MCU row.
+  /// Returns the row of block number i within the MCU row: 0 or 1 for Y, 0 for U and V.
   [[nodiscard]] __device__ __forceinline__ int block_row(int i) const { return plane != 0 ? 0 : i / 2 % 2; }
 };
 

@@ -17,7 +17,8 @@ constexpr int kBefore = 4;    // earlier blocks on which a joint may depend
 constexpr int kMostWays = kChunk * RowUnit<1>::kJoints;  // all pairs of a unit and a joint
 static_assert(kChunk / 4 * RowUnit<4>::kJoints <= kMostWays);
 
-/// Shared memory of a row. Tables that depend on λ exist for each weight, or only once if all MCUs weigh the same.
+/// Shared memory of a row. Tables that depend on λ exist for each weight. If all MCUs have the same weight, they exist
+/// only once.
 template <bool kWeighted>
 struct RowMemory {
   static constexpr int kLambdas = kWeighted ? kWeights : 1;
@@ -31,12 +32,12 @@ struct RowMemory {
   Cost lambdas[kLambdas];
   Weight weights[kWeighted ? kChunk : 1];  ///< per unit
 
-  /// The index of a unit's λ.
+  /// Returns the index of a unit's λ in `dc_costs` and `lambdas`.
   [[nodiscard]] __device__ __forceinline__ int lambda_of(int unit) const { return kWeighted ? weights[unit] : 0; }
 };
 
-/// The cost of a row so far. Neighbouring MCUs of equal weight form a run. The costs in a run are added, and their sum
-/// is then converted to the plain weight.
+/// The cost of a row so far. Neighbouring MCUs of equal weight form a run. The costs in a run are added first. Then
+/// their sum is converted to what it would be at weight kPlainWeight.
 struct RowCost {
   long long cost = 0;
   long long run = 0;
@@ -77,8 +78,9 @@ __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& fra
   return least;
 }
 
-/// Chooses a lane for each block of a unit that follows `joint`. `block` points to the unit's first block; the blocks
-/// of the previous unit lie just before it in memory. Returns the lanes as in RowUnit, and their total cost in `cost`.
+/// Chooses a lane for each block of a unit that follows `joint`. (A lane is a candidate with one of its DC levels.)
+/// `block` points to the unit's first block. The blocks of the previous unit lie just before it in memory. Returns the
+/// lanes as in RowUnit, and their total cost in `cost`.
 template <int kBlocks>
 __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_first, unsigned joint, const DcCosts& dc_costs,
                                               Cost lambda, Cost& cost) {
@@ -102,7 +104,7 @@ __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_
   return lanes;
 }
 
-/// Chooses the lanes of `units` units for each of their joints. The first unit of a row follows nothing, so its joint
+/// Chooses the lanes of `units` units, once for each joint. The first unit of a row follows no other unit, so its joint
 /// is ignored.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int units, bool starts_row) {
@@ -207,7 +209,8 @@ __device__ __forceinline__ void choose_row(RowMemory<kWeighted>& memory, const R
   if (threadIdx.x % 32 == 0) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(cost));
 }
 
-/// One thread block per MCU row of a plane. The rows of Y come first because they are longer.
+/// One thread block takes an MCU row of a plane. The rows of Y come first: they are longer, and no long row should be
+/// the last to start.
 template <bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     only_state_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {

@@ -41,7 +41,7 @@ __device__ __forceinline__ void load_code_tables(CodeTables& tables, int threads
   }
 }
 
-/// Up to 32 bits to append to a stream, most significant first.
+/// Up to 32 bits to append to a stream, the most significant bit first.
 struct BitRun {
   std::uint32_t bits = 0;
   int length = 0;

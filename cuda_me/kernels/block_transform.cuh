@@ -23,7 +23,7 @@ __device__ constexpr std::array<std::uint8_t, 64> make_order_by_column() {
   for (int k = 0; k < 64; ++k) order[(kZigZag[k] % 8) * 8 + kZigZag[k] / 8] = static_cast<std::uint8_t>(k);
   return order;
 }
-/// At u·8 + v: the zig-zag index of the coefficient in column u and row v.
+/// Entry u·8 + v is the zig-zag index of the coefficient in column u and row v.
 alignas(8) __device__ constexpr std::array<std::uint8_t, 64> kOrderByColumn = make_order_by_column();
 
 /// The place of a block in the picture.
@@ -64,7 +64,7 @@ struct BlockRows {
   uint2 prediction;
 };
 
-/// Loads row `t` of a block and of its prediction, which is zero unless `predicted`.
+/// Loads row `t` of a block and of its prediction. If `predicted` is false, the prediction is zero.
 __device__ __forceinline__ BlockRows load_rows(const FrameLayout& layout, const CodingJob& job, const BlockPlace& place,
                                                bool predicted, MotionVector vector, int t) {
   const int width = layout.width[place.plane];
@@ -85,8 +85,8 @@ __device__ __forceinline__ int sum_of_bytes(uint2 row) {
   return static_cast<int>(__vsadu4(row.x, 0) + __vsadu4(row.y, 0));
 }
 
-/// Byte `i` of a row as a float, plus 2^23. In 2^23 the last mantissa bit is worth one, so the byte goes into the last
-/// bits.
+/// Returns byte `i` of a row as a float, plus 2^23. From 2^23 to 2^24, the last bit of a float is worth one. So the
+/// byte only needs to be put into the last bits of 2^23, and no conversion is needed.
 __device__ __forceinline__ float raised_byte(uint2 row, int i) {
   const std::uint32_t word = i < 4 ? row.x : row.y;
   return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7540U + static_cast<unsigned>(i % 4)));
@@ -107,8 +107,8 @@ __device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int
   return all;
 }
 
-/// Adds residuals to predictions and clamps to samples. Residuals of an encoder are far from the limits of 16 bits:
-/// quantization changes a residual of at most 255 by less than 3000. So they never wrap as in reconstruct_sample().
+/// Adds residuals to predictions and clamps the sums to samples. The sums never exceed 16 bits, so they need not wrap
+/// as in reconstruct_sample(): an encoder's residual is at most 255, and quantization changes it by less than 3000.
 __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
     return residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
@@ -123,7 +123,8 @@ __device__ __forceinline__ int dc_level(int residual_sum, const StepQuantizer& q
   return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
 }
 
-/// Loads a quantizer of a QuantizerTable in device memory, which must not change while a kernel runs.
+/// Loads a quantizer of a QuantizerTable in device memory, through the read-only cache. So the table must not change
+/// while a kernel runs.
 __device__ __forceinline__ StepQuantizer load_quantizer(const StepQuantizer* quantizer) {
   const float2 fields = __ldg(reinterpret_cast<const float2*>(quantizer));
   StepQuantizer loaded;
@@ -200,7 +201,7 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
     const float level = level_magnitude(coefficient, quantizer, v == 0 && t == 0, plane);
     any |= __float_as_uint(level);
     const std::uint32_t k = __byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4);
-    // Adding 1.5·2^23 leaves the level, in two's complement, in the last bits.
+    // After 1.5·2^23 is added, the last bits of the float are the level in two's complement.
     levels[k] = static_cast<std::int16_t>(__float_as_uint(copysignf(level, coefficient) + 12582912.0F));
     in[v] = scale_coefficient(copysignf(quantizer.restored(level), coefficient) * column_scale, v, 1);
   });

@@ -25,8 +25,8 @@ struct Walk {
   bool chosen;         ///< the block uses its own vector
 };
 
-/// The best vectors that the search found for a row's blocks. Walks need them at every step, so they are in shared memory,
-/// unless the row is too long.
+/// The best vectors that the search found for a row's blocks, and their costs. Walks need them at every step. So they
+/// are copied to shared memory, unless the row is too long.
 struct RowFound {
   const MotionVector* vectors;
   const std::uint16_t* costs;
@@ -35,8 +35,7 @@ struct RowFound {
   [[nodiscard]] __device__ __forceinline__ MotionVector vector(int column) const { return vectors[column * vectors_apart]; }
 };
 
-/// The bytes of shared memory for a row: walk_bytes() is without the vectors that the search found, row_bytes() with
-/// them.
+/// The bytes of shared memory for a row. row_bytes() includes a copy of RowFound, walk_bytes() does not.
 [[nodiscard]] constexpr std::size_t walk_bytes(int columns) { return static_cast<std::size_t>(columns) * sizeof(Walk); }
 [[nodiscard]] constexpr std::size_t row_bytes(int columns) {
   return walk_bytes(columns) + static_cast<std::size_t>(columns) * (sizeof(MotionVector) + sizeof(std::uint16_t));
@@ -53,7 +52,7 @@ __global__ void __launch_bounds__(kThreads)
   auto* const walks = reinterpret_cast<Walk*>(shared_bytes);
   const RateFrame& frame = frames[blockIdx.y];
   if (frame.job.reference == nullptr) return;
-  // Rows of blocks are numbered through Y, then U, then V.
+  // Each thread block takes a row of blocks. The rows of Y come first, then those of U and V.
   const int chroma_rows = layout.mcus / layout.mcu_columns;
   const int number = static_cast<int>(blockIdx.x);
   const int plane_index = number < 2 * chroma_rows ? 0 : number < 3 * chroma_rows ? 1 : 2;

@@ -29,7 +29,7 @@ struct CostSearchInfo {
 [[nodiscard]] std::span<const CostSearchInfo> cost_search_kernels();
 [[nodiscard]] inline const CostSearchInfo& best_cost_search() { return cost_search_kernels().back(); }
 
-// Each has its own file.
+// The functions of the kernels, each in its own file.
 void enqueue_cost_search_warp(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_cost_search_eliminate(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 

@@ -39,8 +39,8 @@ __device__ __forceinline__ unsigned long long device_clock() {
   return now;
 }
 
-/// Copies a frame's totals to its report and resets them for the next frame. Called by one thread, after all threads
-/// have added.
+/// Copies a frame's totals to its report and sets them to zero for the next frame. Called by one thread, after all
+/// threads have added to the totals.
 __device__ inline void hand_out_totals(const CodingJob& job) {
   for (int p = 0; p < kPlanes; ++p) job.report->totals.sse[p] = __ldcg(&job.state->totals.sse[p]);
   job.report->totals.luma_sad = __ldcg(&job.state->totals.luma_sad);

@@ -30,7 +30,7 @@ struct FrameMoments {
   unsigned long long writing_starts = 0;
 };
 
-/// A frame's running totals. They are zero before the frame, and the frame's last kernel resets them.
+/// A frame's running totals. They are zero before the frame, and the frame's last kernel sets them to zero again.
 struct FrameState {
   FrameTotals totals;
   FrameMoments moments;
@@ -57,7 +57,7 @@ struct FrameReport {
 
 /// The coded bits of a frame before byte stuffing. Each segment starts at a new word.
 struct ScanParts {
-  /// kMaxSegmentWords per segment, most significant bit first.
+  /// kMaxSegmentWords words for each segment. The first bit is the most significant bit of a word.
   std::uint32_t* words = nullptr;
   std::uint32_t* bits = nullptr;              ///< the number of bits of each segment
   unsigned long long* bit_offsets = nullptr;  ///< where each segment begins in the scan, in bits
@@ -84,7 +84,8 @@ struct CodingJob {
   /// coded vector by the vector with which the block was predicted.
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;              ///< one per block; not read in key frames
-  /// One flag per block, 1: coded without a vector; null: no flag is set; null in key frames.
+  /// One flag per block; 1: the block is coded without a vector. Null in key frames, and if all blocks of an inter
+  /// frame have a vector.
   const std::uint8_t* unpredicted = nullptr;
   /// The vectors with which to predict blocks without a coded vector. If null, the prediction of these blocks is zero.
   const MotionVector* inherited = nullptr;
@@ -102,11 +103,12 @@ inline constexpr int kMaxFramesPerLaunch = 24;
 /// of every segment. For key frames, and for frames whose blocks all have a vector.
 void enqueue_coding(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
-/// Enqueues the work that joins segments to a scan: counts of 0xFF, byte stuffing, padding, the report.
+/// Enqueues the work that makes a frame's scan from its segments: it counts the bytes 0xFF, stuffs bytes, pads the end
+/// and fills the report.
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
-/// Enqueues the copy of the finished scans to the host. It copies exactly their bytes; the host need not know how many.
-/// It runs at the same time as other kernels, in a few thread blocks that mostly wait for the bus.
+/// Enqueues the copy of the finished scans to the host. The device knows their sizes, so it copies exactly their bytes.
+/// The copy runs at the same time as other kernels, in a few thread blocks that mostly wait for the bus.
 void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -67,11 +67,11 @@ class MotionSearch {
   /// Error (usage) for jobs outside the limits of MotionJob.
   void enqueue(std::span<const MotionJob> jobs, cudaStream_t stream);
 
-  /// The number of kernels among which a call may choose, for callers that keep calls in graphs. It is above 1 if
-  /// kernels are chosen by their measured times.
+  /// The number of kernels among which a call may choose; above 1 if kernels are chosen by their measured times. A
+  /// caller that uses graphs records one graph for each.
   [[nodiscard]] virtual int choices() const { return 1; }
-  /// The kernel of the next call. The caller may then launch that kernel's graph instead of making the call. Empty if the call
-  /// must be made, because it will be timed.
+  /// Returns the kernel that the next call of enqueue() will use, below choices(). The caller may launch its graph for
+  /// this kernel instead of calling enqueue(). Empty if enqueue() must be called, because it will measure the time.
   [[nodiscard]] virtual std::optional<int> next_choice() { return 0; }
   /// Like enqueue(), with the kernel `choice`, which is below choices().
   void enqueue_choice(int choice, std::span<const MotionJob> jobs, cudaStream_t stream);

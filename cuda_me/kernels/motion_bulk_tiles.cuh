@@ -17,7 +17,8 @@ inline constexpr int kBulkTurns = 4;                       ///< turns of a tile 
 inline constexpr int kBulkStages = 4;                      ///< tiles that are loaded or searched
 inline constexpr int kBulkColumns = 2 * kBulkPairs;        ///< adjacent blocks in a tile
 inline constexpr int kBulkBytes = kBulkPairs * kTilePair;  ///< bytes of a tile's row
-/// Bytes at the start of a box's row that come before the tile's blocks: a multiple of 16, as the hardware requires.
+/// A box is the part of a plane that one bulk copy loads. This many bytes of each row of the box come before the tile's
+/// blocks. It is a multiple of 16, as the hardware requires.
 inline constexpr int kBulkLead = 16;
 inline constexpr int kBulkPitch = 112;  ///< bytes of a window row
 
@@ -56,7 +57,7 @@ struct alignas(128) BulkJob {
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turn_cost(std::uint32_t turns, bool narrow) {
   return turns << (narrow ? 0 : 1);
 }
-/// The number of equal turns, one after another, that begin before their total cost reaches `cost`.
+/// Returns how many equal turns, one after another, begin before their total cost reaches `cost`.
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turns_within(std::uint32_t cost, bool narrow) {
   return narrow ? cost : (cost + 1) >> 1;
 }
@@ -85,7 +86,7 @@ class BulkShare {
       : end_(start(batch, part + 1)), cost_(start(batch, part)) {
     while (place_.which + 1 < batch.count && cost_ >= batch.jobs[place_.which + 1].first) ++place_.which;
     const BulkJob& job = batch.jobs[place_.which];
-    // A turn belongs to the share in which it begins.
+    // A share is a range of costs. A turn belongs to the share in which the turn's cost begins.
     std::uint32_t index = turns_within(cost_ - job.first, job.narrow);
     cost_ = job.first + turn_cost(index, job.narrow);
     if (index == job.turns * job.columns) {  // all turns of this job belong to earlier shares
@@ -102,7 +103,7 @@ class BulkShare {
     settle(batch);
   }
 
-  /// The current tile; it has no turns if none is left.
+  /// The current tile. If no tile is left, its number of turns is 0.
   [[nodiscard]] __device__ const BulkPlace& place() const { return place_; }
 
   __device__ void advance(const BulkBatch& batch) {

@@ -26,7 +26,7 @@ struct MotionBatch {
 #if defined(__CUDACC__)
 
 /// Adds the absolute differences of four pairs of bytes to `sum`, in one instruction. The compiler does not generate
-/// it; __vsadu4() and an addition are two.
+/// this instruction by itself: for __vsadu4() and an addition, it generates two.
 __device__ __forceinline__ std::uint32_t absdiff4_add(std::uint32_t a, std::uint32_t b, std::uint32_t sum) {
   std::uint32_t result;
   asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));

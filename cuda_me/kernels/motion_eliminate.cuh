@@ -1,11 +1,11 @@
 #pragma once
 
-// Successive elimination. A lower bound of the SAD, which costs one VABSDIFF4, rules out most candidates; the rest are
-// compared in full.
+// Successive elimination. A lower bound of the SAD, which costs one VABSDIFF4, rules out most candidates. Only the
+// others are compared sample by sample.
 //
-// Let S be the sum of a 4x4 square of samples. Its byte is A = clamp(S - low, 0, 256 * 2^k - 1) >> k, with the same low
-// and k for all squares that are compared. Let f be the value of the bits that the shift drops from the current block's
-// square. Then
+// Let S be the sum of a 4x4 square of samples. It is reduced to a byte A = clamp(S - low, 0, 256 * 2^k - 1) >> k, with
+// the same low and k for all squares that are compared. Let f be the value of the bits that the shift drops from the
+// current block's square. Then
 //
 //   2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f),
 //
@@ -14,16 +14,16 @@
 //
 //   SAD >= 2^k V - slack,  V = the sum of the four |A1 - A2|, slack = the sum of the four max(f, 2^k - 1 - f).
 //
-// A candidate whose bound exceeds the SAD of an allowed candidate cannot be a minimum. All others are compared, so the
-// first minimum in raster order is among them; it has the smallest key. low and k do not change the result, only the
-// number of candidates that are compared. The bytes cover four standard deviations of the current sums around their
-// mean, with k at most 3.
+// If this bound of a candidate exceeds the SAD of an allowed candidate, it cannot be a minimum. All others are
+// compared, so the first minimum in raster order is among them. It has the smallest key. low and k do not change the
+// result, only the number of candidates that are compared. The bytes cover four standard deviations of the current sums
+// around their mean, with k at most 3.
 //
 // A tile is 8x4 blocks. For each sample of its window two words are stored: the four samples from this one on, and the
 // four bytes A of the 8x8 block that starts here. A warp searches a block. A lane owns 16 pairs of candidates. A pair
-// is two candidates in the rows dy and dy + 1, dy even, in the column (lane + 4 dy) % 32. Two rows of the window are
-// 2 * 92 words apart, which is -8 modulo 32 banks. So lanes never conflict in a bank, whichever pairs they read. A
-// lane's consecutive pairs are in different columns, so an area of good candidates is spread over the lanes.
+// is two candidates in the rows dy and dy + 1, dy even, in the column (lane + 4 dy) % 32. Two rows of the window are 2
+// * 92 words apart, which is -8 modulo 32 banks. So lanes never conflict in a bank, whichever pairs they read. A lane's
+// consecutive pairs are in different columns. So if good candidates lie close together, they belong to different lanes.
 
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -77,8 +77,8 @@ __device__ __forceinline__ CurrentSquare current_square(std::uint32_t sum, const
   return {static_cast<std::uint32_t>(clamped >> scale.shift), static_cast<std::uint32_t>(max(dropped, most - dropped))};
 }
 
-/// The samples x to x+7. A window has one element for each x: either a word with the four samples from x on, or two
-/// words with all eight.
+/// Both functions return the samples x to x+7. A window has one element for each x: either a word with the four samples
+/// from x on, or two words with all eight.
 __device__ __forceinline__ uint2 eight_samples(const std::uint32_t* word) { return {word[0], word[4]}; }
 __device__ __forceinline__ uint2 eight_samples(const uint2* words) { return *words; }
 
@@ -115,7 +115,8 @@ __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sum
   return (lane + 4 * dy) % kSquare;
 }
 
-/// The candidates of a pass that lie in a block's window: `width` columns from `left` on, `height` rows from `top` on.
+/// The candidates of a pass that lie in a block's search window: `width` columns from `left` on, and `height` rows from
+/// `top` on.
 struct AllowedCandidates {
   unsigned left;
   unsigned top;
@@ -149,7 +150,7 @@ struct AllowedCandidates {
   }
 };
 
-/// The SADs of a pair of candidates. `from` points to the words of the upper one.
+/// The SADs of the two candidates of a pair. In pair_sads(), `from` points to the words of the upper candidate.
 struct PairSads {
   std::uint32_t upper = 0;
   std::uint32_t lower = 0;
@@ -175,8 +176,8 @@ __device__ __forceinline__ PairSads pair_sads(const Word* from, const uint4 (&cu
   return {upper, lower};
 }
 
-/// Returns the smaller bounds V of two pairs of candidates. The lower half of the word is for the pair whose sums are
-/// at `from`, the upper half for the pair `kBelow` rows further down.
+/// Returns the bounds of two pairs of candidates. A pair's bound is the smaller V of its two candidates. The lower half
+/// of the word is for the pair whose bytes A are at `from`, the upper half for the pair `kBelow` rows further down.
 template <int kBelow>
 __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, std::uint32_t bytes) {
   constexpr int kOffset = kBelow * kWordColumns;
@@ -186,13 +187,13 @@ __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, 
   return __vminu2(upper, lower);
 }
 
-/// Finds a lane's pair with the smallest bound, 0 to 1023, in words that each hold the bounds of two pairs. The result
-/// is the pair's bit: 2p for the lower half of word p, 2p + 16 for the upper half.
+/// Finds a lane's pair with the smallest bound. Bounds are 0 to 1023, and each word holds the bounds of two pairs. The
+/// result is the pair's bit in a mask: 2p for the lower half of word p, 2p + 16 for the upper half.
 class MostPromising {
  public:
   __device__ __forceinline__ MostPromising() {
-    // Hides the constant 64 from the compiler. Otherwise it would shift instead of multiplying, and shifts use the same
-    // pipe as the absolute differences.
+    // Hides the value 64 of `room_` from the compiler. If it knew the value, it would shift instead of multiplying.
+    // Shifts use the same pipe as the absolute differences.
     asm("" : "+r"(room_));
   }
   /// Adds word p of the bounds. Called with p = 0, 1, 2 and so on, an even number of times.
@@ -275,7 +276,7 @@ __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std:
 #pragma unroll
   for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.rows[i];
 
-  // Each lane compares its most promising pair.
+  // Each lane first compares its most promising pair.
   const unsigned first = promising.bit();
   std::uint32_t best = warp_min(compare_pair<kAll>(words, current, allowed, lane, first));
 

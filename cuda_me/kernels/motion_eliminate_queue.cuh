@@ -117,8 +117,8 @@ __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const Queu
   copy_box(box.current, job.current, x, y, arrived);
 }
 
-/// Builds eight rows of words. A lane writes the words of two samples at a time. A warp needs three such writes for two
-/// rows.
+/// Builds eight rows of TileSlot::words. A lane writes the elements of two neighbouring samples at a time. A warp needs
+/// three such writes for two rows.
 __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, unsigned item) {
   constexpr unsigned kWritesARow = kBoxColumns / 2;  // the last two of a row are skipped
   constexpr unsigned kWordsARow = kBoxColumns / 4;
@@ -240,23 +240,24 @@ __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatc
                key >> 16);
 }
 
-/// An item: the turn of its tile (see queue_tile()), and the item's number among the tile's items. The items with
-/// numbers below kMakeItems prepare the tile, and the others search it.
+/// An item of work. `turn` is the turn of its tile (see queue_tile()), and `item` its number among the tile's items.
+/// The items with numbers below kMakeItems prepare the tile, and the others search it.
 struct QueueItem {
   std::uint32_t turn;
   std::uint32_t item;
 };
 
-/// The number of a tile's search items that come before the first items of the tile kTilesAhead later, which loads the
-/// same box. A barrier can tell its current phase only from the one before. So no warp may wait for a box's next
-/// content while another warp still uses the old content. All items of the old tile in between wait for that other
-/// warp. They must be enough to hold up all warps, so that none takes an item of the new tile.
+/// How many of a tile's search items come before the first items of the tile that is kTilesAhead later. That tile is
+/// loaded into the same box. A wait on a barrier can tell the current phase only from the previous one. So no warp may
+/// wait for a box's next content while another warp still has to read the old content. The items of the old tile that
+/// are in between cannot go on without that other warp. There are enough of them to stop all warps, so that no warp
+/// takes an item of the new tile too early.
 inline constexpr std::uint32_t kSearchFirst = kSearchItems / 2 + 1;
 static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst >= kQueueWarps);
 
-/// Returns the item at a place of the queue. First come the items that prepare kTilesAhead tiles. Then, for each tile:
-/// a part of its search, the first items of the tile ahead, the rest of the search, and the remaining items of the tile
-/// ahead.
+/// Returns the item at a place of the queue. The first items prepare kTilesAhead tiles. Then, for each tile, come four
+/// groups of items: a part of its search, the first items of the tile ahead, the rest of its search, and the other
+/// items of the tile ahead.
 [[nodiscard]] __device__ __forceinline__ QueueItem queue_item(std::uint32_t next) {
   static_assert(kTilesAhead == 2);
   constexpr std::uint32_t kPeriod = kMakeItems + kSearchItems;
@@ -272,8 +273,8 @@ static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst 
   return {turn, kMakeItems + i - (i < kSearchFirst ? 0 : kBoxItems)};
 }
 
-/// Takes the next item for a warp. It uses an increment with a limit: for a plain addition, the compiler would add code
-/// that combines lanes.
+/// Takes the next item for a warp. It uses an atomic increment with a limit that is never reached. For a plain atomic
+/// addition, the compiler would add code that combines the additions of a warp's lanes.
 [[nodiscard]] __device__ __forceinline__ std::uint32_t take_item(QueueShared& shared) {
   std::uint32_t next = 0;
   if (threadIdx.x % kWarp == 0) {
@@ -339,7 +340,8 @@ __device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& 
 
 /// Runs the queue, on architectures with bulk copies.
 __device__ __forceinline__ void eliminate_queue(const QueueBatch& batch, QueueShared& shared) {
-  // The next kernel may use multiprocessors that become free. Earlier kernels may still be running.
+  // Lets the next kernel of the stream start on multiprocessors that become free. At this moment, earlier kernels may
+  // still be running.
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   if (threadIdx.x == 0) {
     shared.next = 0;

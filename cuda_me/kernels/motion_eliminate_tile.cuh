@@ -50,8 +50,8 @@ __device__ __forceinline__ std::uint32_t plane_word(const std::uint8_t* plane, s
   return gather_bytes(p);
 }
 
-/// Loads the window's words, one row per warp. A lane reads four samples. For words that cross into the next four
-/// samples, it gets those from the next lane.
+/// Loads the window's words, one row per warp. A lane loads four samples. It writes the four words that begin at these
+/// samples. They also contain samples of the next lane, which it gets from that lane.
 __device__ __forceinline__ void load_words(EliminateShared& shared, const EliminateJob& job, int x, int y) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void load_current_tile(EliminateShared& shared, const
   }
 }
 
-/// The sum of a square of the current blocks. `across` and `down` are 0 or 1.
+/// The sum of one of the four 4x4 squares of a current block. `across` and `down` are 0 or 1 and select the square.
 __device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shared, int block, int across, int down) {
   const auto* words =
       reinterpret_cast<const std::uint32_t*>(shared.current) + block * (kBlockSamples / 4) + 8 * down + across;
@@ -190,7 +190,7 @@ __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const E
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int column = tile.column + warp;
   const int columns = job.job.width / kBlockSize;
-  // A pass starts at a multiple of 8, so words of samples are aligned.
+  // A pass starts at a multiple of 8, so loads of whole words are aligned.
   const int range = job.job.range;
   const int start = -((range + 7) / 8 * 8);
   SumScale scale{};

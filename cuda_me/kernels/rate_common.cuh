@@ -14,7 +14,7 @@
 
 namespace c63::cuda {
 
-/// The place of a block from its number in per-block arrays.
+/// The place of a block. rate_block() finds it from the block's number in per-block arrays.
 struct RateBlock {
   int plane = 0;
   int index = 0;  ///< in the plane
@@ -68,7 +68,8 @@ __device__ constexpr auto kDeviceWeightRatios = kWeightRatios;
   return static_cast<std::uint32_t>((sad_per_bit * vector_component_bits(value) + 128) >> 8);
 }
 
-/// The vector with which a block without a coded vector is predicted. It is no_vector() for a prediction of zero.
+/// Returns the vector with which a block without a coded vector is predicted. It is no_vector() if the block's
+/// prediction is zero.
 [[nodiscard]] __device__ __forceinline__ MotionVector inherited_source(const CodingJob& job, int block) {
   return job.inherited != nullptr ? job.inherited[block] : no_vector();
 }
@@ -88,7 +89,7 @@ __device__ __forceinline__ void load_ac_bits(AcBitTables& tables) {
   }
 }
 
-/// The number of thread blocks with `each` items that `count` items need.
+/// Returns the number of thread blocks that `count` items need if each thread block takes `each` items.
 [[nodiscard]] constexpr unsigned blocks_for(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
 
 }  // namespace c63::cuda

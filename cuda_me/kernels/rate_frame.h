@@ -57,7 +57,8 @@ struct alignas(16) CandidateSummary {
   std::int32_t dc = 0;  ///< coefficient
 };
 
-/// The masks of an AcChoice: coded coefficients, and coefficients one level below the nearest.
+/// The masks of an AcChoice, one bit per coefficient. `coded`: it has a level that is not zero. `lower`: its level is
+/// one below the nearest level.
 struct alignas(16) AcMasks {
   std::uint64_t coded = 0;
   std::uint64_t lower = 0;
@@ -78,7 +79,7 @@ struct WeightedLambdas {
   explicit WeightedLambdas(Cost lambda);
 };
 
-/// The working memory of one frame between its stages. Arrays with entries per candidate have RateFrame::slots of them
+/// The working memory of one frame between its stages. An array with entries per candidate has RateFrame::slots entries
 /// for each block, next to each other. Blocks are in the order of per-block arrays (FrameLayout).
 struct RateScratch {
   Weight* weights = nullptr;           ///< one per MCU, if the device computes them

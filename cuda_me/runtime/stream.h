@@ -49,7 +49,7 @@ class Event {
 /// A stream on the current device that never waits for the legacy default stream.
 class Stream {
  public:
-  /// If kernels wait for room on the device, those of high-priority streams go first.
+  /// If thread blocks of several streams wait for a free multiprocessor, those of high-priority streams go first.
   enum class Priority { normal, high };
 
   explicit Stream(Priority priority = Priority::normal) : handle_(make(priority)) {}

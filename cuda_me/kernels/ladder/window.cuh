@@ -35,7 +35,8 @@ __device__ inline void load_current(std::uint32_t* shared, const MotionJob& job,
   }
 }
 
-/// The SAD of the candidate at (x, y) of the window, four samples at a time. Words are aligned; candidates are not.
+/// Returns the SAD of the candidate at (x, y) of the window. It reads aligned words of four samples and shifts them,
+/// because a candidate may begin at any byte.
 __device__ __forceinline__ std::uint32_t packed_sad(const std::uint8_t* window, int pitch, int x, int y,
                                                     const std::uint32_t* current) {
   const auto* words = reinterpret_cast<const std::uint32_t*>(window + y * pitch + (x & ~3));

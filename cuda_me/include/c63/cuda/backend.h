@@ -19,15 +19,16 @@ enum class UploadMode {
 /// Says which GPUs encode, and how.
 struct CudaBackendOptions {
   std::vector<int> devices = {};            ///< GPUs by CUDA's index; empty: the first usable one
-  /// The numbers of `devices` in descriptions; empty: CUDA's indices. For programs that hide some GPUs from CUDA,
-  /// because CUDA then numbers only the others.
+  /// The numbers by which descriptions call the GPUs of `devices`. Empty: CUDA's indices. A program that hides some
+  /// GPUs from CUDA sets them, because CUDA then numbers only the others.
   std::vector<int> numbers = {};
   std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
   UploadMode upload = UploadMode::frame;
-  /// Record frames as CUDA graphs and launch each as a whole, if the GPU codes only one GOP at a time.
+  /// If true, and if the GPU codes only one GOP at a time, frames are recorded as CUDA graphs, and each is launched as
+  /// a whole.
   bool graphs = true;
-  /// The largest scan, in bytes, that the device writes directly to the host; larger ones are fetched in a slower way;
-  /// 0: automatic.
+  /// The largest scan, in bytes, that the device writes directly to the host. Larger scans are fetched in a slower way.
+  /// 0: the library chooses it.
   std::size_t coded_capacity = 0;
 };
 

@@ -10,8 +10,8 @@ namespace c63::cuda {
 /// Says which GPU decodes.
 struct CudaDecoderOptions {
   int device = 0;   ///< CUDA's index
-  /// The GPU's number in the description; -1: CUDA's index. For programs that hide some GPUs from CUDA, because CUDA
-  /// then numbers only the others.
+  /// The number by which the description calls the GPU. -1: CUDA's index. A program that hides some GPUs from CUDA sets
+  /// it, because CUDA then numbers only the others.
   int number = -1;
 };
 

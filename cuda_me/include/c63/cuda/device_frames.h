@@ -34,9 +34,9 @@ class DeviceFrames final : public FrameSource {
   /// Makes a source of whole frames that follow each other without gaps; does not copy them. Throws as device_of()
   /// does, and Error (input, C63-PARTIAL-FRAME) if the bytes are not a whole number of frames.
   DeviceFrames(std::span<const std::uint8_t> frames, VideoFormat format, CUstream_st* stream = nullptr);
-  /// Copies planes from separate places, or with gaps, to the source's own device memory, on `stream`. Throws as
-  /// device_of() does, and Error: usage (C63-DEVICE-FRAMES) for odd sides, pitches below the width or planes of
-  /// different GPUs, memory (C63-CUDA-MEMORY).
+  /// Makes a source of planes that lie apart, or whose rows or frames have gaps. Copies them to the source's own device
+  /// memory, on `stream`. Throws as device_of() does, and Error: usage (C63-DEVICE-FRAMES) for odd sides, pitches below
+  /// the width or planes of different GPUs, memory (C63-CUDA-MEMORY).
   DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_t count, VideoFormat format,
                CUstream_st* stream = nullptr);
   ~DeviceFrames() override;

@@ -49,8 +49,8 @@ class FilterQueue {
   [[nodiscard]] CUstream_st* fork(int index);
   void join();
 
-  /// Copies to the device. Returns when pageable host memory may be changed again; page-locked memory may still be in
-  /// use then.
+  /// Copies to the device. After the call, pageable host memory may be changed at once. Page-locked memory may still be
+  /// in use, so it must not be changed before synchronize().
   void upload(void* device, const void* host, std::size_t bytes) const;
   /// Copies to the host. Returns when the copy is complete.
   void download(void* host, const void* device, std::size_t bytes) const;
@@ -226,13 +226,14 @@ class WhiteningEngine {
   WhiteningEngine(WhiteningEngine&&) noexcept;
   WhiteningEngine& operator=(WhiteningEngine&&) noexcept;
 
-  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. From the
-  /// second call on, it may be captured in a graph.
+  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. A graph
+  /// may capture this call, but not the first one.
   void whiten(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
               BasicPlaneView<float> out);
-  /// Waits for all queued work. Throws as c63::whiten() does if a whiten() since the last finish() had no solution.
+  /// Waits for all queued work. If a whiten() since the last finish() had no solution, throws the same Error as
+  /// c63::whiten().
   void finish();
-  /// After finish(): the weights of the last whiten(), in float as on the CPU, and the shift of its frame.
+  /// The weights of the last whiten(), in float as on the CPU, and the shift of its frame. Valid only after finish().
   [[nodiscard]] std::vector<float> weights() const;
   [[nodiscard]] std::optional<FrameShift> shift() const;
 
@@ -241,7 +242,7 @@ class WhiteningEngine {
   std::unique_ptr<State> state_;
 };
 
-/// c63::Whitener on a GPU. Frames and output are in host memory.
+/// Does the same as c63::Whitener, on a GPU. Frames and output are in host memory.
 template <typename Sample>
 class Whitener {
  public:
@@ -262,7 +263,7 @@ class Whitener {
 /// The version of CUB that the `cub` variants use, for example "3.0.1".
 [[nodiscard]] std::string_view cub_version();
 
-// The variants with the names that programs accept and print. `best` is the first.
+// Returns all values of an enum of variants, with the names that programs accept and print. The first is `best`.
 
 template <typename Variant>
 [[nodiscard]] std::span<const std::pair<std::string_view, Variant>> variant_names();
