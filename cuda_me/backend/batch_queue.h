@@ -14,10 +14,10 @@
 namespace c63::cuda {
 
 /// Gives the device its work in batches. When the device is about to run out of work, all waiting frames become one
-/// batch. So batches are small while the device is idle, and grow while it is busy.
+/// batch. So batches are small while the device has little work, and larger while it is busy.
 ///
-/// Two threads use it. One submits frames. The other takes finished batches and launches waiting frames. Launching
-/// takes the host as long as reading a small frame, so one thread for both would be too slow.
+/// Two threads use the queue. One submits frames. The other takes finished batches and launches waiting frames. A
+/// launch takes the host as long as reading a small frame, so one thread for both would be too slow.
 class BatchQueue {
  public:
   BatchQueue(std::span<Chain> chains, const UploadQueue& uploads, FrameStages& stages)

@@ -40,7 +40,7 @@ int first_usable_device() {
   return require_device(std::max(0, count - 1)).index;  // throws with the reason if this one is not usable
 }
 
-/// Opens a device. As long as the chains do not fit in memory, halves their number.
+/// Opens a device. If the chains do not fit in memory, halves their number until they do.
 std::unique_ptr<Backend> open_device(const ResolvedEncode& encode, const CudaBackendOptions& options,
                                      const DeviceChoice& device, int max_chains) {
   const EncoderSettings& settings = encode.settings;

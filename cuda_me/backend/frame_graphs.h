@@ -21,10 +21,10 @@ class FrameGraphs {
   FrameGraphs(const CodingContext& context, const Chain& chain, MotionSearch& search, const Stream& coding,
               const Stream& download);
 
-  /// Returns the graph of a frame's search and coding, or null if the frame must be launched on the stream, for example
-  /// because `search` measures times.
+  /// Returns the graph of a frame's search and coding. Returns null if the frame's kernels must be launched one by one,
+  /// for example because `search` measures times.
   [[nodiscard]] const GraphExec* coding(int slot, const FrameRole& role, MotionSearch& search) const;
-  /// Returns the graph that writes and downloads a scan, or null if there is none.
+  /// Returns the graph that writes and downloads the scan of a frame, or null if there are no graphs.
   [[nodiscard]] const GraphExec* scan(int turn) const;
 
  private:

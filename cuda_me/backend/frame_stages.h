@@ -52,7 +52,7 @@ class FrameStages {
   /// two, or the reverse, they also wait for the previous batch. `apart` is true if this batch runs on two streams.
   void part_or_join(bool apart, const Event& uploaded);
   void enqueue_coding_of(const Batch& batch, bool apart);
-  /// Makes the download stream wait for all coding.
+  /// Makes the download stream wait until the batch is coded, on one stream or on both.
   void end_coding(Batch& batch, bool apart);
   void enqueue_downloads(const Batch& batch);
   void download_picture(const std::uint8_t* picture, std::uint8_t* linear);

@@ -9,7 +9,7 @@
 namespace c63::cuda {
 namespace {
 
-/// The most device memory for data between stages, in bytes.
+/// The most device memory, in bytes, for data that one stage writes and another reads.
 constexpr std::size_t kScratchBytes = std::size_t{2} << 30;
 
 }  // namespace

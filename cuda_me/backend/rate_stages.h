@@ -37,8 +37,7 @@ class RateStages {
   static constexpr int kSides = 2;
   using Streams = std::array<cudaStream_t, kSides>;
 
-  /// Makes the stages for batches of at most `frames` frames. Memory is allocated by reserve(), or when it is first
-  /// needed.
+  /// Makes the stages for batches of at most `frames` frames. Allocates no memory; reserve() and enqueue() do.
   RateStages(const CodingContext& context, std::size_t frames);
 
   /// Allocates the memory for frames with these decisions. If more memory is needed than before, first waits for the

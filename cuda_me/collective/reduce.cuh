@@ -20,8 +20,8 @@ struct Adding {
   __device__ static Partial combine(Partial a, Partial b) { return a + b; }
 };
 
-/// Exchanges values within a warp: lane n gets the value of lane n ^ by. The size of P is a multiple of 4 bytes, or
-/// less than 4 bytes.
+/// Exchanges values within a warp: lane n gets the value of lane n ^ by. The size of P must be a multiple of 4 bytes,
+/// or less than 4 bytes.
 template <typename P>
 [[nodiscard]] __device__ __forceinline__ P shuffle_xor(P value, int by) {
   if constexpr (sizeof(P) < 4) {
@@ -50,8 +50,8 @@ inline constexpr bool kAddsByInstruction = [] {
 #endif
 }();
 
-/// Reduces over groups of `width` neighbouring lanes, a power of two. Every lane gets its group's result. The whole
-/// warp takes part.
+/// Reduces over groups of `width` neighbouring lanes, where `width` is a power of two. Every lane gets its group's
+/// result. The whole warp takes part.
 template <typename Op, int width = 32>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_lanes(typename Op::Partial mine) {
 #if __CUDA_ARCH__ >= 800
@@ -99,7 +99,7 @@ template <typename Op, int threads>
   }
 }
 
-/// Adds the squared differences of four samples to `sum`.
+/// Adds the squared differences of four pairs of samples to `sum`. `a` and `b` have one sample per byte.
 [[nodiscard]] __device__ __forceinline__ unsigned add_squared_differences(unsigned a, unsigned b, unsigned sum) {
   const unsigned difference = __vabsdiffu4(a, b);
   return __dp4a(difference, difference, sum);

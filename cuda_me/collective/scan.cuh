@@ -1,7 +1,7 @@
 #pragma once
 
 // The prefix scans of the filters and of the encoder: over the lanes of a warp, over many values of a warp, and over
-// the values before a thread block.
+// all values before those of a thread block.
 
 #include <cstdint>
 
@@ -9,8 +9,8 @@
 
 namespace c63::cuda {
 
-/// Inclusive prefix sums over groups of `width` neighbouring lanes, a power of two; `lane` is the lane in its group.
-/// The whole warp takes part.
+/// Returns inclusive prefix sums over groups of `width` neighbouring lanes, where `width` is a power of two. `lane` is
+/// the index of the lane in its group. The whole warp takes part.
 template <int width = 32, typename T>
 [[nodiscard]] __device__ __forceinline__ T scan_lanes(T value, int lane) {
 #pragma unroll

@@ -29,7 +29,8 @@ std::optional<DecoderRoom> DecoderRoom::within(std::uint64_t max_memory, const G
   const std::uint64_t picture = layout.picture_bytes + blocks * sizeof(PackedVector);
   const std::uint64_t slot = picture + geometry.frame_bytes();
   DecoderRoom room;
-  // A quarter of the memory is for scans: one part per group on the device, and two parts in page-locked memory.
+  // A quarter of the memory is for scans. It has a part for each group on the device, and two parts in page-locked
+  // memory, through which the scans are uploaded.
   room.scan_bytes = max_memory / 4 / (kMostGroups + 2);
   std::uint64_t left = max_memory / 4 * 3;
   if (left < kKeptPictures * picture + slot + syntax) return std::nullopt;
@@ -120,7 +121,7 @@ void CudaDecoder::submit(const FrameToDecode& frame) {
   if (group.is_full() || group.bytes() >= memory_->room.scan_bytes) parse_filling();
 }
 
-/// Starts to parse the group that is being filled, and moves on to the next one.
+/// Starts to parse the group to which frames are being added. The next frames are added to the next group.
 void CudaDecoder::parse_filling() {
   memory_->groups[filling_].parse(memory_->tables.data(), memory_->stagings[staging_], parallel_for_);
   staging_ = (staging_ + 1) % memory_->stagings.size();

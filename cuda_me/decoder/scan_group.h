@@ -14,7 +14,8 @@
 
 namespace c63::cuda {
 
-/// Page-locked memory through which scans are copied to the device. Groups use it in turn.
+/// Page-locked memory through which scans are copied to the device. The decoder has two, and the groups use them in
+/// turn.
 struct ScanStaging {
   PinnedBuffer<std::uint8_t> memory;
   Event uploaded;  ///< recorded after the last upload from `memory`
@@ -28,7 +29,7 @@ class ScanGroup {
 
   [[nodiscard]] int size() const { return static_cast<int>(scans_.size()); }
   [[nodiscard]] bool is_full() const { return size() == frames_; }
-  /// The size of all added scans in bytes, with stuffing.
+  /// The size of all added scans in bytes, including stuffing bytes.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] bool is_parsing() const { return parsing_; }
 
@@ -48,7 +49,7 @@ class ScanGroup {
   /// Empties the group. Its next scans are copied to the device only after the work that is on `stream` now. That work
   /// must include everything that reads this group's results.
   void release(cudaStream_t stream);
-  /// Empties the group at once. When it is called, no work that reads the group's results may be pending.
+  /// Empties the group at once. Nothing on the device may still read the group's results when this is called.
   void clear();
 
  private:

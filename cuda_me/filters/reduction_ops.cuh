@@ -77,7 +77,7 @@ struct ReductionOp<Reduction::argmax, T> {
   __device__ static Result result(Partial a) { return a.index; }
 };
 
-/// Returns the partial result of the calling thread. In a grid of n threads, it takes every n-th value.
+/// Returns the partial result of the calling thread: that of every n-th value, if the grid has n threads.
 template <typename Op, typename T>
 [[nodiscard]] __device__ typename Op::Partial reduce_strided(const T* values, std::size_t count) {
   typename Op::Partial partial = Op::none();

@@ -10,7 +10,7 @@ namespace c63::cuda::kernels {
 namespace {
 
 constexpr int kThreads = 512;
-/// The number of thread blocks that a multiprocessor must be able to hold. It limits the registers per thread.
+/// A multiprocessor must be able to hold this many thread blocks. So the compiler limits the registers per thread.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kResidentBlocks = 2;  // sm_75 holds 1024 threads
 #else
@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
       v[r].w = i + 3 < count ? values[i + 3] : 0;
     }
   }
-  // Sums within the warp. v[r] becomes the prefix sums of the lane's four values of round r alone, and before[r] the
-  // sum of the warp's values before these four.
+  // Now v[r] becomes the prefix sums of the lane's four values of round r alone, and before[r] the sum of the warp's
+  // values before these four.
   unsigned before[kRounds];
   const unsigned carry = scan_warp(v, before, lane);
   if (lane == 0) warp_sums[warp] = carry;

@@ -1,12 +1,12 @@
-// Prefix scan of 4-byte integers in one pass, for chips with a bulk copy engine (sm_90). Tiles do not wait for each
-// other in a chain. One block per multiprocessor stays to the end and takes every gridDim.x-th tile. Its warps have
+// Prefix scan of 4-byte integers in one pass, for chips with a bulk copy engine (sm_90). A tile need not wait until the
+// tile before it is scanned. One block stays on each multiprocessor and takes every gridDim.x-th tile. Its warps have
 // four different jobs, so that the waits of the jobs overlap:
 //   fetch  the copy engine fills a ring of tiles in shared memory, several tiles ahead;
 //   tell   publishes a tile's sum to all blocks as soon as the tile has arrived, long before it is scanned;
-//   add    computes the sum before a tile: the sum before this block's previous tile, plus the sums of that tile and of
-//   all tiles up to this one, gridDim.x in all;
+//   add    computes the sum of all values before a tile: this sum for the block's previous tile, plus the sums of the
+//          gridDim.x tiles from that tile on;
 //   scan   all other warps: scan a tile when the sum before it is known, and write the results.
-// Blocks read each other's sums, so all must be resident: the launch is cooperative.
+// Blocks read each other's sums, so all of them must run at the same time: the launch is cooperative.
 #include <cuda/ptx>
 
 #include "cuda_me/collective/scan.cuh"
@@ -130,7 +130,7 @@ struct RoundsBlock {
     return sum_of_lanes(sum);
   }
 
-  /// Computes the sum before each tile. One warp does this job.
+  /// Computes the sum of all values before each of the block's tiles. One warp does this job.
   __device__ void add() const {
     unsigned total = 0;
     for_tiles([&](unsigned tile, int stage, int turn) {
@@ -161,8 +161,8 @@ struct RoundsBlock {
       unsigned base = before[stage];
       __syncwarp();
       if (lane == 0) ptx::mbarrier_arrive(taken + stage);
-      // Sums within the warp. v[r] becomes the prefix sums of the lane's four values of round r alone, and
-      // before_lane[r] the sum of the warp's values before these four.
+      // Now v[r] becomes the prefix sums of the lane's four values of round r alone, and before_lane[r] the sum of the
+      // warp's values before these four.
       unsigned before_lane[Shape::kRounds];
       const unsigned carry = scan_warp(v, before_lane, lane);
       // Neighbouring tiles use different arrays of sums. So one barrier per tile is enough.

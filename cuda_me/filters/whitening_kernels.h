@@ -7,7 +7,7 @@
 
 #include "c63/cuda/filters.h"
 
-// The kernels of frame shift and whitening, one file each.
+// The kernels of frame shift and whitening. Each function is in a file of its own.
 
 namespace c63::cuda::kernels {
 
@@ -39,14 +39,14 @@ inline constexpr int kShiftSums = 5;
 template <typename Sample>
 void shift_step(CUstream_st* stream, BasicPlaneView<const Sample> reference, BasicPlaneView<const Sample> frame,
                 Sum<Sample>* sums, Sum<Sample>* blocks);
-/// The number of thread blocks of shift_step().
+/// The number of thread blocks of shift_step(). Each has five entries in `blocks`.
 [[nodiscard]] std::size_t shift_step_blocks(int width, int height);
 
 template <typename Sample>
 using Derived = std::conditional_t<std::is_same_v<Sample, float>, float, std::int16_t>;
 
-/// A reference's derivatives 2g, 2h and 5m in device memory. `pitch` is in values, a multiple of 8. On the border, all
-/// are zero.
+/// The derivatives 2g and 2h of a reference, and its means 5m, in device memory (see ShiftSums). `pitch` is in values,
+/// a multiple of 8. On the border, all are zero.
 template <typename Sample>
 struct DerivedView {
   Derived<Sample>* g = nullptr;
@@ -67,7 +67,7 @@ template <typename Sample>
 void shift_all(CUstream_st* stream, const DerivedView<Sample>& derived, const FrameList<Sample>& frames,
                Sum<Sample>* sums);
 
-/// The device's report on a whitening.
+/// What the device reports about a whitening; 1 means true.
 struct WhiteningStatus {
   int textureless = 0;
   int singular = 0;

@@ -1,5 +1,6 @@
-// Replaces samples that are outliers in time. A thread sorts the history of four neighbouring bytes, or of one float,
-// in registers by a sorting network. It does so twice: for the median, and for the median deviation from it.
+// Replaces samples that are outliers in time. A thread takes the history of four neighbouring bytes, or of one float.
+// It sorts this history in registers by a sorting network. It sorts twice: first for the median, then for the median
+// distance from the median.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 
@@ -25,7 +26,7 @@ struct Lanes<std::uint8_t> {
   static __device__ Word lower(Word a, Word b) { return __vminu2(a, b); }
   static __device__ Word upper(Word a, Word b) { return __vmaxu2(a, b); }
 
-  /// Replaces samples that are further from the median than `threshold` deviations.
+  /// Replaces samples by the median if they are further from it than `threshold` deviations.
   struct Cleaner {
     unsigned median = 0;
     unsigned most = 0;  ///< the largest distances that are kept, one byte each

@@ -1,5 +1,5 @@
-// Computes the weights of the history on the device, so that nothing waits for the host. One block builds the small
-// symmetric system of equations and solves it, in double precision.
+// Computes the weights of the history on the device, so that nothing waits for the host. One thread block builds a
+// small symmetric system of equations and solves it, in double precision.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -26,7 +26,7 @@ static_assert(kMaxBeamWidth == 8);  // a choice is a byte: five bits of lane, th
 template <int kWidth>
 using Choices = std::conditional_t<kWidth <= 4, std::uint32_t, std::uint64_t>;
 
-/// Neighbouring lanes of a warp that work on a row together. The whole warp takes part in every function.
+/// A group of neighbouring lanes of a warp that work on one row. Every function needs all lanes of the warp.
 template <int kLanes>
 struct LaneGroup {
   __device__ static __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
@@ -92,7 +92,7 @@ struct States {
   }
 };
 
-/// Converts the costs of the states from MCUs of weight `from` to MCUs of weight `to`, as reweigh_beam() does.
+/// Converts the costs of the states when the weight of MCUs changes from `from` to `to`, as reweigh_beam() does.
 template <int kWidth>
 __device__ __forceinline__ void reweigh_states(States<kWidth>& states, Weight from, Weight to) {
 #pragma unroll
@@ -152,8 +152,8 @@ __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int wi
   return choices;
 }
 
-/// Follows the choices back from the cheapest state at the row's end, and stores the winning lane of each block. Each
-/// lane loads the choices of one block at a time.
+/// Follows the choices back from the cheapest state at the row's end, and stores the winning lane of each block. The
+/// lanes load the choices of several blocks at a time, one block each.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow& row, bool active) {
   using Group = LaneGroup<kLanes>;
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(kThreads)
 
 constexpr int kWinnerThreads = 128;
 
-/// Stores the winner of each block, one thread per block.
+/// Stores the chosen candidate and DC level of each block. A thread takes one block.
 __global__ void __launch_bounds__(kWinnerThreads)
     winners_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];

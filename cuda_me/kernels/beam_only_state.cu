@@ -1,7 +1,7 @@
-// A beam search that keeps one state, computed for all blocks at once instead of one after another
-// (decide/only_state.h). A unit is the four Y blocks of an MCU, or one block of U or V. A joint is one of the few ways
-// in which the previous unit can end. A thread block takes an MCU row and computes the choices of each unit for each of
-// these joints. Then one thread walks the row from joint to joint. The choices on its path are kept.
+// A beam search that keeps only one state (decide/only_state.h). It works on all blocks at once instead of one after
+// another. A unit is the four Y blocks of an MCU, or one block of U or V. A joint is one of the few ways in which the
+// previous unit can end. A thread block takes an MCU row. For each unit and each joint, it computes what the unit would
+// choose after this joint. Then one thread walks the row from joint to joint. The choices on its path are kept.
 
 #include "cuda_me/kernels/beam.cuh"
 #include "cuda_me/runtime/launch.h"
@@ -56,7 +56,7 @@ struct RowCost {
   }
 };
 
-/// Loads a block's candidates into shared memory. Returns the smallest cost.
+/// Loads a block's candidates into shared memory. Returns the smallest of their costs.
 __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& frame, int block, Cost lambda) {
   int4 costs[2];
   Cost least = kInvalidCost;
@@ -129,8 +129,8 @@ __device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int uni
   }
 }
 
-/// Follows the joints through `units` units, starting at `joint`. Stores the joint before each unit, and returns the
-/// joint after the last unit. Called by one thread.
+/// Walks through `units` units, starting with `joint` before the first one. Stores the joint before each unit, and
+/// returns the joint after the last unit. Called by one thread.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units, unsigned joint) {
   constexpr int kWords = RowUnit<kBlocks>::kJoints / 8;
@@ -143,7 +143,7 @@ __device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units
   return joint;
 }
 
-/// Adds the costs of the units of a weighted row, in order. Called by one thread.
+/// Adds the costs of the chosen path through the units of a weighted row to `cost`, in order. Called by one thread.
 template <int kBlocks>
 __device__ __forceinline__ void add_units(RowCost& cost, const RowMemory<true>& memory, int units) {
   for (int unit = 0; unit < units; ++unit) {

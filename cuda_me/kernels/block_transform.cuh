@@ -12,9 +12,8 @@
 
 namespace c63::cuda {
 
-/// In shared memory, a row of a block begins kRowWords words after the previous row, and a block begins kBlockWords
-/// words after the previous block. With these distances, neither rows nor columns of a warp's four blocks conflict in a
-/// bank.
+/// Distances in shared memory, in words: from one row of a block to the next, and from one block to the next. With
+/// these distances, neither rows nor columns of a warp's four blocks conflict in a bank.
 inline constexpr int kRowWords = 9;
 inline constexpr int kBlockWords = 72;
 
@@ -92,7 +91,7 @@ __device__ __forceinline__ float raised_byte(uint2 row, int i) {
   return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7540U + static_cast<unsigned>(i % 4)));
 }
 
-/// The magnitude of a coefficient's level.
+/// Returns the magnitude of the level to which a coefficient is quantized.
 __device__ __forceinline__ float level_magnitude(float coefficient, const StepQuantizer& quantizer, bool is_dc, int plane) {
   const auto limit = static_cast<float>(is_dc ? kMaxDcMagnitude : max_ac_magnitude(plane));
   return fminf(quantizer.magnitude(fabsf(coefficient)), limit);
@@ -116,8 +115,8 @@ __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, 
   return pack_saturated(sample(0), sample(1), sample(2), sample(3));
 }
 
-/// The DC level of a block. The DC coefficient depends only on the sum of the residual. The sum is exact, because
-/// residuals are integers.
+/// Returns the DC level of a block. The DC coefficient depends only on the sum of the block's residuals. This sum is
+/// exact, because residuals are integers.
 __device__ __forceinline__ int dc_level(int residual_sum, const StepQuantizer& quantizer) {
   const float coefficient = scale_coefficient(static_cast<float>(residual_sum), 0, 0);
   return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
@@ -133,7 +132,7 @@ __device__ __forceinline__ StepQuantizer load_quantizer(const StepQuantizer* qua
   return loaded;
 }
 
-/// The quantizers of a column, in the order v = 0 to 7. They are read two at a time.
+/// The quantizers of one column of a block, for rows 0 to 7 in this order. They are loaded two at a time.
 class ColumnQuantizers {
  public:
   __device__ __forceinline__ explicit ColumnQuantizers(const StepQuantizer* column) : from_(reinterpret_cast<const float4*>(column)) {}
@@ -151,7 +150,8 @@ class ColumnQuantizers {
   float4 two_{};
 };
 
-/// The inverse transform, from column `t` of a block's scaled coefficients to row `t` of its residual. The whole warp takes part.
+/// Computes the inverse transform of a block. The calling thread gives column `t` of the scaled coefficients, and gets
+/// row `t` of the residual. The whole warp takes part.
 __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numbers, int (&residuals)[8]) {
   float out[8];
   for_8([&](auto v) { numbers[v * kRowWords + t] = in[v]; });
@@ -167,9 +167,9 @@ __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numb
   for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
 }
 
-/// Adds the inverse transform of column `t` of a block's scaled coefficients to the prediction. `any` is true if the
-/// column has a nonzero level. If no column in the whole warp has one, returns the prediction. The whole warp takes
-/// part.
+/// Adds the inverse transform of a block to the prediction. The calling thread gives column `t` of the scaled
+/// coefficients, and gets row `t` of the samples. `any` is true if the column has a nonzero level. If no column in the
+/// whole warp has one, returns the prediction. The whole warp takes part.
 __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
   if (!__any_sync(kFullWarp, any)) return prediction;
   int residuals[8];
@@ -177,7 +177,8 @@ __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uin
   return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals + 4, prediction.y)};
 }
 
-/// Transforms, quantizes and reconstructs one block. Leaves its levels in shared memory. The whole warp takes part.
+/// Transforms, quantizes and reconstructs one block. Leaves its levels in shared memory. Returns row `t` of the
+/// reconstruction. The whole warp takes part.
 __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const StepQuantizer* quantizers, int plane, int t,
                                                  float* numbers, std::int16_t* levels) {
   float in[8];
@@ -189,8 +190,7 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
   for_8([&](auto j) { in[j] = numbers[j * kRowWords + t]; });
   forward_line(in, out);
 
-  // Each thread now has column t. It computes the column's levels and the coefficients that a decoder restores from
-  // them.
+  // Thread t now has column t. It computes the column's levels, and the coefficients that a decoder restores from them.
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
   ColumnQuantizers column(quantizers + plane * 64 + t * 8);
   const float column_scale = t == 0 ? kDctScale : 1.0F;  // multiplying by one changes nothing
@@ -208,7 +208,7 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
   return reconstruct_block(in, any != 0, rows.prediction, t, numbers);
 }
 
-/// Reconstructs a block from its levels, in zig-zag order. The whole warp takes part.
+/// Reconstructs a block from its levels, which are in zig-zag order. Returns row `t` of it. The whole warp takes part.
 __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int16_t* levels, const StepQuantizer* quantizers,
                                                int plane, int t, float* numbers) {
   float in[8];

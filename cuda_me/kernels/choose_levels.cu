@@ -1,4 +1,5 @@
-// Computes the cost of each candidate with each of its DC levels. One thread per candidate chooses AC levels by D + λR.
+// Computes the cost of each candidate with each of its possible DC levels. A thread takes one candidate and chooses its
+// AC levels by D + λR.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
@@ -13,7 +14,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 4;  // thread blocks that a multiprocessor must be able to hold; limits the registers
 
-/// The quantizer, code lengths and λ for decisions in a block.
+/// What decisions in a block depend on: its quantizer, code lengths and λ.
 struct BlockDecisions {
   const c63::Quantizer& quantizer;
   const AcBits& bits;

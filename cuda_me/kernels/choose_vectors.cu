@@ -1,10 +1,11 @@
 // Chooses each block's vector: its own best one, or its left neighbour's (defined in cpu/cost_search.cpp). A block
-// takes the neighbour's vector if that vector's SAD is smaller than the cost of its best candidate, bits included.
+// takes the neighbour's vector if that vector's SAD is smaller than the cost of its own best candidate (SAD and bits).
 //
 // If blocks chose one after another, each would have to wait for the SAD of the previous one. But every vector that
-// blocks take from the left began as some block's own vector. So a walk follows a block's own vector to the right,
-// until a block refuses it or has the same own vector. The walks of all blocks run at the same time. The row's choices
-// are then found by jumping from the first block to the end of its walk, where the next chosen walk begins, and so on.
+// blocks take from the left began as some block's own vector. So a walk follows a block's own vector to the right. It
+// ends at the first block that does not take the vector, or that has the same own vector. The walks of all blocks run
+// at the same time. Then the row's choices are found: the first block's walk is chosen. The block at which it ends
+// begins the next chosen walk, and so on.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -18,7 +19,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWalks = kThreads / 8;  // walks at the same time: eight threads take one, each with a row of samples
 
-/// How far to the right blocks take a block's own vector.
+/// A walk: how far to the right blocks take a block's own vector.
 struct Walk {
   std::uint32_t sads;  ///< sum of the SADs of the block and of those that take its vector
   std::uint16_t end;   ///< the first block that does not take it

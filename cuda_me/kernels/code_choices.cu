@@ -44,7 +44,7 @@ __device__ __forceinline__ bool is_repeated(const RateFrame& frame) {
   return repeat_is_cheaper(state.repeat_error, static_cast<std::int64_t>(state.cost), frame.headers, frame.rate.lambda);
 }
 
-/// The flags and vector of a block. The DC difference is not set.
+/// Returns the flags and the vector of a block. The DC difference is set later, by write_segment_codes().
 __device__ __forceinline__ BlockHead head_of(const CodingJob& job, int block, int column) {
   BlockHead head;
   head.has_vector = job.reference != nullptr && job.unpredicted[block] == 0;

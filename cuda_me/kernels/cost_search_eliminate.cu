@@ -89,7 +89,8 @@ template <typename Pairs>
   return both >> shift & (0xFFFFU >> shift) * 0x10001U;
 }
 
-/// Computes the costs of the two candidates of a pair (motion_eliminate.cuh) and adds the allowed ones to the list.
+/// Computes the costs of the two candidates of a pair (motion_eliminate.cuh). Adds those candidates that are allowed to
+/// the list.
 template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
                                          const uint4 (&current)[kBlockSize / 2], const AllowedCandidates& allowed,
@@ -101,7 +102,7 @@ __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& 
   if (kAll || allowed.has_row(dy + 1)) list.insert(pass.key(sads.lower, dx, dy + 1));
 }
 
-/// Adds the best candidates of a block to the lists of the lanes.
+/// Adds the best candidates of a block in this pass to the lists of the lanes.
 template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const EliminateBlock& block) {
   const AllowedCandidates& allowed = block.allowed;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Code that the kernels of a frame share.
+// Code that all kernels that work on frames share.
 
 #include <cuda_runtime.h>
 

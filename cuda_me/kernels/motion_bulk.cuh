@@ -27,7 +27,7 @@
 
 namespace c63::cuda {
 
-/// The data of a tile that is loaded or searched.
+/// The data of a tile, from its loading to the end of its search.
 struct BulkStage {
   alignas(128) std::uint8_t copies[kTileShifts * std::max(BulkShape<8>::kCopyBytes, BulkShape<4>::kCopyBytes)];
   alignas(128) std::uint8_t current[BulkShape<4>::kCurrentRows * kBulkBytes];
@@ -40,8 +40,8 @@ struct BulkStage {
 
 struct BulkShared {
   std::array<BulkStage, kBulkStages> stages;
-  /// Barriers: the tile's window is ready. Index 0 is for the box and all other data of the tile, the others for
-  /// shifted copies.
+  /// Barriers that say that a tile's window is ready. Those of index 0 are for the loaded box and all other data of the
+  /// tile. Those of index s are for the copy shifted by s bytes.
   std::array<std::array<std::uint64_t, kBulkStages>, kTileShifts> ready;
   std::array<std::uint64_t, kBulkStages> searched;  ///< barriers: all turns of a tile are done
   std::array<std::uint32_t, kTileShifts> next;      ///< for each shift, the first turn that no warp has taken
@@ -56,12 +56,12 @@ static_assert(kBulkWarps <= kTileShifts * kBulkStages && kBulkWarps % kTileShift
 /// Keys in this file are sad * kKeyStep + dy * 32 + dx. kKeyStep is not a power of two. So the compiler multiplies by
 /// IMAD, which uses another pipe than the absolute differences.
 inline constexpr std::uint32_t kKeyStep = 1025;
-/// Added to keys of candidates that are not allowed. It is larger than any key, and the sum of two such numbers does
-/// not overflow.
+/// This is added to the keys of candidates that are not allowed. It is larger than any key. If it is added twice, the
+/// sum does not overflow.
 inline constexpr std::uint32_t kForbidden = 1U << 29;
 
-/// A mask of the squares of 8x8 candidates: bit 4 y + x is set if the square is outside the window. Sides of planes and
-/// ranges are multiples of 8, so windows consist of whole squares.
+/// Returns a mask of squares of 8x8 candidates. Bit 4 y + x is set if square (x, y) is outside the window. Sides of
+/// planes and ranges are multiples of 8, so a window consists of whole squares.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t squares_outside(const MotionJob& job, int column, int row) {
   constexpr int kRange = BulkShape<kColumns>::kRange;
@@ -171,8 +171,8 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
   }
 }
 
-/// Makes the copy of a window that is shifted by `shift` bytes, 1 to 3. Called by kHelpers warps, numbered by `helper`
-/// from 0. Each of them makes its part of the copy; a single warp (kHelpers 1) makes all of it.
+/// Makes the copy of a window that is shifted by `shift` bytes, 1 to 3. kHelpers warps call it, and each makes a part
+/// of the copy. `helper` is the number of the calling warp among them, from 0 on.
 template <int kColumns, int kHelpers>
 __device__ __forceinline__ void make_copy(BulkStage& stage, int shift, int helper) {
   using Shape = BulkShape<kColumns>;

@@ -32,8 +32,7 @@ struct BulkShape {
   static constexpr int kRows = kBulkTurns * kTurnRows;              ///< rows of blocks per tile
   static constexpr int kWindowRows = kRows * kBlockSize + kSpan - 1;
   static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box's row before the window
-  /// The number of 16-byte units that each lane of a maker copies. In total, a maker copies slightly more than the
-  /// window.
+  /// How many 16-byte units each lane of a maker copies. Together, the lanes copy slightly more than the window.
   static constexpr int kMakerTurns = (kWindowRows * kBulkPitch / 16 + kWarp - 1) / kWarp;
   static constexpr int kCopyBytes = kMakerTurns * kWarp * 16 + 128;
   static constexpr int kCurrentRows = kRows * kBlockSize;
@@ -79,7 +78,7 @@ struct BulkPlace {
 
 #if __CUDA_ARCH__ >= 900
 
-/// A thread block's share of the batch, tile by tile.
+/// A thread block's share of the batch. It gives the tiles of the share one after another.
 class BulkShare {
  public:
   __device__ BulkShare(const BulkBatch& batch, std::uint32_t part)

@@ -45,7 +45,8 @@ __device__ __forceinline__ std::uint32_t warp_min(std::uint32_t value) {
 #endif
 }
 
-/// The SAD of the zero vector for the block at (x, y), computed byte by byte. For blocks whose window has no candidate.
+/// Returns the SAD of the zero vector for the block at (x, y), byte by byte. Used for blocks whose window has no
+/// candidate.
 __device__ inline std::uint32_t sad_in_place(const MotionJob& job, int x, int y) {
   std::uint32_t sad = 0;
   for (int i = 0; i < kBlockSize; ++i) {
@@ -63,7 +64,8 @@ __device__ __forceinline__ void store_motion(const MotionJob& job, int column, i
   if (job.sads != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
 }
 
-/// Writes a block's vector and SAD. `key` is the smallest key of the window, or kNoCandidate.
+/// Writes a block's vector and SAD. `key` is the smallest key of the window's candidates; kNoCandidate if the window is
+/// empty.
 __device__ inline void store_best(const MotionJob& job, int column, int row, const SearchWindow& window,
                                   std::uint32_t key) {
   if (key == kNoCandidate) {

@@ -57,7 +57,7 @@ struct SumScale {
   int shift;
 };
 
-/// The scale that covers four standard deviations around the mean of the current sums.
+/// Returns the scale with which bytes A cover four standard deviations around the mean of the current blocks' sums.
 __device__ __forceinline__ SumScale scale_for(std::uint32_t mean, std::uint32_t mean_of_squares) {
   const auto variance = static_cast<int>(mean_of_squares - mean * mean);
   const int shift = (variance > 64 * 64) + (variance > 128 * 128) + (variance > 256 * 256);
@@ -123,7 +123,7 @@ struct AllowedCandidates {
   unsigned width;
   unsigned height;
 
-  /// The candidates inside `window` if the pass's first candidate is at the sample (low_x, low_y).
+  /// Returns the candidates inside `window`. (low_x, low_y) is the sample of the pass's first candidate.
   [[nodiscard]] static __device__ __forceinline__ AllowedCandidates of(const SearchWindow& window, int low_x,
                                                                        int low_y) {
     const int left = max(window.left - low_x, 0);
@@ -136,7 +136,7 @@ struct AllowedCandidates {
   [[nodiscard]] __device__ __forceinline__ bool has_column(unsigned dx) const { return dx - left < width; }
   [[nodiscard]] __device__ __forceinline__ bool has_row(unsigned dy) const { return dy - top < height; }
 
-  /// A mask whose bit dy is set if the lane's pair in row dy has an allowed candidate.
+  /// Returns a mask: bit dy is set if the lane's pair in row dy has an allowed candidate.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pairs(unsigned lane) const {
     if (height == 0) return 0;
     std::uint32_t columns = 0;  // the columns repeat every fourth pair
@@ -196,7 +196,7 @@ class MostPromising {
     // Shifts use the same pipe as the absolute differences.
     asm("" : "+r"(room_));
   }
-  /// Adds word p of the bounds. Called with p = 0, 1, 2 and so on, an even number of times.
+  /// Takes word p of the bounds into account. Called with p = 0, 1, 2 and so on, an even number of times.
   __device__ __forceinline__ void add(int p, std::uint32_t bounds) {
     marked_[p % 2] = bounds * room_ + static_cast<std::uint32_t>((2 * p + 16) << 16 | 2 * p);
     if (p == 1) smallest_ = __vminu2(marked_[0], marked_[1]);
@@ -210,7 +210,7 @@ class MostPromising {
   std::uint32_t marked_[2];  ///< 64 times a bound, plus the pair's bit
 };
 
-/// A mask of the pairs whose bounds do not exceed `limit`. Bounds and limit must be below 0x8000.
+/// Returns a mask of the pairs whose bounds do not exceed `limit`. Bounds and limit must be below 0x8000.
 template <int kHalf>
 __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const std::uint32_t (&bounds)[kHalf]) {
   const std::uint32_t limits = limit * 0x10001U | 0x80008000U;
@@ -229,8 +229,9 @@ __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const
   return pairs;
 }
 
-/// The smaller key of a pair: sad << 16 | the candidate's place in the window. Keys compare like those of
-/// candidate_key(). `words` points to the word of the pass's first candidate.
+/// Compares a pair's two candidates in full and returns the smaller of their keys. A key is sad << 16 | the candidate's
+/// place in the window. Such keys have the same order as those of candidate_key(). `words` points to the word of the
+/// pass's first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const uint4 (&current)[kBlockSize / 2],
                                                       const AllowedCandidates& allowed, unsigned lane, unsigned dy) {
@@ -254,8 +255,8 @@ struct CurrentBlock {
   int shift;
 };
 
-/// Returns the smallest key of a block's candidates. Candidates with a SAD above `known_sad` may be omitted. `words`
-/// and `sums` point to the elements of the pass's first candidate.
+/// Returns the smallest key of a block's candidates. It may ignore candidates with a SAD above `known_sad`. `words` and
+/// `sums` point to the elements of the pass's first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std::uint32_t* sums,
                                                    const CurrentBlock& block, const AllowedCandidates& allowed,

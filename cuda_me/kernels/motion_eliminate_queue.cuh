@@ -24,12 +24,13 @@ inline constexpr unsigned kTileBoxes = 2;  ///< tiles that are loaded or being l
 inline constexpr unsigned kTileSlots = 3;  ///< tiles that are prepared or searched
 inline constexpr unsigned kTilesAhead = 2;
 
-/// The size of the box that is copied for a window, with one row more than needed, and the bytes of a tile's copies.
+/// The box that is copied for a window: its columns, and its rows, of which one is not needed. Then the bytes of a
+/// tile's two copies.
 inline constexpr int kBoxColumns = kWordColumns + 4;
 inline constexpr int kBoxRows = kWordRows + 1;
 inline constexpr int kTileBytes = kBoxRows * kBoxColumns + kBlockSamples * kEliminateBlocks;
 
-/// The items of a tile, in the order of the queue.
+/// The numbers of items of a tile by their kind, in the order of the queue.
 inline constexpr unsigned kWordItems = kBoxRows / 8;
 inline constexpr unsigned kBoxItems = 1 + kWordItems;  ///< the first one is for the current blocks
 inline constexpr unsigned kSumParts = 2;
@@ -52,7 +53,7 @@ struct QueueBatch {
   std::uint32_t tiles = 0;
 };
 
-/// A tile's samples, as copied.
+/// A tile's samples, as the bulk copies bring them.
 struct TileBox {
   alignas(128) std::uint8_t window[kBoxRows * kBoxColumns];
   alignas(128) uint2 current[kBlockSize * kEliminateBlocks];  ///< row by row
@@ -146,7 +147,7 @@ __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, u
   }
 }
 
-/// Prepares the current blocks, one per lane, and the scale of all sums.
+/// Prepares a tile's current blocks, one per lane, and the scale of all the tile's sums.
 __device__ __forceinline__ void make_current(TileSlot& slot, const TileBox& box, const QueueBatch& batch,
                                              const TilePlace& place) {
   static_assert(kEliminateBlocks == kWarp);

@@ -123,7 +123,7 @@ __device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shar
   return sum;
 }
 
-/// The scale for the tile, from one square of each block. Every warp computes the same.
+/// Returns the scale for the tile. It samples only one square of each block. Every warp computes the same scale.
 __device__ __forceinline__ SumScale scale_of_tile(const EliminateShared& shared) {
   static_assert(kEliminateBlocks == kWarp);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -170,7 +170,7 @@ struct EliminateTile {
   }
 };
 
-/// A block of a tile in one pass. Its first candidate is at the vector (first_dx, first_dy).
+/// A block of a tile in one pass. The pass's first candidate is the vector (first_dx, first_dy).
 struct EliminateBlock {
   int index;                  ///< in the tile
   const std::uint32_t* words;  ///< points to the word of the first candidate
@@ -258,7 +258,7 @@ __device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const El
   __syncwarp();
   if (lane >= tile.rows) return;
   const int row = tile.row + lane;
-  // Keys sad << 16 | (dy + 128) << 8 | (dx + 128) compare like those of candidate_key().
+  // Keys sad << 16 | (dy + 128) << 8 | (dx + 128) have the same order as those of candidate_key().
   const std::uint32_t key = shared.best[lane * kEliminateColumns + warp];
   if (key == kNoCandidate) {
     store_motion(job.job, column, row, 0, 0, sad_in_place(job.job, column * kBlockSize, row * kBlockSize));

@@ -119,7 +119,7 @@ __device__ __forceinline__ void load_chunk(std::uint32_t (&words)[5], const Moti
   }
 }
 
-/// Fills the four copies of the window whose first sample is (x, y).
+/// Fills the four byte-shifted copies of the window whose first sample is (x, y).
 template <typename Shape, int kGranule>
 __device__ __forceinline__ void load_tile_window(TileShared& shared, const MotionJob& job, int x, int y) {
   constexpr int kRowChunks = kTilePitch / 16;
@@ -225,8 +225,8 @@ __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int c
 }
 
 /// Computes the SADs of a lane's candidates for both blocks of its pair, in kSweep consecutive rows of candidates. The
-/// first candidate is kLead bytes after `window`. Rows of the window are kPitch bytes apart, rows of the pair of blocks
-/// kCurrentPitch bytes.
+/// first candidate is kLead bytes after `window`. The rows of the window are kPitch bytes apart. The rows of the pair
+/// of blocks are kCurrentPitch bytes apart.
 template <int kColumns, int kSweep, int kLead, int kPitch, int kCurrentPitch>
 __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std::uint8_t* current,
                                           std::uint32_t (&left)[kSweep][kColumns],
@@ -264,8 +264,8 @@ __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std:
   }
 }
 
-/// The key of a candidate in a block's whole search: sad << 16 | (dy + 128) << 8 | (dx + 128). It compares like
-/// candidate_key().
+/// Returns the key of a candidate for comparison with those of other passes: sad << 16 | (dy + 128) << 8 | (dx + 128).
+/// Such keys have the same order as those of candidate_key().
 __device__ __forceinline__ std::uint32_t widen_key(std::uint32_t key, int first_dx, int first_dy) {
   if (key >= 1U << 24) return kNoCandidate;
   return (key >> 10) << 16 | static_cast<std::uint32_t>(first_dy + static_cast<int>(key >> 5 & 31) + 128) << 8 |

@@ -37,7 +37,7 @@ __device__ __forceinline__ RateBlock rate_block(const FrameLayout& layout, int b
   return (block.row >> shift) * layout.mcu_columns + (block.column >> shift);
 }
 
-/// The weight of squared error in one plane of an MCU.
+/// Returns the weight that squared errors in a plane of an MCU have.
 [[nodiscard]] __device__ __forceinline__ Weight weight_of(const RateFrame& frame, int plane, int mcu) {
   const Weight weight = frame.weights != nullptr ? frame.weights[mcu] : kPlainWeight;
   return plane == 0 ? weight : combined_weight(weight, frame.rate.chroma_weight);

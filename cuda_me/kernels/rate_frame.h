@@ -35,7 +35,8 @@
 
 namespace c63::cuda {
 
-/// The quantizers of Y, U and V for decisions. On the device they lie next to a frame's QuantizerTable.
+/// The quantizers of Y, U and V with which levels are decided. On the device they lie next to the frame's
+/// QuantizerTable, with which levels are coded.
 using DecisionQuantizers = std::array<c63::Quantizer, kPlanes>;
 
 /// A candidate of a block as one word: its vector, and the number of bits of its flags and vector.
@@ -71,7 +72,7 @@ struct ChosenCandidate {
   std::int16_t dc = 0;          ///< level
 };
 
-/// λ for MCUs of each weight.
+/// The λ that MCUs of each weight have.
 struct WeightedLambdas {
   std::array<Cost, kWeights> lambdas{};
 
@@ -137,7 +138,7 @@ struct RateGroup {
   return key ? 1 : rate.found_vectors == 0 ? 2 : kBeamCandidates;
 }
 
-/// A stage. `enqueue` puts it on `stream` for all frames of a group.
+/// A stage. `enqueue` enqueues its work on `stream`, for all frames of a group.
 struct RateStage {
   std::string_view name;
   void (*enqueue)(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);

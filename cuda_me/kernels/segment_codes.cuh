@@ -47,7 +47,8 @@ __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kin
   return {__shfl_sync(kFullWarp, end, 1, 8), __shfl_sync(kFullWarp, end, 2, 8)};
 }
 
-/// The position of set bit number `n`, counted from the lowest. More than `n` bits must be set.
+/// Returns the position of set bit number `n`, counted from the lowest one, which has number 0. More than `n` bits must
+/// be set.
 __device__ __forceinline__ int place_of_bit(std::uint32_t low, std::uint32_t high, int n) {
   const int in_low = __popc(low);
   const bool is_high = n >= in_low;
@@ -128,7 +129,8 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
   return {head_length.motion, position};
 }
 
-/// ORs the bits of a block into the segment's words. Each of its eight threads takes every eighth word.
+/// Writes the bits of a block into the segment's words by atomic ORs. Each of the block's eight threads takes every
+/// eighth word.
 __device__ __forceinline__ void place_block_bits(const std::uint32_t* words, int length, int offset, int t,
                                                  std::uint32_t* segment) {
   for (int w = t; w * 32 < length; w += 8) put_run(segment, offset + w * 32, {words[w], 32});
@@ -160,8 +162,9 @@ __device__ __forceinline__ int dc_before(int block, int sub) {
   return kCarriedBlocks + block - kBlocksPerMcu + (sub == 0 ? 3 : 0);
 }
 
-/// Writes the codes of a segment from the levels in shared memory. `words` is zeroed memory for the bits of this
-/// thread's block. The threads must be synchronized between filling SegmentMemory::dc and this call.
+/// Writes the codes of a segment from the levels in shared memory. `words` is memory for the bits of this thread's
+/// block, and must be zero. SegmentMemory::dc must be filled, and the threads synchronized after that, before this
+/// call.
 __device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const CodingJob& job, const Work& work,
                                                     BlockHead head, const std::int16_t* levels,
                                                     std::uint32_t* words) {

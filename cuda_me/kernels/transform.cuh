@@ -1,6 +1,7 @@
 #pragma once
 
-// The 8x8 transform, one line of a block per thread. The format fixes the order of additions (codec/dct.h).
+// The 8x8 transform. A thread transforms one row or column of a block. The format fixes the order of additions
+// (codec/dct.h).
 
 #include <type_traits>
 #include <utility>

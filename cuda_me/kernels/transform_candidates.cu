@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBlocks = kThreads / 8;
-/// Words of shared memory per block: 32 with two coefficients each, and four more that keep a warp's blocks in
-/// different banks.
+/// Words of shared memory per block. 32 words have two coefficients each. Four more keep a warp's blocks in different
+/// banks.
 constexpr int kCoefficientWords = 36;
 
 /// Returns the weight of input j in output i, from kTransformWeights, at compile time.
@@ -89,7 +89,7 @@ __device__ __forceinline__ int products_of_bytes(uint2 a, uint2 b) {
   return static_cast<int>(__dp4a(a.x, b.x, __dp4a(a.y, b.y, 0U)));
 }
 
-/// One half of a word with two coefficients or thresholds.
+/// Returns number `i` of a block's coefficients or thresholds from the word that contains it. A word has two.
 __device__ __forceinline__ int half_of(std::uint32_t word, int i) {
   return i % 2 == 0 ? static_cast<std::int16_t>(word & 0xFFFFU) : static_cast<std::int16_t>(word >> 16);
 }

@@ -25,7 +25,7 @@ struct SegmentBytes {
   std::uint32_t next = 0;  ///< the first bits of the next segment; 0 for the last segment
 };
 
-/// Returns 32 bits of a segment from bit `position` on, with zeros past its end.
+/// Returns 32 bits of a segment from bit `position` on. Bits past the segment's end are zero.
 __device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, int position) {
   const int word = position >> 5;
   const int words = (s.bits + 31) >> 5;
@@ -34,7 +34,7 @@ __device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, 
   return __funnelshift_l(low, high, static_cast<unsigned>(position) & 31U);
 }
 
-/// The four bytes from byte `index` on. The first byte is in the highest bits.
+/// Returns the four bytes from byte `index` on. The first byte is in the highest bits.
 __device__ __forceinline__ std::uint32_t four_bytes(const SegmentBytes& s, int index) {
   const int position = s.first_bit + index * 8;
   std::uint32_t bits = bits_of_segment(s, position);

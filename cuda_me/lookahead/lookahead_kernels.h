@@ -42,7 +42,7 @@ struct SourceMotionJobs {
 /// Launches all searches together on `stream`.
 void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJobs& jobs, cudaStream_t stream);
 
-/// Computes error_flow() for `blocks` blocks.
+/// Enqueues error_flow() for `blocks` blocks.
 void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow, cudaStream_t stream);
 
 /// A neighbouring frame that is averaged with the frame to filter.

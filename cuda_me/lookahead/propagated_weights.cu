@@ -1,6 +1,7 @@
 // Finds how much of a frame's error later frames inherit (defined in decide/propagated_weights.h). The later frames are
-// processed from the last to the first, by a grid that synchronizes after each. The parts that blocks pass on are added
-// in any order: they are not negative, and sums are limited, so the order does not change the result.
+// processed from the last one to the first. The threads of the grid synchronize after each frame. Blocks pass parts of
+// their importance on to the blocks from which they are predicted. These parts are added in any order, but the result
+// is always the same: they are never negative, and a sum only counts up to a limit.
 
 #include <cooperative_groups.h>
 

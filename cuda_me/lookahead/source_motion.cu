@@ -77,10 +77,11 @@ struct Fetched {
   Entry above_right;  ///< the entry as read now; not used if the warp waits in shared memory
 };
 
-/// The search of one block by a warp. All lanes know the best vector.
+/// The search of one block by a warp. It goes from a start vector to better neighbours, until none is better or
+/// kMostSteps steps are done. All lanes know the best vector so far.
 class Descent {
  public:
-  /// `reference` points to the lane's first row at the zero vector.
+  /// `reference` points to the first of the lane's two rows, as the zero vector predicts it.
   __device__ __forceinline__ Descent(const PlaneGeometry& plane, const LaneRows& current, const std::uint8_t* reference, int column,
                                      int row)
       : width_(plane.width),
@@ -147,7 +148,7 @@ class Descent {
   /// Returns which of the kTogether vectors the lane compares.
   [[nodiscard]] static __device__ __forceinline__ unsigned which() { return threadIdx.x % kWarp / kLanes; }
   [[nodiscard]] static __device__ __forceinline__ std::uint32_t key(std::uint32_t cost) { return cost * kTogether + which(); }
-  /// Direction number `i` of a ring: up, left, right, down.
+  /// Direction number `i` of the four vectors around the best one: up, left, right, down.
   [[nodiscard]] static __device__ __forceinline__ int ring_x(unsigned i) { return i == 1 ? -1 : i == 2 ? 1 : 0; }
   [[nodiscard]] static __device__ __forceinline__ int ring_y(unsigned i) { return i == 0 ? -1 : i == 3 ? 1 : 0; }
 
@@ -155,7 +156,7 @@ class Descent {
   [[nodiscard]] __device__ __forceinline__ bool may_take(int x, int y) const {
     return (x | y) != 0 && x >= least_x_ && x <= most_x_ && y >= least_y_ && y <= most_y_;
   }
-  /// The SAD of the lane's vector, or 0 if `counts` is false. All lanes take part.
+  /// Returns the SAD of the lane's vector, or 0 if `counts` is false. Also sets `compared_`. All lanes take part.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t sad_of(int x, int y, bool counts) {
     std::uint32_t sad = 0;
     compared_ = 0;
@@ -170,9 +171,9 @@ class Descent {
     }
     return sum_of_lanes<kLanes>(sad);
   }
-  /// The key of the lane's vector next to the best one. Half of the lanes compare vectors at distance 2, but only if
-  /// `both`; the others compare vectors at distance 1. The key is kNoCandidate if the vector is not compared or may not
-  /// be taken.
+  /// Returns the key of the lane's vector next to the best one. If `both` is true, half of the lanes compare vectors at
+  /// distance 2, otherwise these lanes compare nothing. The other lanes compare vectors at distance 1. The key is
+  /// kNoCandidate if the vector is not compared or may not be taken.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t ring_key(bool both) {
     const int away = which() < kRing ? 2 : 1;
     const int x = x_ + away * ring_x(which() % kRing);

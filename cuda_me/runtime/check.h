@@ -11,7 +11,7 @@ namespace c63::cuda {
 ///   C63-CUDA-CALL (kind device)      anything else
 void check(cudaError_t status, const char* what);
 
-/// Returns true if this process cannot use the device any more after the error.
+/// Returns true for errors after which this process cannot use the device any more.
 [[nodiscard]] bool is_sticky(cudaError_t status) noexcept;
 
 /// Sets the function that is told when a destructor fails to release memory or another CUDA object. Destructors cannot

@@ -1,12 +1,13 @@
 #pragma once
 
-// A block's reference window in shared memory, for kernels that search it one candidate at a time.
+// The reference window of a block, in shared memory. For kernels in which a thread compares one candidate at a time.
 
 #include "cuda_me/kernels/motion_common.cuh"
 
 namespace c63::cuda {
 
-/// The pitch of a window in shared memory, in bytes: whole words, and one more word for reads that cross words.
+/// The pitch of a window in shared memory, in bytes. A row is a number of whole words, and one more word, because a
+/// read that is not aligned needs the word after the last one.
 [[nodiscard]] C63_HD constexpr int window_pitch(int range) { return (2 * range + kBlockSize + 3) / 4 * 4 + 4; }
 [[nodiscard]] C63_HD constexpr std::size_t window_bytes(int range) {
   return static_cast<std::size_t>(window_pitch(range)) * (2 * range + kBlockSize);

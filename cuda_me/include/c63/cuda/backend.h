@@ -10,7 +10,7 @@
 
 namespace c63::cuda {
 
-/// The data that is uploaded for each frame.
+/// Which pictures are uploaded for each frame.
 enum class UploadMode {
   frame,  ///< the new frame; its reference stays on the device
   pair,   ///< the new frame and its reference, as course solutions do; only to compare speeds
@@ -35,20 +35,22 @@ struct CudaBackendOptions {
 /// Returns the names of the motion kernels, slowest first.
 [[nodiscard]] std::vector<std::string> motion_kernel_names();
 
-/// Makes one factory for each GPU of the options, in their order. A GPU that is named twice counts as two devices. GPUs
-/// encode whole frames, to the same bytes as the CPU.
+/// Makes one factory for each GPU of the options, in their order. A GPU that is named twice counts as two devices. A
+/// frame is encoded wholly on one GPU, to the same bytes as on the CPU.
 ///
 /// If EncoderSettings::execution.lanes is 0, a device gets enough chains (GOPs at the same time) to fill it. Otherwise
 /// it gets the requested number. Each chain takes device_bytes_per_chain(). If the chains do not fit in memory, their
 /// number is halved until they do.
 ///
-/// The factories throw Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED if a GPU cannot be
-/// used, C63-CUDA-MEMORY if not even one chain fits, C63-CUDA-METHOD if the device lacks the search method; (usage)
-/// C63-CUDA-KERNEL for an unknown kernel. If a device fails later, submit() or collect() throws Error (device) with the frame.
+/// The factories throw Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED if a GPU
+/// cannot be used, C63-CUDA-MEMORY if not even one chain fits, C63-CUDA-METHOD if the search method runs only on the
+/// CPU; (usage) C63-CUDA-KERNEL for an unknown kernel. If a device fails later, submit() or collect() throws Error
+/// (device), which names the frame.
 [[nodiscard]] std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options = {});
 
-/// Makes the first GPU of the options join encodes that other devices have begun (c63/joining_device.h). This call does
-/// not start the GPU's driver. The driver starts when an encode has enough work left to gain from the GPU.
+/// Makes the first GPU of the options a device that may join an encode after it has begun on other devices
+/// (c63/joining_device.h). This call does not start the GPU's driver. The driver starts when so much of an encode is
+/// left that the GPU saves time.
 [[nodiscard]] std::shared_ptr<JoiningDevice> make_joining_device(const CudaBackendOptions& options = {});
 
 /// Returns the device memory of a GOP chain in bytes. (A chain encodes one GOP after another; the chains of a device

@@ -13,17 +13,18 @@
 #include "c63/filters.h"
 #include "c63/picture.h"
 
-// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views are of device memory,
-// unless a comment says otherwise. Every call queues its work and returns. Each function takes a variant. Use `best`;
-// the other variants are kept for comparison. A call throws for wrong arguments. Errors of the device are thrown by
-// FilterQueue::synchronize().
+// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views point to device
+// memory, unless a comment says otherwise. Every call queues its work and returns. Each function takes a variant. Use
+// `best`; the other variants are there for comparison. Wrong arguments make the call itself throw. Errors of the device
+// are thrown by FilterQueue::synchronize().
 
 struct CUstream_st;
 
 namespace c63::cuda {
 
 /// A stream on one GPU, with scratch memory for its work. Only one thread at a time may use it. The constructor makes
-/// the GPU current on its thread. Every thread that uses the queue must have made the GPU current.
+/// the GPU the current one of its thread. Any other thread must also make this GPU its current one before it uses the
+/// queue.
 class FilterQueue {
  public:
   /// Throws Error (device) if that GPU cannot be used.
@@ -38,14 +39,14 @@ class FilterQueue {
   /// Waits for all queued work. Throws the work's error, if it failed.
   void synchronize() const;
 
-  /// Returns at least `bytes` bytes of device memory for the next queued work. The next call may return the same
+  /// Returns at least `bytes` bytes of device memory for work that is queued next. The next call may return the same
   /// memory, so request all memory of one operation in one call. A call that needs more memory than before waits for
-  /// the queue.
+  /// the queued work.
   [[nodiscard]] void* scratch(std::size_t bytes);
   /// Returns 1024 bytes of device memory that are zero. Work that changes them must set them to zero again.
   [[nodiscard]] void* zeros() const;
-  /// Returns one of four more streams; `index` is 0 to 3. Work on this stream waits for all work queued so far. After
-  /// join(), the queue waits for the work of all four.
+  /// Returns one of four other streams; `index` is 0 to 3. Work on that stream waits for all work that was queued
+  /// before fork(). After join(), the queue's own stream waits for the work on all four.
   [[nodiscard]] CUstream_st* fork(int index);
   void join();
 
@@ -209,8 +210,8 @@ enum class ShiftVariant {
   one_kernel,    ///< one kernel for all frames; the reference's derivatives are computed once
 };
 
-/// Computes the sums of each frame relative to a reference, for at most 256 frames. `sums` is in host memory, and is
-/// filled when the call returns. For bytes, the sums equal the CPU's bit for bit.
+/// Computes the ShiftSums of each frame relative to a reference, for at most 256 frames. `sums` is in host memory, and
+/// is filled when the call returns. For bytes, the sums equal the CPU's bit for bit.
 template <typename Sample>
 void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
                 std::span<const BasicPlaneView<const Sample>> frames, std::span<ShiftSums> sums,

@@ -44,8 +44,8 @@ struct MotionEstimatorOptions {
 
 /// Exact full-search block matching on the GPU, by the codec's rules, for every 8x8 block of one plane. Finds the
 /// candidate with the smallest sum of absolute differences (SAD) among those whose block is inside the reference plane.
-/// Of equal candidates, the first in raster order wins. A search window's right and lower limits are exclusive, also at
-/// the plane's edge. A block without candidates gets the vector (0, 0).
+/// If several candidates have the smallest SAD, the first in raster order wins. A search window's right and lower
+/// limits are exclusive, also at the plane's edge. A block without candidates gets the vector (0, 0).
 ///
 /// Use one estimator per stream, because its calls share buffers. Only one thread at a time may use it.
 class MotionEstimator {
