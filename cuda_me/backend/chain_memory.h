@@ -24,7 +24,7 @@ inline constexpr int kBatchesInFlight = 3;
 // kBatchesInFlight, and takes them in turn. So both numbers must divide the number of slots, kChainDepth.
 static_assert(kChainDepth % 2 == 0 && kChainDepth % kBatchesInFlight == 0);
 
-/// The outputs that are downloaded in addition to the bytes of frames.
+/// The outputs that are downloaded in addition to the coded bytes of frames.
 struct Keep {
   bool reconstruction = false;
   bool prediction = false;

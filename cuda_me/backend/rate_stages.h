@@ -53,8 +53,8 @@ class RateStages {
     std::span<const RateFrame> on_host;
     int side = 0;
   };
-  /// Prepares the inputs of the stages and returns the groups. Each group must go through all stages before the next
-  /// one begins, because groups of a side share memory.
+  /// Prepares the inputs of the stages and returns the groups. Groups of a side share memory. So each group must go
+  /// through all stages before the next group of its side begins.
   [[nodiscard]] std::vector<Group> prepare(std::span<const RateItem> items, int turn, const Streams& streams);
 
  private:

@@ -55,8 +55,8 @@ void UploadQueue::start() {
   upload(started_).done.record(stream_);
   const std::lock_guard lock(mutex_);
   ++started_;
-  // take_staging() normally reclaims the finished uploads. But frames that are already on the device take no staging,
-  // so nothing calls it for them. So the oldest uploads are also reclaimed here, when `uploads_` is full.
+  // take_staging() normally reclaims the finished uploads. But it may never be called, because frames that are already
+  // on the device need no staging. So the oldest uploads are also reclaimed here, when `uploads_` is full.
   if (started_ - reclaimed_ == static_cast<std::int64_t>(uploads_.size())) reclaim_staging();
 }
 

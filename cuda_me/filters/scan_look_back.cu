@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
       v[r].w = i + 3 < count ? values[i + 3] : 0;
     }
   }
-  // Now v[r] becomes the prefix sums of the lane's four values of round r alone, and before[r] the sum of the warp's
-  // values before these four.
+  // scan_warp() replaces the lane's four values v[r] by their own prefix sums, for each r. It sets before[r] to the sum
+  // of the warp's values before these four.
   unsigned before[kRounds];
   const unsigned carry = scan_warp(v, before, lane);
   if (lane == 0) warp_sums[warp] = carry;

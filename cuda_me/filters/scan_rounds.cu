@@ -161,8 +161,8 @@ struct RoundsBlock {
       unsigned base = before[stage];
       __syncwarp();
       if (lane == 0) ptx::mbarrier_arrive(taken + stage);
-      // Now v[r] becomes the prefix sums of the lane's four values of round r alone, and before_lane[r] the sum of the
-      // warp's values before these four.
+      // scan_warp() replaces the lane's four values v[r] by their own prefix sums, for each r. It sets before_lane[r]
+      // to the sum of the warp's values before these four.
       unsigned before_lane[Shape::kRounds];
       const unsigned carry = scan_warp(v, before_lane, lane);
       // Neighbouring tiles use different arrays of sums. So one barrier per tile is enough.

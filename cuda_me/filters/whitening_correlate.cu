@@ -1,5 +1,5 @@
-// Computes the product sums of all pairs of frames. A thread block holds the same piece of a row from every frame in
-// shared memory, and each thread takes some of the pairs.
+// Computes sums of products for all pairs of frames (see correlate_all()). A thread block holds the same piece of a row
+// from every frame in shared memory, and each thread takes some of the pairs.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 

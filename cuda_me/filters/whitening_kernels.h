@@ -17,7 +17,7 @@ inline constexpr int kListedFrames = kMaxMemory + 1;  ///< a frame and its histo
 template <typename Sample>
 struct FrameList {
   int count = 0;
-  /// Every row starts at an address that is a multiple of eight samples, or of 16 bytes if that is less.
+  /// True if every row starts at an address that is a multiple of eight samples, or of 16 bytes if that is less.
   bool aligned = true;
   const Sample* data[kListedFrames];
   std::ptrdiff_t pitch[kListedFrames];

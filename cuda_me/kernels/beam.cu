@@ -45,7 +45,7 @@ struct LaneGroup {
   }
 };
 
-/// A lane's candidate and DC level at a block.
+/// A lane's candidate for a block, with one of its DC levels and the cost of both.
 struct LaneCandidate {
   Cost cost;
   int dc;

@@ -14,7 +14,7 @@
 
 namespace c63::cuda {
 
-/// The frames of one launch, in a kernel parameter; blockIdx.y selects one.
+/// The frames of one launch. They are a kernel parameter, and blockIdx.y selects the frame of a thread block.
 struct FrameBatch {
   std::array<CodingJob, kMaxFramesPerLaunch> jobs;
 };

@@ -96,7 +96,7 @@ struct CodingJob {
   FrameReport* report = nullptr;
 };
 
-/// The most frames of one launch.
+/// The largest number of frames in one launch. More frames take several launches.
 inline constexpr int kMaxFramesPerLaunch = 24;
 
 /// Enqueues one kernel that does motion compensation, transform, quantization and reconstruction, and writes the codes

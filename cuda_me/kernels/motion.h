@@ -80,7 +80,7 @@ class MotionSearch {
   [[nodiscard]] virtual MotionKernelResources resources() const = 0;
 
  protected:
-  /// The most jobs of one launch; larger batches are split.
+  /// The largest number of jobs in one launch. More jobs take several launches.
   static constexpr std::size_t kMaxJobs = 24;
 
   virtual void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) = 0;

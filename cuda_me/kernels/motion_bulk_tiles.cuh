@@ -22,7 +22,7 @@ inline constexpr int kBulkBytes = kBulkPairs * kTilePair;  ///< bytes of a tile'
 inline constexpr int kBulkLead = 16;
 inline constexpr int kBulkPitch = 112;  ///< bytes of a window row
 
-/// Sizes for kColumns columns of candidates per lane.
+/// The sizes of tiles and windows if a lane has kColumns columns of candidates.
 template <int kColumns>
 struct BulkShape {
   static constexpr int kSpan = kTileShifts * kColumns;              ///< candidates in x, and in y

@@ -15,10 +15,10 @@ namespace c63::cuda {
 inline constexpr int kWarp = 32;
 /// Larger than every key.
 inline constexpr std::uint32_t kNoCandidate = 0xFFFFFFFFU;
-/// The most jobs in one kernel's parameters.
+/// The largest number of jobs that the parameters of one kernel can hold.
 inline constexpr int kBatchJobs = 24;
 
-/// The jobs of one launch, in a kernel parameter; blockIdx.z selects one.
+/// The jobs of one launch. They are a kernel parameter, and blockIdx.z selects the job of a thread block.
 struct MotionBatch {
   std::array<MotionJob, kBatchJobs> jobs;
 };

@@ -87,7 +87,7 @@ __device__ __forceinline__ uint2 eight_samples(const uint2* words) { return *wor
 template <int kRows, typename Word>
 __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sums, const SumScale& scale) {
   static_assert(kRows % 4 == 0);
-  // A word holds the sums of two squares, 16 bits each. Their bytes A end up in bytes 1 and 3.
+  // Here, a word holds the sums S of two squares, 16 bits each. Their bytes A become bytes 1 and 3 of a word.
   const std::uint32_t minus_low = (0x10000U - scale.low) % 0x10000U * 0x10001U;
   const std::uint32_t most = ((256U << scale.shift) - 1) * 0x10001U;
   const std::uint32_t up = 256U >> scale.shift;

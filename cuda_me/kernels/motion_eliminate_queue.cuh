@@ -1,16 +1,16 @@
 #pragma once
 
-// Successive elimination with Hopper's bulk tensor copies, for a range of 16. One thread block stays on each multiprocessor and
-// takes every gridDim-th tile.
+// Successive elimination (motion_eliminate.cuh) with Hopper's bulk tensor copies, for a range of 16. One thread block
+// stays on each multiprocessor and takes every gridDim-th tile.
 //
 // All work on its tiles is one queue of items. A warp that is free takes the next item. These are the items of a tile,
 // in order:
-//   1. the preparation of its current blocks (one item), and the words of its window (eight rows per item)
-//   2. the bytes A (half the rows of a group of columns per item)
-//   3. the search (one block per item)
-// A tile is prepared while the tile two before it is searched. An item waits for the items that it needs, which are
+//   1. prepare the tile's current blocks (one item), and the words of its window (eight rows per item)
+//   2. compute the bytes A (half the rows of a group of columns per item)
+//   3. search (one block per item)
+// While a tile is searched, the tile two after it is prepared. An item waits for the items that it needs. They are
 // always earlier in the queue. So no warp is reserved for one kind of work, all warps prepare the first tile, and a
-// slow block delays no other.
+// slow block does not delay the others.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_eliminate.cuh"

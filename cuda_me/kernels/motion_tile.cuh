@@ -26,7 +26,7 @@ inline constexpr int kSweepDy = 2;     ///< candidates of these that are compare
 inline constexpr int kTilePitch = 48;  ///< bytes of a window row
 inline constexpr int kTilePair = 2 * kBlockSize;
 
-/// Sizes for kColumns columns of candidates per lane.
+/// The sizes of tiles and windows if a lane has kColumns columns of candidates.
 template <int kColumns>
 struct TileShape {
   static constexpr int kSpan = kTileShifts * kColumns;           ///< candidates of a pass in x, and in y

@@ -1,6 +1,6 @@
 #pragma once
 
-// Code that the kernels of decisions by rate share.
+// Code that is shared by the kernels for frames that are decided by rate.
 
 #include <cuda_runtime.h>
 

@@ -38,7 +38,7 @@ struct SourceMemory {
   static SourceMemory carve(Carver& carver, const Geometry& geometry, const LookaheadDecisions& decisions, int kept);
 };
 
-/// The page-locked host memory through which data of SourceMemory passes.
+/// The page-locked host memory through which data is copied to and from the arrays of SourceMemory.
 struct SourceStaging {
   std::uint8_t* input = nullptr;  ///< a frame without padding
   Weight* weights = nullptr;

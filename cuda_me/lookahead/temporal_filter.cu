@@ -39,8 +39,8 @@ __device__ __forceinline__ void average_row(const FrameLayout& layout, const Tem
 #pragma unroll
       for (int i = 0; i < kCount; ++i) sum += __ldg(others[n] + i) - __ldg(own + i);
     }
-    // A block has kCount rows, and each of kCount lanes has the sum of one row. So the sum over these lanes is that of
-    // the block.
+    // A block has kCount rows. Each of kCount lanes has summed the differences of one row, so the sum over these lanes
+    // is that of the block.
     shares[n] = weights[n] * filter.mean_share(sum_of_lanes<kCount>(sum), kCount * kCount);
   }
   std::uint8_t* const to = job.averaged + linear_offset(layout, plane) + at;

@@ -53,10 +53,10 @@ struct CudaBackendOptions {
 /// left that the GPU saves time.
 [[nodiscard]] std::shared_ptr<JoiningDevice> make_joining_device(const CudaBackendOptions& options = {});
 
-/// Returns the device memory of a GOP chain in bytes. (A chain encodes one GOP after another; the chains of a device
-/// work at the same time.) Let P be the bytes of a picture (3/2 of the product of W and H, each rounded up to 16), B
-/// the number of blocks (P / 64), S the number of segments (MCUs / 8, rounded up), and F the bytes of an input frame.
-/// The result is the sum of these, with every array rounded up to 256 bytes:
+/// Returns the device memory of a GOP chain in bytes. (A chain encodes one GOP after another. The chains of a device
+/// work at the same time.) Let W and H be the sides of a frame, each rounded up to 16, and P = 3/2·W·H the bytes of a
+/// picture. Let B be the number of blocks (P / 64), S the number of segments (MCUs / 8, rounded up), and F the bytes of
+/// an input frame. The result is the sum of these terms, with every array rounded up to 256 bytes:
 ///   8·P                                    six inputs, two pictures
 ///   8·B                                    masks, vectors, SADs, weights
 ///   3·S·(10176 + 16) + 3/2·F + 192 KiB     codes of three frames
@@ -65,17 +65,17 @@ struct CudaBackendOptions {
 ///   6·P                                    only with a temporal filter
 ///   19·(F + P + 40/3·B) + 6·F + 32·B       only with the look-ahead of preset best
 ///   4 MiB                                  only with graphs (lanes is 1, and nothing is kept)
-/// Memory that the chains of a device share is not part of the result: decisions by rate take up to 2 GiB, about 7·P
-/// (preset fast) or 27·P (presets good and best) per frame, for as many frames as fit.
+/// Memory that the chains of a device share is not part of the result. Decisions by rate take most of it: about 7·P
+/// (preset fast) or 27·P (presets good and best) per frame that is coded at the same time, normally at most 2 GiB.
 [[nodiscard]] std::size_t device_bytes_per_chain(const EncoderSettings& settings,
                                                  const CudaBackendOptions& options = {});
 
 /// Returns the page-locked host memory of a device with C chains, in bytes. With P, B and F as above:
 ///   N·F + C·(B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
-/// N is the number of input frames through which all frames are read: the smaller of 48 MiB / F and 6·C, but at least
-/// two. The other terms are weights and quantizers, and the coded bytes of three frames per chain. With preset best,
-/// each chain takes F + B / 6 more. Each downloaded picture takes 3·F more per chain: the reconstruction (with
-/// keep_reconstruction or ssim), the prediction (with keep_prediction), and the original (with ssim).
+/// N is the number of page-locked frames into which input is read. It is the smaller of 48 MiB / F and 6·C, but at least
+/// two. The second term is weights and quantizers. The third is the coded bytes of three frames per chain. With preset
+/// best, each chain takes F + B / 6 more. Each kind of downloaded picture takes 3·F more per chain: the reconstruction
+/// (with keep_reconstruction or ssim), the prediction (with keep_prediction), and the original (with ssim).
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains,
                                                 const CudaBackendOptions& options = {});
 
