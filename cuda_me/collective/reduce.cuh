@@ -40,7 +40,8 @@ template <typename P>
   }
 }
 
-/// True if the device can do `Op` for a whole warp in one instruction. From sm_80 on, it can for sums of integers.
+/// True if the device has an instruction that does `Op` over a whole warp. From sm_80 on, it has one for sums of
+/// integers.
 template <typename Op>
 inline constexpr bool kAddsByInstruction = [] {
 #if __CUDA_ARCH__ >= 800
