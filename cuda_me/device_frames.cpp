@@ -18,7 +18,7 @@ int device_of(const void* memory) {
 }
 
 struct DeviceFrames::State {
-  /// Needs the frames' device to be the current one.
+  /// When this is called, the frames' device must be the current one.
   explicit State(int number) : device(number) {}
 
   int device;
@@ -86,7 +86,7 @@ DeviceFrames::DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_
 
 DeviceFrames::~DeviceFrames() {
   if (state_ == nullptr || state_->packed.size() == 0) return;
-  // If no encode began, nothing has waited for the copies yet.
+  // If no encode began, nothing has waited for the copies yet. They must end before the memory is freed.
   check_release(cudaEventSynchronize(state_->ready.get()), "cudaEventSynchronize");
 }
 

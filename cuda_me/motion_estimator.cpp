@@ -71,7 +71,8 @@ struct MotionEstimator::State {
     }
   }
 
-  /// Returns the plane's address and pitch on the device: the plane itself if it is there, or a copy of it.
+  /// Returns the address and pitch of a plane in device memory. If the plane is in host memory, it is first copied to
+  /// `copy`.
   std::pair<const std::uint8_t*, std::ptrdiff_t> on_device(const MotionPlane& plane, DeviceBuffer<std::uint8_t>& copy,
                                                            cudaStream_t stream) const {
     const ConstPlaneView& view = plane.view;
@@ -125,7 +126,7 @@ struct MotionEstimator::State {
     refine_motion(refined, {options.zero_bias, options.second_distance}, on);
   }
 
-  /// Returns `buffer` with room for at least `count` values. Its content may be lost.
+  /// Makes sure that `buffer` has room for at least `count` values, and returns its memory. Its content may be lost.
   template <typename T>
   static T* room(DeviceBuffer<T>& buffer, std::size_t count) {
     if (buffer.size() < count) buffer = DeviceBuffer<T>(count);

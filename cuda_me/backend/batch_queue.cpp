@@ -36,7 +36,8 @@ void BatchQueue::launch() {
     next.turn = static_cast<int>(launched_ % kBatchesInFlight);
     const std::int64_t last_upload = gather(next);
     if (next.entries.empty()) return;
-    // While an earlier batch runs, it is better to wait for frames of more chains.
+    // The device still has work while an earlier batch is in flight. So wait until at least half of the chains have a
+    // frame: larger batches use the device better.
     if (in_flight > 0 && next.entries.size() * 2 < chains_.size()) return;
     try {
       stages_.enqueue(next, uploads_.upload(last_upload).done);  // uploads arrive in order, so the last one is enough

@@ -14,17 +14,17 @@
 namespace c63::cuda {
 
 /// Gives the device its work in batches. When the device is about to run out of work, all waiting frames become one
-/// batch. So batches are small while the device is idle, and grow while it is busy.
+/// batch. So batches are small while the device has little work, and larger while it is busy.
 ///
-/// Two threads use it. One submits frames. The other takes finished batches and launches waiting frames. Launching
-/// takes the host as long as reading a small frame, so one thread for both would be too slow.
+/// Two threads use the queue. One submits frames. The other takes finished batches and launches waiting frames. A
+/// launch takes the host as long as reading a small frame, so one thread for both would be too slow.
 class BatchQueue {
  public:
   BatchQueue(std::span<Chain> chains, const UploadQueue& uploads, FrameStages& stages)
       : chains_(chains), uploads_(uploads), stages_(stages) {}
 
-  /// Hands over all frames that were added to the chains. Their uploads must have started. The frames are launched as
-  /// soon as the device needs more work.
+  /// Submits all frames that were added to the chains. Their uploads must have started. The frames are launched as soon
+  /// as the device needs more work.
   void submit();
 
   /// Returns the oldest batch if the device has finished it, else null. Also launches waiting frames. Does not wait.
@@ -32,7 +32,7 @@ class BatchQueue {
   /// Releases the oldest batch: its outputs may then be overwritten.
   void release();
 
-  /// Returns `error` with the number of the batch's first frame.
+  /// Returns `error` with the frame at which it happened set to the first frame of the batch.
   [[nodiscard]] Error at_first_frame(const Error& error, const Batch& batch) const;
 
  private:
@@ -48,7 +48,7 @@ class BatchQueue {
   FrameStages& stages_;
   std::mutex mutex_;  ///< guards launching: the stages, and which frames of the chains are submitted and launched
   std::array<Batch, kBatchesInFlight> batches_;
-  /// There are submitted frames that are not launched, because the device was busy.
+  /// True if some submitted frames are not launched yet, because the device was busy.
   std::atomic<bool> waiting_ = false;
   std::atomic<std::int64_t> launched_ = 0;
   std::atomic<std::int64_t> released_ = 0;

@@ -23,8 +23,8 @@ FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layo
                 "a frame without SOF is planned that comes after one that may be repeated: which reference is meant is not yet known",
                 {.frame = plan.index});
   }
-  // A key frame may be reconstructed to either of the chain's two pictures. It takes the one to which the recorded
-  // graph of its slot writes.
+  // A key frame needs no reference, so it may be reconstructed to either of the chain's two pictures. It takes picture
+  // `slot % 2`, because the CUDA graph of its slot writes to that one (see FrameGraphs).
   if (plan.key) chain.newest = static_cast<int>((chain.added + 1) % 2);
   if (!role.inherits) chain.newest = 1 - chain.newest;
   role.reconstruction = chain.newest;

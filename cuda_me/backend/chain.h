@@ -8,10 +8,10 @@
 
 namespace c63::cuda {
 
-/// How a frame uses the buffers of its GOP chain, as its plan requires.
+/// What a frame's plan requires of its GOP chain's buffers: which of them the frame reads and writes, and how.
 struct FrameRole {
   bool key = false;
-  /// Vectors, levels, and which blocks have no vector are decided by rate and distortion.
+  /// True if rate and distortion decide the vectors, the levels, and which blocks have no vector.
   bool by_rate = false;
   bool is_weighted = false;      ///< the plan has weights
   bool has_original = false;     ///< the frame is filtered, and its original is uploaded, too
@@ -50,7 +50,8 @@ struct Chain {
 };
 
 /// Adds a frame to the chain and returns its role. Throws Error (internal) if the plan's reference is not possible: a
-/// frame that inherits its reference must be an inter frame, and follow an inter frame that cannot become a repeat.
+/// frame with FrameRole::inherits must be an inter frame. The frame before it must also be an inter frame, and one that
+/// cannot become a repeat.
 [[nodiscard]] FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layout);
 
 /// One frame of a batch.

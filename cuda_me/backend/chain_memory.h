@@ -14,17 +14,17 @@
 
 namespace c63::cuda {
 
-/// The frames that a chain can hold: three in the device's queue, one uploaded and waiting, one being uploaded, and one
-/// being read.
+/// The number of frames that a chain can hold: three in the device's queue, one uploaded and waiting, one being
+/// uploaded, and one being read from the source.
 inline constexpr int kChainDepth = 6;
 /// The most batches in the device's queue. One is coded. The scans of another are written and downloaded at the same
 /// time. A third waits, so that the device never waits for the host.
 inline constexpr int kBatchesInFlight = 3;
-// A frame's slot also selects buffers of which a chain has only two, or only kBatchesInFlight. So both numbers must
-// divide the depth.
+// A CUDA graph of a slot (FrameGraphs) always uses the same buffers. Of some buffers, a chain has only two or
+// kBatchesInFlight, and takes them in turn. So both numbers must divide the number of slots, kChainDepth.
 static_assert(kChainDepth % 2 == 0 && kChainDepth % kBatchesInFlight == 0);
 
-/// The outputs that are downloaded in addition to the bytes of frames.
+/// The outputs that are downloaded in addition to the coded bytes of frames.
 struct Keep {
   bool reconstruction = false;
   bool prediction = false;
@@ -46,8 +46,8 @@ struct CodingContext {
   std::size_t coded_capacity = 0;  ///< the largest scan in bytes that the device writes directly to the host
 };
 
-/// A chain's arrays on the device. All are set to zero at first, because samples past a picture's coded ones must stay
-/// zero.
+/// A chain's arrays on the device. All are set to zero at first: an upload writes only the coded samples of a plane,
+/// and the samples after them must be zero.
 struct DeviceChain {
   /// The buffers of an uploaded frame.
   struct Input {

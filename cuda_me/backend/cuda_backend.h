@@ -27,11 +27,12 @@ struct DeviceChoice {
   int trace_row = 0;  ///< the first of the device's three rows in the trace
 };
 
-/// One GPU as a device of a run. Frames are put into page-locked memory and uploaded (UploadQueue), collected in
-/// batches (BatchQueue), searched, coded and downloaded (FrameStages, FrameGraphs), and returned (FrameResults).
+/// One GPU as a device of a run. Frames are read into page-locked memory, and UploadQueue uploads them. BatchQueue
+/// collects them in batches. FrameStages and FrameGraphs search, code and download a batch. FrameResults turns its
+/// results into encoded frames.
 class CudaBackend final : public Backend {
  public:
-  /// Uses the thread's current device. Throws Error (memory) if that many chains do not fit.
+  /// Uses the thread's current device. Throws Error (memory) if `chains` chains do not fit in memory.
   CudaBackend(const ResolvedEncode& encode, const CudaBackendOptions& options, const DeviceChoice& device, int chains);
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }

@@ -15,10 +15,10 @@ namespace {
 
 constexpr int kTraceRows = 3;  ///< rows of a device in the trace
 
-/// The number of chains for which a batch is large enough to be worth its launches: its MCUs fill a device several
-/// times over (docs/notes/gpu-host.md). Decisions by rate need larger batches, because they take many more launches and
-/// divide the chains into two groups. With look-ahead the number is fixed, because looking ahead leaves most of a
-/// device idle.
+/// The number of chains that makes batches large enough to be worth their launches. The MCUs of such a batch fill a
+/// device several times over (docs/notes/gpu-host.md). Decisions by rate need larger batches: they take many more
+/// launches, and they divide the chains into two sides (RateStages). With look-ahead, the number does not depend on the
+/// size of frames, because looking ahead leaves most of a device idle.
 int preferred_chains(const ResolvedEncode& encode) {
   constexpr std::int64_t kFewest = 4;
   if (encode.lookahead.any()) return 32;
@@ -40,7 +40,7 @@ int first_usable_device() {
   return require_device(std::max(0, count - 1)).index;  // throws with the reason if this one is not usable
 }
 
-/// Opens a device. As long as the chains do not fit in memory, halves their number.
+/// Opens a device. If the chains do not fit in memory, halves their number until they do.
 std::unique_ptr<Backend> open_device(const ResolvedEncode& encode, const CudaBackendOptions& options,
                                      const DeviceChoice& device, int max_chains) {
   const EncoderSettings& settings = encode.settings;

@@ -10,10 +10,10 @@
 
 namespace c63::cuda {
 
-/// The work on a frame, recorded as CUDA graphs. Only for a backend with one GOP chain. The buffers of a chain's frames
-/// repeat after kChainDepth frames, and there is a graph for each set of buffers, so no graph is ever changed. A frame
-/// uses a graph if it is reconstructed to picture `slot % 2`, and either is a key frame or has a vector for every
-/// block. Other frames are launched kernel by kernel.
+/// The work on a frame, recorded as CUDA graphs. Used only if the backend has a single GOP chain. Every slot of the
+/// chain has its own graphs, because a slot always uses the same buffers. So no graph is ever changed. A frame is
+/// launched as a graph if it is reconstructed to picture `slot % 2`, and if it is a key frame or all its blocks have a
+/// vector. For other frames, each kernel is launched by itself.
 class FrameGraphs {
  public:
   /// Has no graphs.
@@ -21,10 +21,10 @@ class FrameGraphs {
   FrameGraphs(const CodingContext& context, const Chain& chain, MotionSearch& search, const Stream& coding,
               const Stream& download);
 
-  /// Returns the graph of a frame's search and coding, or null if the frame must be launched on the stream, for example
-  /// because `search` measures times.
+  /// Returns the graph of a frame's search and coding. Returns null if the frame's kernels must be launched one by one,
+  /// for example because `search` measures times.
   [[nodiscard]] const GraphExec* coding(int slot, const FrameRole& role, MotionSearch& search) const;
-  /// Returns the graph that writes and downloads a scan, or null if there is none.
+  /// Returns the graph that writes and downloads the scan of a frame, or null if there are no graphs.
   [[nodiscard]] const GraphExec* scan(int turn) const;
 
  private:

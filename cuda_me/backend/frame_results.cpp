@@ -65,8 +65,9 @@ void FrameResults::append(const Batch& batch, std::vector<ChainResult>& finished
     const DeviceGuard guard(device_);
     for (std::size_t i = some.begin(); i < some.end(); ++i) results[i] = finish(batch, batch.entries[i], times);
   };
-  // For a batch of large frames, copying the bytes takes one thread as long as the device takes to code them, so
-  // several threads copy. For small frames, waking other threads takes longer than copying.
+  // A thread finishes frames of at least this many bytes (before coding). With large frames, a single thread would take
+  // as long to copy a batch's coded bytes as the device takes to code it. With small frames, waking other threads would
+  // take longer than copying.
   constexpr std::size_t kBytesOfFrames = 1 << 20;
   const std::size_t grain = std::max<std::size_t>(1, kBytesOfFrames / context_.geometry.frame_bytes());
   const oneapi::tbb::blocked_range<std::size_t> all(0, results.size(), grain);
@@ -152,7 +153,8 @@ void FrameResults::write_bytes(const Batch& batch, const BatchEntry& entry, Enco
   bits.luma = report.totals.luma_bits;
   bits.chroma = report.totals.chroma_bits;
   const std::uint64_t written = 8 * report.scan_bytes;
-  // The end of the scan may be up to seven bits shorter than its codes, because the flush can drop an unfinished byte.
+  // Bits of the scan that are not codes count as header: stuffing and padding. The scan may be up to seven bits shorter
+  // than its codes, because the flush can drop an unfinished byte.
   bits.header = written > report.scan_bits ? written - report.scan_bits : 0;
   write_frame_trailer(bytes);
   bits.header += 8 * (header.size() + kFrameTrailerBytes);
@@ -194,8 +196,9 @@ void FrameResults::copy_motion(const FramePlan& plan, const HostChain::Output& o
 }
 
 StageTimes FrameResults::times_of(const Batch& batch) const {
-  // Events give the times when a batch's coding and downloads ended. The kernels report when coding began and when the
-  // scans were written: with events between kernels, a chain of small frames would be a fifth slower.
+  // Events give the times when a batch's coding and downloads ended. The kernels themselves report when coding began
+  // and when the scans were written. More events, between the kernels, would make a chain of small frames a fifth
+  // slower.
   constexpr auto kNever = std::numeric_limits<unsigned long long>::max();
   FrameMoments moments{.coding_starts = kNever, .writing_starts = kNever};
   unsigned long long writing_ends = 0;

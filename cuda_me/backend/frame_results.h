@@ -13,7 +13,8 @@
 
 namespace c63::cuda {
 
-/// Writes the headers of a chain's frames. It writes them anew only if they differ from the previous frame's.
+/// Makes the headers of a chain's frames. If a frame's headers equal those of the previous frame, the same bytes are
+/// used again.
 class HeaderWriter {
  public:
   [[nodiscard]] const std::vector<std::uint8_t>& header_of(const FramePlan& plan, const Geometry& geometry);
@@ -28,11 +29,11 @@ class HeaderWriter {
 /// Turns the results of a batch into encoded frames with their statistics, and adds its times to the trace.
 class FrameResults {
  public:
-  /// `stream` is an idle stream of the device. `trace_row` is the first of the device's three rows in the trace.
+  /// No work may be pending on `stream`. `trace_row` is the first of the device's three rows in the trace.
   FrameResults(const CodingContext& context, std::span<const Chain> chains, const UploadQueue& uploads, int device,
                int trace_row, const Stream& stream);
 
-  /// Appends the frames of a finished batch.
+  /// Appends the frames of a finished batch to `finished`.
   void append(const Batch& batch, std::vector<ChainResult>& finished);
 
  private:
@@ -45,13 +46,14 @@ class FrameResults {
   [[nodiscard]] const HostChain::Output& output_of(const Batch& batch, const BatchEntry& entry) const {
     return chain_of(entry).host.outputs[static_cast<std::size_t>(batch.turn)];
   }
-  /// The times of a batch's stages. They are for all frames of the batch together.
+  /// Returns how long each stage of a batch took, for all frames of the batch together.
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
   void trace(const Batch& batch, const StageTimes& times) const;
   [[nodiscard]] ChainResult finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
-  /// The error for a wrong vector of an own search (kernels/own_vectors.h).
+  /// Returns the error for a wrong vector of a search of the user's own. pack_wrong_vector() made `wrong`
+  /// (kernels/own_vectors.h).
   [[nodiscard]] Error wrong_vector_error(unsigned long long wrong, std::int64_t frame) const;
-  /// Header, scan and trailer of a frame, and its bits by kind.
+  /// Writes header, scan and trailer of a frame to `frame`, and counts its bits by kind.
   void write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame);
   void append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const;
   void copy_motion(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;

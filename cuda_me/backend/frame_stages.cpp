@@ -39,7 +39,7 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
 }
 
 FrameStages::~FrameStages() {
-  // The device may still use the memory that is freed now.
+  // Waits, because the device may still use the memory that is freed now.
   check_release(cudaStreamSynchronize(coding_), "cudaStreamSynchronize");
   check_release(cudaStreamSynchronize(second_), "cudaStreamSynchronize");
   check_release(cudaStreamSynchronize(download_), "cudaStreamSynchronize");
@@ -93,7 +93,7 @@ void FrameStages::end_coding(Batch& batch, bool apart) {
 
 void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   const Range range("batch");
-  // Frames with plain quantization come first, then frames that are decided by rate.
+  // Sorts the frames: those with plain quantization first, then those that are decided by rate.
   std::ranges::sort(batch.entries, {},
                     [this](const BatchEntry& entry) { return std::pair(slot_of(entry).role.by_rate, entry.chain); });
   jobs_.clear();
@@ -110,8 +110,8 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   } else {
     enqueue_coding_of(batch, apart);
   }
-  // The scan is written and downloaded during the next batch's work. All other outputs are downloaded before that work
-  // overwrites them.
+  // The scan is written and downloaded on its own stream, while the next batch is coded. All other outputs are
+  // downloaded on the coding stream, before the next batch overwrites them.
   end_coding(batch, apart);
   if (const GraphExec* const graph = graphs_.scan(batch.turn)) {
     graph->launch(download_);

@@ -29,8 +29,8 @@ void add_searches(const CodingContext& context, const CodingJob& job, std::vecto
 /// Launches the work of a batch on the device's streams. Only one thread at a time may use it.
 class FrameStages {
  public:
-  /// With `graphs`, frames are recorded once and then launched as graphs. This needs a single chain that keeps only
-  /// bytes.
+  /// If `graphs` is true, the work on frames is recorded once and then launched as CUDA graphs. `graphs` has no effect
+  /// if there are several chains, if more than coded bytes is downloaded, or if the search is the user's own.
   FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs);
   ~FrameStages();
   FrameStages(const FrameStages&) = delete;
@@ -52,7 +52,7 @@ class FrameStages {
   /// two, or the reverse, they also wait for the previous batch. `apart` is true if this batch runs on two streams.
   void part_or_join(bool apart, const Event& uploaded);
   void enqueue_coding_of(const Batch& batch, bool apart);
-  /// Makes the download stream wait for all coding.
+  /// Makes the download stream wait until the batch is coded, on one stream or on both.
   void end_coding(Batch& batch, bool apart);
   void enqueue_downloads(const Batch& batch);
   void download_picture(const std::uint8_t* picture, std::uint8_t* linear);

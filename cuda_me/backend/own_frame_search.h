@@ -12,16 +12,18 @@
 
 namespace c63::cuda {
 
-/// A search of the user's own (c63/own_search.h) in place of the backend's. It finds the vectors of frames, and checks them.
+/// Runs a search of the user's own (c63/own_search.h) instead of the backend's search, and checks the vectors that it
+/// finds.
 class OwnFrameSearch {
  public:
-  /// Compiles and loads the search of the settings for the current device. Throws Error: usage (C63-SEARCH-DEVICE for a search of
-  /// the CPU), and as load_search() does.
+  /// Compiles and loads the search of the settings for the current device. Throws Error (usage, C63-SEARCH-DEVICE) if
+  /// it is a search for the CPU. Otherwise throws as load_search() does.
   explicit OwnFrameSearch(const CodingContext& context);
 
-  /// Puts on `stream` the search of all inter frames among the jobs.
+  /// Enqueues on `stream` the search of all inter frames among the jobs, and the check of their vectors.
   void enqueue(std::span<const CodingJob> jobs, cudaStream_t stream);
-  /// The same for a group of frames that are decided by rate; `frames` are those of the group.
+  /// Enqueues the same work for a group of frames that are decided by rate. `frames` are the frames of `group`, in host
+  /// memory.
   void enqueue(std::span<const RateFrame> frames, const RateGroup& group, cudaStream_t stream);
 
  private:

@@ -9,7 +9,7 @@
 namespace c63::cuda {
 namespace {
 
-/// The most device memory for data between stages, in bytes.
+/// The most device memory, in bytes, for data that one stage writes and another reads.
 constexpr std::size_t kScratchBytes = std::size_t{2} << 30;
 
 }  // namespace
@@ -58,7 +58,8 @@ void RateStages::reserve(const RateDecisions& rate, const Streams& streams) {
   const std::size_t frames = std::clamp<std::size_t>(kScratchBytes / bytes / kSides, 1, (frames_ + kSides - 1) / kSides);
   slots_ = 0;
   scratch_ = DeviceBuffer<std::byte>(std::min(kSides * frames, frames_) * bytes);
-  // Kernels may load entries that no stage has written. Their values do not matter, but must be initialized.
+  // Kernels may load entries that no stage has written. They ignore the values. Setting all to zero avoids reads of
+  // uninitialized memory.
   fill_async(scratch_.data(), 0, scratch_.bytes(), streams.front());
   check(cudaStreamSynchronize(streams.front()), "cudaStreamSynchronize");
   group_frames_ = frames;

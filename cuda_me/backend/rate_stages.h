@@ -37,14 +37,14 @@ class RateStages {
   static constexpr int kSides = 2;
   using Streams = std::array<cudaStream_t, kSides>;
 
-  /// Makes the stages for batches of at most `frames` frames. Memory is allocated by reserve(), or when it is first
-  /// needed.
+  /// Makes the stages for batches of at most `frames` frames. Allocates no memory; reserve() and enqueue() do.
   RateStages(const CodingContext& context, std::size_t frames);
 
-  /// Allocates the memory for frames with these decisions. If more is needed than before, waits for `streams` first.
+  /// Allocates the memory for frames with these decisions. If more memory is needed than before, first waits for the
+  /// work on `streams`.
   void reserve(const RateDecisions& rate, const Streams& streams);
-  /// Launches all work of a batch on the streams of its sides. `turn` is the batch's number modulo kBatchesInFlight.
-  /// `own` takes the place of the search; null: none.
+  /// Launches all work of a batch on the streams of its sides. `turn` is the batch's number modulo kBatchesInFlight. If
+  /// `own` is not null, it replaces the stage that searches.
   void enqueue(std::span<const RateItem> items, int turn, const Streams& streams, OwnFrameSearch* own);
 
   /// Frames of one side that go through the stages together. Memory limits their number.
@@ -53,8 +53,8 @@ class RateStages {
     std::span<const RateFrame> on_host;
     int side = 0;
   };
-  /// Prepares the inputs of the stages and returns the groups. Each group must go through all stages before the next
-  /// one begins, because groups of a side share memory.
+  /// Prepares the inputs of the stages and returns the groups. Groups of a side share memory. So each group must go
+  /// through all stages before the next group of its side begins.
   [[nodiscard]] std::vector<Group> prepare(std::span<const RateItem> items, int turn, const Streams& streams);
 
  private:

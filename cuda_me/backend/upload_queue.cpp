@@ -8,7 +8,7 @@ UploadQueue::UploadQueue(std::vector<std::uint8_t*> staging, std::size_t most_up
     : uploads_(most_uploads), staging_count_(staging.size()), free_(std::move(staging)) {}
 
 UploadQueue::~UploadQueue() {
-  // The device may still read the memory that is freed now.
+  // Waits, because the device may still read the memory that is freed now.
   check_release(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
 }
 
@@ -55,8 +55,8 @@ void UploadQueue::start() {
   upload(started_).done.record(stream_);
   const std::lock_guard lock(mutex_);
   ++started_;
-  // take_staging() reclaims uploads, but nothing calls it while uploads have no staging frames. So the oldest uploads
-  // are reclaimed here when `uploads_` is full.
+  // take_staging() normally reclaims the finished uploads. But it may never be called, because frames that are already
+  // on the device need no staging. So the oldest uploads are also reclaimed here, when `uploads_` is full.
   if (started_ - reclaimed_ == static_cast<std::int64_t>(uploads_.size())) reclaim_staging();
 }
 

@@ -43,7 +43,7 @@ class UploadQueue {
   void give_back(std::uint8_t* staging);
 
   /// Adds a frame to the pending upload and returns the upload's number. `staging` becomes free when the upload is
-  /// done. It is null if the samples are not in staging.
+  /// done. It is null if the samples are not in a staging frame.
   std::int64_t add_frame(std::int64_t index, std::uint8_t* staging);
   /// Frees this staging frame when the pending upload is done. A frame must have been added to the upload before.
   void free_with_upload(std::uint8_t* staging) { upload(started_).staging.push_back(staging); }
@@ -66,7 +66,8 @@ class UploadQueue {
   /// the mutex.
   void reclaim_staging();
 
-  /// High priority: copies within the device are short, and must not be queued after kernels that wait for room.
+  /// High priority: copies within the device are short kernels. They must start before the thread blocks of coding that
+  /// wait for a free multiprocessor.
   Stream stream_{Stream::Priority::high};
   // Copies of the pending upload.
   CopyBatch copies_;

@@ -1,7 +1,8 @@
 #pragma once
 
 // The reductions of the filters and of the encoder, over the lanes of a warp and over a thread block. An operation `Op`
-// has a type Partial, an empty Partial, and a function that combines two Partials in any order.
+// has a type Partial for results of a part of the values. Op::none() is the result of no values. Op::combine() combines
+// two results, in any order.
 
 #include <cuda_runtime.h>
 
@@ -19,8 +20,8 @@ struct Adding {
   __device__ static Partial combine(Partial a, Partial b) { return a + b; }
 };
 
-/// Exchanges values within a warp: lane n gets the value of lane n ^ by. The size of P is a multiple of 4 bytes, or
-/// less than 4 bytes.
+/// Exchanges values within a warp: lane n gets the value of lane n ^ by. The size of P must be a multiple of 4 bytes,
+/// or less than 4 bytes.
 template <typename P>
 [[nodiscard]] __device__ __forceinline__ P shuffle_xor(P value, int by) {
   if constexpr (sizeof(P) < 4) {
@@ -39,7 +40,8 @@ template <typename P>
   }
 }
 
-/// True if the device has an instruction for sums over a warp: for integers, from sm_80 on.
+/// True if the device has an instruction that does `Op` over a whole warp. From sm_80 on, it has one for sums of
+/// integers.
 template <typename Op>
 inline constexpr bool kAddsByInstruction = [] {
 #if __CUDA_ARCH__ >= 800
@@ -49,15 +51,16 @@ inline constexpr bool kAddsByInstruction = [] {
 #endif
 }();
 
-/// Reduces over groups of `width` neighbouring lanes, a power of two. Every lane gets its group's result. The whole
-/// warp takes part.
+/// Reduces over groups of `width` neighbouring lanes, where `width` is a power of two. Every lane gets its group's
+/// result. The whole warp takes part.
 template <typename Op, int width = 32>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_lanes(typename Op::Partial mine) {
 #if __CUDA_ARCH__ >= 800
   if constexpr (width == 32 && kAddsByInstruction<Op> && sizeof(mine) <= 4) {
     return static_cast<typename Op::Partial>(__reduce_add_sync(kFullWarp, mine));
   } else if constexpr (width == 32 && kAddsByInstruction<Op>) {
-    // A sum of 32 numbers of 27 bits has at most 32 bits.
+    // The instruction adds 32-bit numbers. So a 64-bit number is split into pieces of at most 27 bits. The sum of 32
+    // pieces has at most 32 bits.
     constexpr unsigned kMask = (1U << 27) - 1;
     const auto bits = static_cast<unsigned long long>(mine);
     const unsigned long long low = __reduce_add_sync(kFullWarp, static_cast<unsigned>(bits) & kMask);
@@ -78,8 +81,8 @@ template <int width = 32, typename T>
   return reduce_lanes<Adding<T>, width>(value);
 }
 
-/// Reduces over a block of `threads` threads, which is 32 times a power of two. All threads take part and get the
-/// result. The block must synchronize before the next call. The order is fixed, so sums of floats are the same in every
+/// Reduces over a thread block of `threads` threads, which is 32 times a power of two. All threads take part and get
+/// the result. They must synchronize before the next call. The order is fixed, so sums of floats are the same in every
 /// run.
 template <typename Op, int threads>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_block(typename Op::Partial mine) {
@@ -97,7 +100,7 @@ template <typename Op, int threads>
   }
 }
 
-/// Adds the squared differences of four samples to `sum`.
+/// Adds the squared differences of four pairs of samples to `sum`. `a` and `b` have one sample per byte.
 [[nodiscard]] __device__ __forceinline__ unsigned add_squared_differences(unsigned a, unsigned b, unsigned sum) {
   const unsigned difference = __vabsdiffu4(a, b);
   return __dp4a(difference, difference, sum);

@@ -1,7 +1,7 @@
 #pragma once
 
 // The prefix scans of the filters and of the encoder: over the lanes of a warp, over many values of a warp, and over
-// the values before a thread block.
+// all values before those of a thread block.
 
 #include <cstdint>
 
@@ -9,8 +9,8 @@
 
 namespace c63::cuda {
 
-/// Inclusive prefix sums over groups of `width` neighbouring lanes, a power of two; `lane` is the lane in its group.
-/// The whole warp takes part.
+/// Returns inclusive prefix sums over groups of `width` neighbouring lanes, where `width` is a power of two. `lane` is
+/// the index of the lane in its group. The whole warp takes part.
 template <int width = 32, typename T>
 [[nodiscard]] __device__ __forceinline__ T scan_lanes(T value, int lane) {
 #pragma unroll
@@ -21,9 +21,10 @@ template <int width = 32, typename T>
   return value;
 }
 
-/// Scans a warp's values. In round r, each lane has four neighbouring values v[r], so the warp has 128. Replaces the
-/// four values by their own inclusive prefix sums, without any earlier values. Sets before[r] to the sum of the warp's
-/// values before these four. Returns the sum of the warp's values. All lanes take part.
+/// Computes prefix sums of a warp's values. In round r, each lane has four neighbouring values v[r], so the warp has
+/// 128 values in a round. Replaces each v[r] by the inclusive prefix sums of these four values alone. Sets before[r] to
+/// the sum of all values of the warp that come before v[r]. Returns the sum of all values of the warp. All lanes take
+/// part.
 template <int rounds>
 __device__ __forceinline__ unsigned scan_warp(uint4 (&v)[rounds], unsigned (&before)[rounds], int lane) {
   unsigned carry = 0;
@@ -39,8 +40,9 @@ __device__ __forceinline__ unsigned scan_warp(uint4 (&v)[rounds], unsigned (&bef
   return carry;
 }
 
-/// The sum of the values before `index`. All threads of the block take part and get it. For arrays of some thousands of
-/// values: it is faster if every block adds up all values before its own than if another kernel scans the array first.
+/// Returns the sum of the values before `index` to all threads of the block. All of them take part. For arrays of some
+/// thousands of values: then it is faster that every block adds up the values before its own than that another kernel
+/// scans the array first.
 template <int threads>
 [[nodiscard]] __device__ unsigned long long scan_before(const std::uint32_t* values, int index) {
   unsigned long long own = 0;
@@ -49,8 +51,9 @@ template <int threads>
 }
 
 /// Stores four neighbouring results of a scan in out[i] to out[i + 3], but nothing from out[count] on. `v` has the
-/// inclusive prefix sums of the four values alone, and `base` is the sum of all values before them. `whole` is true if
-/// all four results exist and are aligned; they are then stored at once, without keeping them in the caches.
+/// inclusive prefix sums of the four values alone, and `base` is the sum of all values before them. If `whole` is true,
+/// out[i] is 16-byte aligned and all four results exist. They are then stored at once, without keeping them in the
+/// caches.
 __device__ __forceinline__ void store_scanned(std::uint32_t* out, std::size_t i, std::size_t count, bool whole,
                                               unsigned base, uint4 v, bool inclusive) {
   const uint4 result = inclusive ? make_uint4(base + v.x, base + v.y, base + v.z, base + v.w)

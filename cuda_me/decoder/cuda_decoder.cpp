@@ -16,7 +16,8 @@ namespace {
 constexpr int kMostGroups = 4;  // their streams and two more are fewer than a device's hardware queues
 constexpr int kMostFramesOfGroup = 192;
 constexpr int kMostSlots = 32;
-/// The last restored frame, its reference, and the frame that is restored next.
+/// The decoder keeps three pictures in addition to those that are being downloaded: the last restored frame, its
+/// reference, and the frame that is restored next.
 constexpr int kKeptPictures = 3;
 
 }  // namespace
@@ -28,7 +29,8 @@ std::optional<DecoderRoom> DecoderRoom::within(std::uint64_t max_memory, const G
   const std::uint64_t picture = layout.picture_bytes + blocks * sizeof(PackedVector);
   const std::uint64_t slot = picture + geometry.frame_bytes();
   DecoderRoom room;
-  // A quarter of the memory is for scans: one part per group on the device, and two parts in page-locked memory.
+  // A quarter of the memory is for scans. It has a part for each group on the device, and two parts in page-locked
+  // memory, through which the scans are uploaded.
   room.scan_bytes = max_memory / 4 / (kMostGroups + 2);
   std::uint64_t left = max_memory / 4 * 3;
   if (left < kKeptPictures * picture + slot + syntax) return std::nullopt;
@@ -52,7 +54,7 @@ CudaDecoder::Memory::Memory(const Geometry& of_pictures, const DecoderRoom& with
     Picture& picture = pictures.emplace_back();
     picture.samples = DeviceBuffer<std::uint8_t>(layout.picture_bytes);
     picture.vectors = DeviceBuffer<PackedVector>(blocks);
-    // Kernels read whole words of samples, which may extend past a plane's end.
+    // Kernels read whole words of samples. These may extend past a plane's end, so all bytes are initialized.
     check(cudaMemsetAsync(picture.samples.data(), 0, picture.samples.bytes(), restoring), "cudaMemsetAsync");
   }
   while (slots.size() < static_cast<std::size_t>(room.slots)) {
@@ -100,7 +102,7 @@ void CudaDecoder::open(const Geometry& geometry, std::uint64_t max_memory, Paral
 }
 
 bool CudaDecoder::has_room() const {
-  // Repeats are in no group.
+  // Repeat frames are in no group, so the groups do not limit their number. This limit counts all frames.
   const auto most = static_cast<std::size_t>(2 * memory_->room.groups * memory_->room.frames);
   return frames_.size() < most && !memory_->groups[filling_].is_parsing();
 }
@@ -119,14 +121,14 @@ void CudaDecoder::submit(const FrameToDecode& frame) {
   if (group.is_full() || group.bytes() >= memory_->room.scan_bytes) parse_filling();
 }
 
-/// Starts to parse the group that is being filled, and moves on to the next one.
+/// Starts to parse the group to which frames are being added. The next frames are added to the next group.
 void CudaDecoder::parse_filling() {
   memory_->groups[filling_].parse(memory_->tables.data(), memory_->stagings[staging_], parallel_for_);
   staging_ = (staging_ + 1) % memory_->stagings.size();
   filling_ = (filling_ + 1) % memory_->groups.size();
 }
 
-/// Restores frames as long as the next one is parsed and has a slot.
+/// Restores the next frames in order, as long as they are parsed and a slot is free for them.
 void CudaDecoder::restore_parsed() {
   while (!stopped_ && restored_ < frames_.size() && restore(frames_[restored_])) ++restored_;
 }
@@ -166,7 +168,7 @@ bool CudaDecoder::restore(Frame& frame) {
   return true;
 }
 
-/// Copies the current picture to the frame's slot.
+/// Starts to copy the current picture to the frame's slot.
 void CudaDecoder::download(Frame& frame) {
   hold(frame.picture, current_);
   Slot& slot = *frame.slot;

@@ -17,14 +17,14 @@
 
 namespace c63::cuda {
 
-/// The numbers of groups, frames and slots, and the bytes for scans, that a decoder has for pictures of one size.
+/// What a decoder has memory for, with pictures of one size.
 struct DecoderRoom {
   int groups = 0;  ///< groups whose scans are parsed at the same time
   int frames = 0;  ///< frames per group
   int slots = 0;   ///< decoded frames in page-locked memory
   std::uint64_t scan_bytes = 0;  ///< bytes of scans per group; a single frame may have more
 
-  /// Returns what fits in `max_memory` bytes; empty if not even one frame fits.
+  /// Returns the largest room that takes at most `max_memory` bytes; empty if not even one frame fits.
   [[nodiscard]] static std::optional<DecoderRoom> within(std::uint64_t max_memory, const Geometry& geometry);
 };
 

@@ -11,7 +11,7 @@
 
 namespace c63::cuda {
 
-/// A scan to parse, in device memory. Stuffing is removed, and the bytes are laid out for WordReader.
+/// A scan to parse, in device memory. Stuffing bytes are removed from it, and zeros follow it, as WordReader requires.
 struct ScanJob {
   const std::uint8_t* bytes = nullptr;
   std::uint64_t size = 0;

@@ -1,6 +1,6 @@
-// Entropy decoding of many scans at once. A scan is one long chain of codes: each code begins where the previous one
-// ends. So a scan needs a single thread, which mostly waits for the result of its previous instruction. Each scan
-// therefore gets its own warp, and hundreds of warps hide each other's waits.
+// Entropy decoding of many scans at once. A scan is one long sequence of codes, and each code begins where the previous
+// one ends. So only one thread can parse a scan, and it mostly waits for the result of its previous instruction. To use
+// these waits, hundreds of scans are parsed at the same time, each by its own warp.
 
 #include <cuda_runtime.h>
 
@@ -11,7 +11,7 @@
 namespace c63::cuda {
 namespace {
 
-/// One scan for each of a multiprocessor's four schedulers.
+/// A multiprocessor has four schedulers, so a thread block takes four scans.
 constexpr int kScansPerBlock = 4;
 constexpr int kParseThreads = kScansPerBlock * 32;
 

@@ -11,8 +11,8 @@ namespace {
 constexpr int kBlocksPerGroup = 32;  ///< blocks of samples per thread block
 constexpr int kRestoreThreads = kBlocksPerGroup * 8;
 
-/// Adds residuals to the prediction as the format defines it for any levels: the sum wraps in 16 bits before it is
-/// clamped to a sample.
+/// Adds residuals to the prediction as the format defines it: the sum wraps in 16 bits before it is clamped to a
+/// sample. It only wraps if a stream has extreme levels, which c63's encoders never write.
 __device__ __forceinline__ std::uint32_t reconstruct_four_wrapping(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
     const int sum = residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));

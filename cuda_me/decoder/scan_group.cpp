@@ -7,7 +7,8 @@
 namespace c63::cuda {
 namespace {
 
-/// Grows memory to `bytes` bytes or more. It allocates some more than needed, so that it seldom grows.
+/// Makes sure that `memory` has at least `bytes` bytes. When it must grow, it gets some more than needed, so that it
+/// seldom grows. Its content is lost then.
 template <typename Memory>
 void make_room(Memory& memory, std::size_t bytes) {
   if (memory.size() >= bytes) return;

@@ -14,7 +14,8 @@
 
 namespace c63::cuda {
 
-/// Page-locked memory through which scans are copied to the device. Groups use it in turn.
+/// Page-locked memory through which scans are copied to the device. The decoder has two, and the groups use them in
+/// turn.
 struct ScanStaging {
   PinnedBuffer<std::uint8_t> memory;
   Event uploaded;  ///< recorded after the last upload from `memory`
@@ -28,12 +29,12 @@ class ScanGroup {
 
   [[nodiscard]] int size() const { return static_cast<int>(scans_.size()); }
   [[nodiscard]] bool is_full() const { return size() == frames_; }
-  /// The size of all added scans in bytes, with stuffing.
+  /// The size of all added scans in bytes, including stuffing bytes.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] bool is_parsing() const { return parsing_; }
 
-  /// Adds a frame and returns its index in the group. The bytes of its scan must stay valid. Call it only before
-  /// parse().
+  /// Adds a frame and returns its index in the group. The bytes of its scan must stay valid until parse() has returned.
+  /// parse() must not have been called yet.
   int add(const FrameToDecode& frame);
   /// Starts to parse the added scans.
   void parse(const ScanTables* tables, ScanStaging& staging, const ParallelFor& parallel_for);
@@ -42,13 +43,13 @@ class ScanGroup {
   [[nodiscard]] bool is_parsed() const { return parsing_ && parsed_.done(); }
   void wait() const { parsed_.synchronize(); }
   [[nodiscard]] bool is_fine(int number) const { return fine_.data()[number] != 0; }
-  /// Returns a job with the levels, vectors and quantizers of frame `number`. The caller adds the rest.
+  /// Returns a job with the levels, vectors and quantizers of frame `number`. The caller sets the other members.
   [[nodiscard]] RestoreJob job(int number) const;
 
-  /// Empties the group. The next scans are copied to the device only after the work on `stream`, which must include all
-  /// reads of this group's results.
+  /// Empties the group. Its next scans are copied to the device only after the work that is on `stream` now. That work
+  /// must include everything that reads this group's results.
   void release(cudaStream_t stream);
-  /// Empties the group at once. When it is called, no work that reads the group's results may be pending.
+  /// Empties the group at once. Nothing on the device may still read the group's results when this is called.
   void clear();
 
  private:

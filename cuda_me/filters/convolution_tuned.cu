@@ -13,7 +13,7 @@ struct FewTaps {
   double value[kTaps];
 };
 
-/// signal[i..i+1], zero outside; i must be even.
+/// Returns signal[i] and signal[i + 1], with zeros for indices from `count` on. `i` must be even.
 __device__ double2 load_pair(const double* signal, std::size_t count, std::size_t i) {
   if (i + 1 < count) return __ldg(reinterpret_cast<const double2*>(signal + i));
   return make_double2(i < count ? signal[i] : 0.0, 0.0);
@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(kThreads) convolution_tuned(const double* __re
   for (int p = 0; p < kPairs; ++p) {
 #pragma unroll
     for (int j = 0; j <= 2 * kLead; ++j) {
-      // For values before the signal's start, the index wraps around and exceeds `count`, so load_pair() gives zeros
-      // there too.
+      // Before the signal's start, the unsigned index wraps around and exceeds `count`. So load_pair() returns zeros
+      // there, too.
       const std::size_t i = first + static_cast<std::size_t>(2 * kThreads * p + 2 * (j - kLead));
       const double2 pair = load_pair(signal, count, i);
       x[p][2 * j] = pair.x;

@@ -11,8 +11,8 @@ namespace c63::cuda::kernels {
 
 [[nodiscard]] constexpr std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-/// The grid for `items` items with `per_block` items per block, but at most `per_multiprocessor` blocks per
-/// multiprocessor. Kernels loop over the rest with a stride of the whole grid.
+/// Returns a grid for `items` items with `per_block` items per block, but at most `per_multiprocessor` blocks per
+/// multiprocessor. If there are more items, each thread loops over them, with a stride of the whole grid.
 [[nodiscard]] inline dim3 grid_for(const FilterQueue& queue, std::size_t items, std::size_t per_block,
                                    int per_multiprocessor) {
   const auto most = static_cast<std::size_t>(queue.multiprocessors()) * static_cast<std::size_t>(per_multiprocessor);

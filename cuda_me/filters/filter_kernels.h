@@ -7,7 +7,8 @@
 
 #include "c63/cuda/filters.h"
 
-// The kernels of the variants; each is in the file with its name. Callers have checked the sizes.
+// One function for each variant of each filter, in the file that has its name. The callers have already checked the
+// sizes.
 
 namespace c63::cuda::kernels {
 
@@ -38,11 +39,11 @@ void convolve_2d_separable(FilterQueue& queue, BasicPlaneView<const Sample> in, 
 void histogram_sections(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
 void histogram_interleaved(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
 void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
-/// The most bytes that CUB counts in one call: its 32-bit counters and offsets cannot overflow.
+/// The most bytes that are counted in one call of CUB, so that its 32-bit counters and offsets cannot overflow.
 inline constexpr std::size_t kCubHistogramBytes = std::size_t{1} << 30;
-/// If `temporary` is null, returns the number of temporary bytes that are needed. Otherwise sets the 256 counts of at
-/// most kCubHistogramBytes bytes. Counters have 32 bits, as in CUB's own benchmarks; with 64 bits, CUB is several times
-/// slower.
+/// If `temporary` is null, returns the bytes of temporary memory that CUB needs. Otherwise sets the 256 counts of at
+/// most kCubHistogramBytes bytes. Counters have 32 bits, as in CUB's own benchmarks. With counters of 64 bits, CUB is
+/// several times slower.
 std::size_t histogram_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint32_t* counts,
                           void* temporary, std::size_t temporary_bytes);
 /// Converts counts of byte values to counts of bins. Adds to the bins' counts if `add` is true; otherwise sets them.
@@ -51,7 +52,7 @@ void map_counts(FilterQueue& queue, const Count* values, const BinMap& map, std:
 
 enum class Reduction { sum, minimum, maximum, argmin, argmax };
 
-// `Result` is SumOf<T>, T or uint64, depending on the reduction.
+// The type `Result` is SumOf<T> for sums, T for minima and maxima, and uint64 for positions.
 template <Reduction kind, typename T, typename Result>
 void reduce_one_thread(FilterQueue& queue, std::span<const T> values, Result* result);
 template <Reduction kind, typename T, typename Result>
@@ -62,7 +63,7 @@ template <Reduction kind, typename T, typename Result>
 void reduce_tree(FilterQueue& queue, std::span<const T> values, Result* result, bool interleaved);
 template <Reduction kind, typename T, typename Result>
 void reduce_shuffles(FilterQueue& queue, std::span<const T> values, Result* result);
-/// Σ (a[i] − b[i])². There must be at least one value.
+/// Sets `result` to Σ (a[i] − b[i])². There must be at least one value.
 void reduce_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                    std::uint64_t* result);
 template <Reduction kind, typename T, typename Result>

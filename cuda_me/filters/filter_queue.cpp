@@ -1,4 +1,4 @@
-// A stream with scratch memory, and device memory for callers.
+// FilterQueue: a stream with scratch memory. Also the functions that allocate and free device memory for callers.
 #include <array>
 
 #include "c63/cuda/devices.h"
@@ -10,7 +10,8 @@
 namespace c63::cuda {
 namespace {
 
-/// Makes a device the thread's current one. It stays current, because calls of a queue launch on the current device.
+/// Makes `device` the current one of this thread and returns it. It stays current, because the functions that take a
+/// queue launch on the current device.
 int usable(int device) {
   static_cast<void>(require_device(device));
   check(cudaSetDevice(device), "cudaSetDevice");

@@ -1,4 +1,5 @@
-// Computes shifts of frames on a GPU. The variants range from one kernel and one copy per frame to one kernel for all.
+// Computes shifts of frames on a GPU. The slowest variants launch a kernel and copy its sums for each frame. The
+// fastest launches one kernel for all frames.
 #include <string>
 #include <vector>
 

@@ -9,7 +9,8 @@
 namespace c63::cuda {
 namespace {
 
-/// CUB counts pieces of the bytes with 32-bit counters. These counts are added in 64 bits.
+/// Counts the bytes piece by piece, because CUB's counters have only 32 bits. The counts of all pieces are added in 64
+/// bits.
 void histogram_by_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, const BinMap& map,
                       std::uint64_t* counts) {
   constexpr std::size_t kValueBytes = 256 * sizeof(std::uint32_t);

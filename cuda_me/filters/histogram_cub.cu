@@ -1,4 +1,4 @@
-// Histogram by CUB. Also the end of all variants: converts counts of byte values to counts of bins.
+// Histogram by CUB. Also the last step of all variants: converts counts of byte values to counts of bins.
 #include <cub/device/device_histogram.cuh>
 #include <cub/version.cuh>
 #include <string>

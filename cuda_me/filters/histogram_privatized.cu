@@ -19,7 +19,8 @@ __device__ void count_word(unsigned* counts, unsigned word) {
   atomicAdd(counts + (word >> 24) * kLanes, 1U);
 }
 
-/// Bytes before the first multiple of 16 (`head` of them) and after the last one are counted one by one.
+/// Reads vectors of 16 bytes. The `head` bytes before the first address that is a multiple of 16 are counted one by
+/// one, and so are the bytes after the last vector.
 __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const std::uint8_t* __restrict__ bytes,
                                                                  std::size_t head, std::size_t count,
                                                                  std::uint64_t* counts) {
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const st
   __syncthreads();
   for (int bin = static_cast<int>(threadIdx.x); bin < 256; bin += kThreads) {
     unsigned total = 0;
-    // Each thread reads from a different bank.
+    // Each thread starts at another k, so the threads of a warp read from different banks.
     for (int k = 0; k < kLanes; ++k) total += lanes[bin * kLanes + (bin + k) % kLanes];
     if (total != 0) atomic_add(counts + bin, total);
   }
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const st
 }  // namespace
 
 void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts) {
-  // A block's counters have 32 bits, so a piece has fewer than 2^32 bytes.
+  // A block's counters have 32 bits, so a launch counts fewer than 2^32 bytes.
   constexpr std::size_t kPiece = std::size_t{1} << 31;
   for (std::size_t start = 0; start < bytes.size(); start += kPiece) {
     const auto piece = bytes.subspan(start, std::min(kPiece, bytes.size() - start));

@@ -4,7 +4,7 @@
 
 namespace c63::cuda::kernels {
 
-/// The taps of a 2-D filter kernel, or its two factors, as a parameter of GPU kernels.
+/// The taps of a 2-D filter kernel, or its two factors. Passed to GPU kernels as a parameter.
 template <typename Tap>
 struct KernelTaps {
   int size = 0;
@@ -57,8 +57,8 @@ inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side; 
 template <typename Sample>
 using SampleTile = Sample[kTileSamples][kTileSamples + 1];
 
-/// Loads the tile. Its sample (0, 0) is `radius` samples left of and above the block's first output. Synchronizes the
-/// block's threads.
+/// Loads the samples that the block's outputs need into `tile`. Sample (0, 0) of the tile is `radius` samples left of
+/// and above the block's first output. Synchronizes the block's threads.
 template <typename Sample>
 __device__ void load_tile(BasicPlaneView<const Sample> in, int radius, SampleTile<Sample>& tile) {
   const int left = static_cast<int>(blockIdx.x) * kTile - radius;

@@ -1,5 +1,6 @@
-// Reduction by many blocks: every thread combines its result with the total by an atomic operation. Minima compare
-// keys: unsigned integers in the same order as the values. Positions need a second pass.
+// Reduction by many blocks: every thread combines its result with the total by an atomic operation. For minima and
+// maxima, the atomic operation compares keys: unsigned integers in the same order as the values. For the position of a
+// minimum or maximum, a second kernel searches the values for its key.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {
@@ -37,7 +38,8 @@ __global__ void sum_atomics(const T* values, std::size_t count, SumOf<T>* result
   atomic_add(result, reduce_strided<ReductionOp<Reduction::sum, T>>(values, count));
 }
 
-/// Finds the smallest key of the values. With `flip` all ones, keys are inverted, so it finds the largest value.
+/// Finds the smallest key of the values. If all bits of `flip` are set, keys are inverted, so this finds the largest
+/// value.
 template <typename T>
 __global__ void minimum_atomics(const T* values, std::size_t count, std::uint64_t flip, std::uint64_t* key) {
   std::uint64_t smallest = ~std::uint64_t{0};

@@ -8,8 +8,8 @@ constexpr int kThreads = 512;
 
 using Op = ReductionOp<Reduction::sum, std::uint8_t>;
 
-/// `head` bytes come before the first address that is a multiple of 16 in both signals. If there is no such address,
-/// `head` is `count`.
+/// The two signals are read in vectors of 16 bytes. `head` bytes come before the first address that is a multiple of 16
+/// in both signals. If there is no such address, `head` is `count`.
 __global__ void __launch_bounds__(kThreads)
     reduction_errors(const std::uint8_t* __restrict__ a, const std::uint8_t* __restrict__ b, std::size_t head,
                      std::size_t count, std::uint64_t* partials, unsigned* finished, std::uint64_t* result) {

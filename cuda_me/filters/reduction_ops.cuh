@@ -77,7 +77,7 @@ struct ReductionOp<Reduction::argmax, T> {
   __device__ static Result result(Partial a) { return a.index; }
 };
 
-/// Returns the partial result of the calling thread. In a grid of n threads, it takes every n-th value.
+/// Returns the partial result of the calling thread: that of every n-th value, if the grid has n threads.
 template <typename Op, typename T>
 [[nodiscard]] __device__ typename Op::Partial reduce_strided(const T* values, std::size_t count) {
   typename Op::Partial partial = Op::none();
@@ -87,7 +87,7 @@ template <typename Op, typename T>
   return partial;
 }
 
-// Calls MACRO for every reduction of a type, to instantiate templates at the end of files.
+// Calls MACRO for every reduction of type T. Files with templates use this at their end to instantiate them.
 #define C63_FOR_REDUCTIONS_OF(MACRO, T) \
   MACRO(Reduction::sum, T, SumOf<T>)    \
   MACRO(Reduction::minimum, T, T)       \

@@ -23,7 +23,7 @@ __device__ typename Op::Partial combine_all(typename Op::Partial mine, uint4 raw
   return mine;
 }
 
-/// `head` values come before the first address that is a multiple of 16.
+/// Loads vectors of 16 bytes. `head` values come before the first address that is a multiple of 16.
 template <typename Op, typename T>
 __global__ void __launch_bounds__(kThreads)
     reduction_shuffles(const T* __restrict__ values, std::size_t head, std::size_t count,

@@ -4,15 +4,15 @@
 
 namespace c63::cuda::kernels {
 
-// Integers are added as unsigned, because they may overflow.
+// Integers are added as unsigned ones, because sums may overflow, which is undefined for signed integers.
 template <typename T>
 using Adder = std::conditional_t<std::is_floating_point_v<T>, T, std::uint32_t>;
 
 constexpr int kScanThreads = 512;
 constexpr int kScanTile = 2 * kScanThreads;  // values of a tile in Blelloch's scan: two per thread
 
-/// The index of value i of a tile in shared memory. With padding, an unused element follows every 32 values. So the
-/// tree's strides, which are powers of two, use different banks.
+/// The index in shared memory of value i of a tile. With padding, an unused element follows every 32 values. Without
+/// padding, values whose distance is a multiple of 32 are in the same bank. Most steps of the tree access such values.
 template <bool padded>
 [[nodiscard]] __device__ constexpr int place_of(int i) {
   return padded ? i + i / 32 : i;

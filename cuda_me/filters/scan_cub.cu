@@ -1,4 +1,4 @@
-// Prefix scan by CUB: one pass; tiles look back for the sum of all earlier ones.
+// Prefix scan by CUB, in one pass. To get the sum of all earlier tiles, a tile looks back at their published sums.
 #include <cub/device/device_scan.cuh>
 
 #include "cuda_me/filters/scan_common.cuh"

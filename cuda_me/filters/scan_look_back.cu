@@ -1,8 +1,8 @@
 // Prefix scan of 4-byte integers in one pass: memory is read once and written once. A block takes the next tile, scans
 // it in registers and publishes its sum. Then it looks back over the earlier tiles, up to one that has published the
 // sum of itself and all tiles before it (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
-// look-back"). In one look, each thread of the block reads the state of one tile. Fewer tiles than that are in work at
-// a time, so one look is enough.
+// look-back"). In one look, each thread of the block reads the state of one tile. A block has more threads than there
+// are tiles in work, so one look is enough.
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
@@ -10,7 +10,7 @@ namespace c63::cuda::kernels {
 namespace {
 
 constexpr int kThreads = 512;
-/// The number of thread blocks that a multiprocessor must be able to hold. It limits the registers per thread.
+/// A multiprocessor must be able to hold this many thread blocks. So the compiler limits the registers per thread.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kResidentBlocks = 2;  // sm_75 holds 1024 threads
 #else
@@ -21,7 +21,8 @@ constexpr int kRounds = 4;  // rounds of four neighbouring values per lane
 constexpr int kWarpValues = kRounds * 32 * 4;
 constexpr std::size_t kTile = static_cast<std::size_t>(kWarps) * kWarpValues;
 
-// The state of a tile: a flag in the upper half and a sum in the lower half, read and written together.
+// The state of a tile has a flag in its upper half and a sum in its lower half. Both are read and written together. The
+// state is 0 at first. With this flag, the sum is that of the tile alone.
 constexpr unsigned long long kSumOfTile = 1ULL << 32;
 constexpr unsigned long long kSumOfAll = 2ULL << 32;  // the sum of the tile and all tiles before it
 
@@ -88,8 +89,8 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
       v[r].w = i + 3 < count ? values[i + 3] : 0;
     }
   }
-  // Sums within the warp. v[r] becomes the prefix sums of the lane's four values of round r alone, and before[r] the
-  // sum of the warp's values before these four.
+  // scan_warp() replaces the lane's four values v[r] by their own prefix sums, for each r. It sets before[r] to the sum
+  // of the warp's values before these four.
   unsigned before[kRounds];
   const unsigned carry = scan_warp(v, before, lane);
   if (lane == 0) warp_sums[warp] = carry;

@@ -1,12 +1,12 @@
-// Prefix scan of 4-byte integers in one pass, for chips with a bulk copy engine (sm_90). Tiles do not wait for each
-// other in a chain. One block per multiprocessor stays to the end and takes every gridDim.x-th tile. Its warps have
+// Prefix scan of 4-byte integers in one pass, for chips with a bulk copy engine (sm_90). A tile need not wait until the
+// tile before it is scanned. One block stays on each multiprocessor and takes every gridDim.x-th tile. Its warps have
 // four different jobs, so that the waits of the jobs overlap:
 //   fetch  the copy engine fills a ring of tiles in shared memory, several tiles ahead;
 //   tell   publishes a tile's sum to all blocks as soon as the tile has arrived, long before it is scanned;
-//   add    computes the sum before a tile: the sum before this block's previous tile, plus the sums of that tile and of
-//   all tiles up to this one, gridDim.x in all;
+//   add    computes the sum of all values before a tile: this sum for the block's previous tile, plus the sums of the
+//          gridDim.x tiles from that tile on;
 //   scan   all other warps: scan a tile when the sum before it is known, and write the results.
-// Blocks read each other's sums, so all must be resident: the launch is cooperative.
+// Blocks read each other's sums, so all of them must run at the same time: the launch is cooperative.
 #include <cuda/ptx>
 
 #include "cuda_me/collective/scan.cuh"
@@ -27,7 +27,7 @@ struct RoundsShape {
   static constexpr std::size_t kSharedBytes = std::size_t{kStages} * kTile * sizeof(std::uint32_t);
 };
 
-/// The state of a tile: kTold and its sum, read and written together; 0 at first.
+/// The state of a tile. It is 0 at first. Later it is kTold plus the tile's sum, written and read as one word.
 using State = volatile unsigned long long;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -39,8 +39,8 @@ __device__ __forceinline__ void wait(std::uint64_t* barrier, int turn) {
   }
 }
 
-/// The jobs of one block. Blocks cannot wait for each other forever: they only wait for the sums of earlier tiles,
-/// other blocks publish these sums as soon as the tiles arrive, and tiles arrive in order.
+/// The jobs of one block. Blocks cannot wait for each other forever. They only wait for the sums of earlier tiles.
+/// Other blocks publish these sums as soon as the tiles arrive, and tiles arrive in order.
 template <typename Shape>
 struct RoundsBlock {
   const std::uint32_t* values;
@@ -50,12 +50,14 @@ struct RoundsBlock {
   std::uint32_t* tiles;    ///< a ring of kStages tiles
   std::uint64_t* arrived;  ///< barriers, one per stage: the tile is in shared memory
   std::uint64_t* known;    ///< barriers, one per stage: the sum before the tile is in `before`
-  /// Barriers, one per stage: all scanning warps have the tile in registers, and its sum is published.
+  /// Barriers, one per stage: all scanning warps have loaded the tile into registers, and the tile's sum is published.
+  /// So the stage may be filled again.
   std::uint64_t* taken;
   unsigned* before;
   unsigned (*warp_sums)[Shape::kScanWarps];
 
-  /// Calls work(tile, stage, turn) for the block's tiles. `turn` is the number of earlier uses of the stage.
+  /// Calls work(tile, stage, turn) for each of the block's tiles. `stage` is the place of the tile in the ring, and
+  /// `turn` is the number of earlier tiles that used this place.
   template <typename Work>
   __device__ void for_tiles(Work&& work) const {
     const auto end = static_cast<unsigned>((count + Shape::kTile - 1) / Shape::kTile);
@@ -88,8 +90,8 @@ struct RoundsBlock {
     });
   }
 
-  /// Publishes the sums of tiles. One warp does this job. The sum of an incomplete last tile is wrong, but no tile
-  /// needs it.
+  /// Publishes the sums of tiles. One warp does this job. If the last tile is incomplete, its sum is wrong, but no
+  /// other tile needs it.
   __device__ void tell() const {
     const unsigned lane = threadIdx.x % 32;
     for_tiles([&](unsigned tile, int stage, int turn) {
@@ -109,9 +111,9 @@ struct RoundsBlock {
     });
   }
 
-  /// The sum of states[begin..end); at least lane 0 gets it. Waits for states that are not published yet. A lane starts
-  /// all its loads before it uses the first value. If each load waited for the previous one, this sum would take longer
-  /// than the memory needs to deliver a tile.
+  /// Returns the sum of states[begin..end), at least to lane 0. Waits for states that are not published yet. A lane
+  /// starts all its loads before it uses the first value. If each load waited for the previous one, all of them would
+  /// take longer than the memory takes to deliver a tile.
   __device__ unsigned told(unsigned begin, unsigned end) const {
     constexpr unsigned kAhead = 8;  // loads per lane at a time; enough for up to 256 blocks
     unsigned sum = 0;
@@ -128,13 +130,14 @@ struct RoundsBlock {
     return sum_of_lanes(sum);
   }
 
-  /// Computes the sum before each tile. One warp does this job.
+  /// Computes the sum of all values before each of the block's tiles. One warp does this job.
   __device__ void add() const {
     unsigned total = 0;
     for_tiles([&](unsigned tile, int stage, int turn) {
       total += told(tile < gridDim.x ? 0 : tile - gridDim.x, tile);
       if (threadIdx.x % 32 == 0) {
-        // This warp may know the next sum of a stage before the scan has read the previous one. So it waits until then.
+        // The scanning warps may not have read the previous sum of this stage yet. So wait until they have taken the
+        // previous tile of the stage.
         if (turn > 0) wait(taken + stage, turn - 1);
         before[stage] = total;
         ptx::mbarrier_arrive(known + stage);
@@ -158,11 +161,11 @@ struct RoundsBlock {
       unsigned base = before[stage];
       __syncwarp();
       if (lane == 0) ptx::mbarrier_arrive(taken + stage);
-      // Sums within the warp. v[r] becomes the prefix sums of the lane's four values of round r alone, and
-      // before_lane[r] the sum of the warp's values before these four.
+      // scan_warp() replaces the lane's four values v[r] by their own prefix sums, for each r. It sets before_lane[r]
+      // to the sum of the warp's values before these four.
       unsigned before_lane[Shape::kRounds];
       const unsigned carry = scan_warp(v, before_lane, lane);
-      // Two arrays take turns, so one barrier per tile is enough.
+      // Neighbouring tiles use different arrays of sums. So one barrier per tile is enough.
       if (lane == 0) warp_sums[parity][warp] = carry;
       asm volatile("bar.sync 1, %0;" ::"n"(Shape::kScanWarps * 32) : "memory");
 #pragma unroll

@@ -6,7 +6,8 @@
 
 namespace c63::cuda::kernels {
 
-/// The values 2g, 2h and 5m of an inner sample (see ShiftSums): integers for bytes.
+/// The values 2g, 2h and 5m of a sample that is not on the border (g, h and m as in ShiftSums). For bytes, they are
+/// integers.
 template <typename Sample>
 struct Derivatives {
   using Value = std::conditional_t<std::is_same_v<Sample, float>, float, int>;

@@ -1,5 +1,5 @@
-// Computes shifts with one kernel per frame: every thread takes one inner sample, and a block adds the products of its
-// threads. It stores the sums for the CPU, or adds them by atomics.
+// Computes shifts with one kernel per frame. Every thread takes one sample that is not on the border, and a block adds
+// the products of its threads. It stores these sums for the CPU, or adds them to the frame's sums by atomics.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {

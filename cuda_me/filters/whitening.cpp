@@ -1,4 +1,4 @@
-// Whitening on a GPU: runs three or four kernels in a row without waiting on the host, frame by frame.
+// Whitening on a GPU. For each frame, up to five kernels run one after another, and the host waits for none of them.
 #include <algorithm>
 #include <string>
 

@@ -7,7 +7,7 @@
 
 namespace c63::cuda::kernels {
 
-/// The layout of a reference's three derivative planes in one block of memory.
+/// The layout of a reference's three derivative planes (DerivedView) in one block of memory.
 template <typename Sample>
 class DerivedLayout {
  public:

@@ -1,5 +1,5 @@
-// Computes the product sums of all pairs of frames. A block holds a piece of a row of every frame in shared memory, and
-// each thread takes some of the pairs.
+// Computes sums of products for all pairs of frames (see correlate_all()). A thread block holds the same piece of a row
+// from every frame in shared memory, and each thread takes some of the pairs.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 
@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// The words of a frame's piece: each is four bytes or one float. The stride is odd, so that frames start in different
-/// banks.
+/// The number of words in a frame's piece of a row. A word is four bytes or one float. The pieces are kStride words
+/// apart in shared memory. That is odd, so they start in different banks.
 template <typename Sample>
 constexpr int kWords = 128;
 constexpr int kStride = 129;

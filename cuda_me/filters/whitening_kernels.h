@@ -7,7 +7,7 @@
 
 #include "c63/cuda/filters.h"
 
-// The kernels of frame shift and whitening, one file each.
+// The kernels of frame shift and whitening. Each function is in a file of its own.
 
 namespace c63::cuda::kernels {
 
@@ -17,7 +17,7 @@ inline constexpr int kListedFrames = kMaxMemory + 1;  ///< a frame and its histo
 template <typename Sample>
 struct FrameList {
   int count = 0;
-  /// Every row starts at an address that is a multiple of eight samples, or of 16 bytes if that is less.
+  /// True if every row starts at an address that is a multiple of eight samples, or of 16 bytes if that is less.
   bool aligned = true;
   const Sample* data[kListedFrames];
   std::ptrdiff_t pitch[kListedFrames];
@@ -26,27 +26,27 @@ struct FrameList {
 template <typename Sample>
 [[nodiscard]] FrameList<Sample> list_of(std::span<const BasicPlaneView<const Sample>> frames);
 
-/// The type of sums. Sums of bytes are exact.
+/// The type of sums over samples. Sums of bytes are integers, so they are exact.
 template <typename Sample>
 using Sum = std::conditional_t<std::is_same_v<Sample, float>, double, std::int64_t>;
 
-/// The number of sums of a frame, in the order of ShiftSums. On the device, u, v and w are stored times 4, p and q
-/// times 10.
+/// The number of sums of a frame, in the order of ShiftSums. On the device, u, v and w are stored times 4, and p and q
+/// times 10, so that sums of bytes are integers.
 inline constexpr int kShiftSums = 5;
 
-/// Computes the sums of one frame relative to a reference. If `blocks` is not null, each block stores its five sums
-/// there. Otherwise all blocks add to `sums` by atomics.
+/// Computes the five sums of one frame relative to a reference. If `blocks` is not null, each thread block stores its
+/// own sums there. Otherwise all thread blocks add to `sums` by atomics.
 template <typename Sample>
 void shift_step(CUstream_st* stream, BasicPlaneView<const Sample> reference, BasicPlaneView<const Sample> frame,
                 Sum<Sample>* sums, Sum<Sample>* blocks);
-/// The number of thread blocks of shift_step().
+/// The number of thread blocks of shift_step(). Each has five entries in `blocks`.
 [[nodiscard]] std::size_t shift_step_blocks(int width, int height);
 
 template <typename Sample>
 using Derived = std::conditional_t<std::is_same_v<Sample, float>, float, std::int16_t>;
 
-/// A reference's derivatives 2g, 2h and 5m in device memory. `pitch` is in values, a multiple of 8. On the border, all
-/// are zero.
+/// The derivatives 2g and 2h of a reference, and its means 5m, in device memory (see ShiftSums). `pitch` is in values,
+/// a multiple of 8. On the border, all are zero.
 template <typename Sample>
 struct DerivedView {
   Derived<Sample>* g = nullptr;
@@ -57,17 +57,17 @@ struct DerivedView {
   int pitch = 0;
 };
 
-/// Fills `derived` and adds 4u, 4v and 4w to texture[0..2], which must be zero before.
+/// Fills `derived` and adds 4u, 4v and 4w (see ShiftSums) to texture[0..2], which must be zero before.
 template <typename Sample>
 void derive(CUstream_st* stream, BasicPlaneView<const Sample> reference, const DerivedView<Sample>& derived,
             Sum<Sample>* texture);
 
-/// Adds 10p and 10q of frame k to sums[2k] and sums[2k + 1].
+/// Adds 10p and 10q (see ShiftSums) of frame k to sums[2k] and sums[2k + 1].
 template <typename Sample>
 void shift_all(CUstream_st* stream, const DerivedView<Sample>& derived, const FrameList<Sample>& frames,
                Sum<Sample>* sums);
 
-/// The device's report on a whitening.
+/// What the device reports about a whitening; 1 means true.
 struct WhiteningStatus {
   int textureless = 0;
   int singular = 0;
@@ -76,8 +76,8 @@ struct WhiteningStatus {
 };
 
 /// Computes the weights of frames 1, 2, … of a list from the sums of shift_all() and, depending on the method, from the
-/// `products` of correlate_all(). Resets sums and products to zero. If there is no solution, the weights are zero, and
-/// `status` says so until it is cleared.
+/// `products` of correlate_all(). Sets sums and products back to zero. If the equations have no solution, the weights
+/// are zero, and `status` says so until the caller clears it.
 template <typename Sample>
 void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const Sum<Sample>* texture,
                    Sum<Sample>* sums, Sum<Sample>* products, float* weights, WhiteningStatus* status);
@@ -86,7 +86,7 @@ void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const
 template <typename Sample>
 void correlate_all(CUstream_st* stream, const FrameList<Sample>& frames, int width, int height, Sum<Sample>* products);
 
-/// Does the same as reject_outliers(). The samples of picture k start at out[k · width · height], with a pitch of
+/// Does the same as c63::reject_outliers(). The samples of picture k start at out[k · width · height], with a pitch of
 /// `width`.
 template <typename Sample>
 void reject_all(CUstream_st* stream, const FrameList<Sample>& history, int width, int height, float threshold,

@@ -1,5 +1,6 @@
-// Replaces samples that are outliers in time. A thread sorts the history of four neighbouring bytes, or of one float,
-// in registers by a sorting network. It does so twice: for the median, and for the median deviation from it.
+// Replaces samples that are outliers in time. A thread takes the history of four neighbouring bytes, or of one float.
+// It sorts this history in registers by a sorting network. It sorts twice: first for the median, then for the median
+// distance from the median.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 
@@ -8,11 +9,11 @@ namespace {
 
 constexpr int kThreads = 128;
 
-/// How a thread's samples are packed and sorted.
+/// How a thread's samples are packed into words, and how two words are compared when they are sorted.
 template <typename Sample>
 struct Lanes;
 
-/// Bytes are sorted two at a time, in the halves of a word.
+/// Two bytes are sorted at a time: each is in one half of a word.
 template <>
 struct Lanes<std::uint8_t> {
   using Group = unsigned;  ///< four samples of one frame, in the order of memory
@@ -25,7 +26,7 @@ struct Lanes<std::uint8_t> {
   static __device__ Word lower(Word a, Word b) { return __vminu2(a, b); }
   static __device__ Word upper(Word a, Word b) { return __vmaxu2(a, b); }
 
-  /// Replaces samples that are further from the median than `threshold` deviations.
+  /// Replaces samples by the median if they are further from it than `threshold` deviations.
   struct Cleaner {
     unsigned median = 0;
     unsigned most = 0;  ///< the largest distances that are kept, one byte each
@@ -92,7 +93,8 @@ __device__ void sort(typename Lanes<Sample>::Word (&values)[kCount]) {
   }
 }
 
-/// The element `index` of an array in registers, without indexing memory.
+/// Returns element `index` of an array. It selects among registers: an index that is not known at compile time would
+/// force the array into memory.
 template <int kCount, typename V>
 __device__ V pick(const V (&values)[kCount], int index) {
   V found = values[0];
@@ -147,7 +149,8 @@ __global__ void __launch_bounds__(kThreads) reject_kernel(const __grid_constant_
       medians[w] = pick(values, middle);
 #pragma unroll
       for (int k = 0; k < kCount; ++k) {
-        // For bytes, both halves of a word are subtracted at once; no half is negative.
+        // A word may hold two bytes, one in each half. The larger minus the smaller is never negative, so one
+        // subtraction serves both halves.
         const auto away = L::upper(values[k], medians[w]) - L::lower(values[k], medians[w]);
         values[k] = k < history.count ? away : L::kMost;
       }

@@ -1,4 +1,4 @@
-// The output of whitening: a frame minus the weighted sum of its history, four samples per thread.
+// Computes the output of whitening: a frame minus the weighted sum of its history. Each thread computes four samples.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 

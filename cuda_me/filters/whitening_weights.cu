@@ -1,5 +1,5 @@
-// Computes the weights of the history on the device, so that nothing waits for the host. One block builds the small
-// symmetric system of equations and solves it, in double precision.
+// Computes the weights of the history on the device, so that nothing waits for the host. One thread block builds a
+// small symmetric system of equations and solves it, in double precision.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {
@@ -15,9 +15,10 @@ struct WeightsArguments {
   bool correlation;
 };
 
-/// Solves (A + ε · t · E) x = b, where t is the mean of A's diagonal and E the unit matrix. Row n of `a` is b, and
-/// becomes x. Returns false if the system is singular. All threads call it. The matrix is factored as L·D·Lᵀ. Each step
-/// takes a reciprocal and one barrier, and also eliminates the unknown from b.
+/// Solves (A + ε · t · E) x = b, where t is the mean of A's diagonal and E the unit matrix. Rows 0 to n − 1 of `a` are
+/// A. Row n is b, and becomes x. Returns false if the system is singular. All threads call it. The matrix is factored
+/// as L·D·Lᵀ. Each step computes one reciprocal, eliminates one unknown from the rows below and from b, and ends with a
+/// barrier.
 __device__ bool solve(double (*a)[kMaxMemory + 1], int n, double epsilon) {
   const int t = static_cast<int>(threadIdx.x);
   double trace = 0;
@@ -43,8 +44,8 @@ __device__ bool solve(double (*a)[kMaxMemory + 1], int n, double epsilon) {
     }
     __syncthreads();
   }
-  // Back substitution by one warp: computes x_k from the last to the first, and subtracts its part from the earlier
-  // rows. Each lane works on two rows, and keeps their values in registers.
+  // Back substitution by one warp: computes x_k from the last to the first, and subtracts its part from the rows before
+  // row k. Each lane works on two rows, and keeps their values in registers.
   if (t < 32) {
     double rest[2] = {t < n ? a[n][t] : 0, t + 32 < n ? a[n][t + 32] : 0};
     const double inverse[2] = {t < n ? 1 / a[t][t] : 0, t + 32 < n ? 1 / a[t + 32][t + 32] : 0};

@@ -1,9 +1,9 @@
-// Chooses vectors and DC levels along an MCU row of a plane by a beam (defined in decide/beam.h), then follows the
+// Chooses vectors and DC levels along an MCU row of a plane by a beam (defined in decide/beam.h). Then it follows the
 // choices of the cheapest state back to the row's start. A group of lanes works on a row. A lane has one candidate with
-// one DC level, and a copy of all states. With two candidates per block, a warp works on four rows.
+// one DC level, and a copy of all states of the beam. With two candidates per block, a warp works on four rows.
 //
-// Each block depends on the one before it, so the latency of a block counts. Candidates are loaded several blocks
-// ahead.
+// Each block depends on the one before it, so the time for a single block limits the speed. To keep it short,
+// candidates are loaded several blocks ahead.
 
 #include <type_traits>
 
@@ -21,11 +21,12 @@ constexpr int kLaneBits = 5;
 static_assert(kBeamLanes == 1 << kLaneBits && kUnreachable <= 1 << (32 - kLaneBits));  // a word holds a cost and a lane
 static_assert(kMaxBeamWidth == 8);  // a choice is a byte: five bits of lane, three of parent state
 
-/// The choices at a block, one byte per state. The lowest byte is the first state's.
+/// How the states after a block were chosen, one byte per state: the chosen lane, and the state before the block that
+/// was extended. The lowest byte is the first state's.
 template <int kWidth>
 using Choices = std::conditional_t<kWidth <= 4, std::uint32_t, std::uint64_t>;
 
-/// Neighbouring lanes of a warp that work on a row together. The whole warp takes part in every function.
+/// A group of neighbouring lanes of a warp that work on one row. Every function needs all lanes of the warp.
 template <int kLanes>
 struct LaneGroup {
   __device__ static __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
@@ -44,15 +45,15 @@ struct LaneGroup {
   }
 };
 
-/// A lane's candidate and DC level at a block.
+/// A lane's candidate for a block, with one of its DC levels and the cost of both.
 struct LaneCandidate {
   Cost cost;
   int dc;
   PackedCandidate packed;
 };
 
-/// Pointers to a lane's candidates. As copies they stay in registers: `frame` would be read again after each write that
-/// may alias it.
+/// Pointers to a lane's candidates. These copies stay in registers. Members of `frame` would be read again after each
+/// write to memory, because the compiler cannot know that the write leaves them unchanged.
 struct LaneSource {
   const Cost* costs;
   const std::int16_t* dc_levels;
@@ -68,7 +69,7 @@ struct LaneSource {
   [[nodiscard]] __device__ __forceinline__ LaneCandidate load(int block) const {
     if (!exists) return {kInvalidCost, 0, 0};
     const int at = block * slots;
-    // Level and vector are undefined if the cost is invalid.
+    // If the cost is invalid, level and vector have no meaning, and nothing uses them.
     return {__ldg(costs + static_cast<std::ptrdiff_t>(at) * kDcLevels), __ldg(dc_levels + static_cast<std::ptrdiff_t>(at) * kDcLevels),
             __ldg(candidates + at)};
   }
@@ -91,7 +92,7 @@ struct States {
   }
 };
 
-/// Converts the costs of the states from MCUs of weight `from` to MCUs of weight `to`, as reweigh_beam() does.
+/// Converts the costs of the states when the weight of MCUs changes from `from` to `to`, as reweigh_beam() does.
 template <int kWidth>
 __device__ __forceinline__ void reweigh_states(States<kWidth>& states, Weight from, Weight to) {
 #pragma unroll
@@ -102,7 +103,7 @@ __device__ __forceinline__ void reweigh_states(States<kWidth>& states, Weight fr
   }
 }
 
-/// Extends the beam by a block, as extend_beam() does, and returns the choices. `base` is Beam::base.
+/// Extends the beam by a block, as extend_beam() does, and returns how its states were chosen. `base` is Beam::base.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int width, const LaneCandidate& candidate,
                                                   bool started, int block_row, int plane, Cost lambda, long long& base) {
@@ -151,8 +152,8 @@ __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int wi
   return choices;
 }
 
-/// Follows the choices back from the cheapest state at the row's end, and stores the winning lane of each block. Each
-/// lane loads the choices of one block at a time.
+/// Follows the choices back from the cheapest state at the row's end, and stores the winning lane of each block. The
+/// lanes load the choices of several blocks at a time, one block each.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow& row, bool active) {
   using Group = LaneGroup<kLanes>;
@@ -176,8 +177,8 @@ __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow
   }
 }
 
-/// Extends and traces the beams of all MCU rows. The rows of Y come first because they are longer. `warps` is the
-/// number of warps for each plane.
+/// Extends the beams of all MCU rows block by block, then follows their choices back. The rows of Y come first: they
+/// are longer, and no long row should be the last to start. `warps` is the number of warps for each plane.
 template <int kLanes, int kWidth, bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     beam_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, int warps) {
@@ -242,7 +243,7 @@ __global__ void __launch_bounds__(kThreads)
 
 constexpr int kWinnerThreads = 128;
 
-/// Stores the winner of each block, one thread per block.
+/// Stores the chosen candidate and DC level of each block. A thread takes one block.
 __global__ void __launch_bounds__(kWinnerThreads)
     winners_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];

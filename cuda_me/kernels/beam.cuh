@@ -20,15 +20,15 @@ struct BeamRow {
     first = layout.first_block[plane] + mcu_row * rows * columns;
     count = rows * columns;
   }
-  /// The block at index i in coding order.
+  /// Returns the place in per-block arrays of block number i in coding order.
   [[nodiscard]] __device__ __forceinline__ int block(int i) const {
     return plane != 0 ? first + i : first + (i / 2 % 2) * columns + i / 4 * 2 + i % 2;
   }
-  /// The block row of block i within the MCU row.
+  /// Returns the row of block number i within the MCU row: 0 or 1 for Y, 0 for U and V.
   [[nodiscard]] __device__ __forceinline__ int block_row(int i) const { return plane != 0 ? 0 : i / 2 % 2; }
 };
 
-/// Stores the choice for a block: the candidate and the DC level of lane `lane`.
+/// Stores the candidate and the DC level of lane `lane` as the choice for a block.
 __device__ __forceinline__ void store_winner(const RateFrame& frame, int block, int lane) {
   const RateScratch& scratch = frame.scratch;
   const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(lane / kDcLevels);

@@ -1,7 +1,7 @@
-// A beam search that keeps one state, computed for all blocks at once instead of one after another
-// (decide/only_state.h). A unit is the four Y blocks of an MCU, or one block of U or V. A joint is one of the few ways
-// in which the previous unit can end. A thread block takes an MCU row and computes the choices of each unit for each of
-// these joints. Then one thread walks the row from joint to joint. The choices on its path are kept.
+// A beam search that keeps only one state (decide/only_state.h). It works on all blocks at once instead of one after
+// another. A unit is the four Y blocks of an MCU, or one block of U or V. A joint is one of the few ways in which the
+// previous unit can end. A thread block takes an MCU row. For each unit and each joint, it computes what the unit would
+// choose after this joint. Then one thread walks the row from joint to joint. The choices on its path are kept.
 
 #include "cuda_me/kernels/beam.cuh"
 #include "cuda_me/runtime/launch.h"
@@ -17,7 +17,8 @@ constexpr int kBefore = 4;    // earlier blocks on which a joint may depend
 constexpr int kMostWays = kChunk * RowUnit<1>::kJoints;  // all pairs of a unit and a joint
 static_assert(kChunk / 4 * RowUnit<4>::kJoints <= kMostWays);
 
-/// Shared memory of a row. Tables that depend on λ exist for each weight, or only once if all MCUs weigh the same.
+/// Shared memory of a row. Tables that depend on λ exist for each weight. If all MCUs have the same weight, they exist
+/// only once.
 template <bool kWeighted>
 struct RowMemory {
   static constexpr int kLambdas = kWeighted ? kWeights : 1;
@@ -31,12 +32,12 @@ struct RowMemory {
   Cost lambdas[kLambdas];
   Weight weights[kWeighted ? kChunk : 1];  ///< per unit
 
-  /// The index of a unit's λ.
+  /// Returns the index of a unit's λ in `dc_costs` and `lambdas`.
   [[nodiscard]] __device__ __forceinline__ int lambda_of(int unit) const { return kWeighted ? weights[unit] : 0; }
 };
 
-/// The cost of a row so far. Neighbouring MCUs of equal weight form a run. The costs in a run are added, and their sum
-/// is then converted to the plain weight.
+/// The cost of a row so far. Neighbouring MCUs of equal weight form a run. The costs in a run are added first. Then
+/// their sum is converted to what it would be at weight kPlainWeight.
 struct RowCost {
   long long cost = 0;
   long long run = 0;
@@ -55,7 +56,7 @@ struct RowCost {
   }
 };
 
-/// Loads a block's candidates into shared memory. Returns the smallest cost.
+/// Loads a block's candidates into shared memory. Returns the smallest of their costs.
 __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& frame, int block, Cost lambda) {
   int4 costs[2];
   Cost least = kInvalidCost;
@@ -77,8 +78,9 @@ __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& fra
   return least;
 }
 
-/// Chooses a lane for each block of a unit that follows `joint`. `block` points to the unit's first block; the blocks
-/// of the previous unit lie just before it in memory. Returns the lanes as in RowUnit, and their total cost in `cost`.
+/// Chooses a lane for each block of a unit that follows `joint`. (A lane is a candidate with one of its DC levels.)
+/// `block` points to the unit's first block. The blocks of the previous unit lie just before it in memory. Returns the
+/// lanes as in RowUnit, and their total cost in `cost`.
 template <int kBlocks>
 __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_first, unsigned joint, const DcCosts& dc_costs,
                                               Cost lambda, Cost& cost) {
@@ -102,7 +104,7 @@ __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_
   return lanes;
 }
 
-/// Chooses the lanes of `units` units for each of their joints. The first unit of a row follows nothing, so its joint
+/// Chooses the lanes of `units` units, once for each joint. The first unit of a row follows no other unit, so its joint
 /// is ignored.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int units, bool starts_row) {
@@ -127,8 +129,8 @@ __device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int uni
   }
 }
 
-/// Follows the joints through `units` units, starting at `joint`. Stores the joint before each unit, and returns the
-/// joint after the last unit. Called by one thread.
+/// Walks through `units` units, starting with `joint` before the first one. Stores the joint before each unit, and
+/// returns the joint after the last unit. Called by one thread.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units, unsigned joint) {
   constexpr int kWords = RowUnit<kBlocks>::kJoints / 8;
@@ -141,7 +143,7 @@ __device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units
   return joint;
 }
 
-/// Adds the costs of the units of a weighted row, in order. Called by one thread.
+/// Adds the costs of the chosen path through the units of a weighted row to `cost`, in order. Called by one thread.
 template <int kBlocks>
 __device__ __forceinline__ void add_units(RowCost& cost, const RowMemory<true>& memory, int units) {
   for (int unit = 0; unit < units; ++unit) {
@@ -207,7 +209,8 @@ __device__ __forceinline__ void choose_row(RowMemory<kWeighted>& memory, const R
   if (threadIdx.x % 32 == 0) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(cost));
 }
 
-/// One thread block per MCU row of a plane. The rows of Y come first because they are longer.
+/// One thread block takes an MCU row of a plane. The rows of Y come first: they are longer, and no long row should be
+/// the last to start.
 template <bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     only_state_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {

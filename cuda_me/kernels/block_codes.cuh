@@ -10,7 +10,7 @@
 
 namespace c63::cuda {
 
-/// Prefix codes, one word each: the code's bits, and from bit 16 on its length.
+/// The tables of prefix codes. A code is one word: bits 0 to 15 are the code's bits, and the bits above are its length.
 struct CodeTables {
   std::uint32_t ac[2][256];  ///< luma, chroma; by symbol
   std::uint32_t dc[2][16];   ///< luma (and vectors), chroma; by size
@@ -41,7 +41,7 @@ __device__ __forceinline__ void load_code_tables(CodeTables& tables, int threads
   }
 }
 
-/// Up to 32 bits to append to a stream, most significant first.
+/// Up to 32 bits to append to a stream, the most significant bit first.
 struct BitRun {
   std::uint32_t bits = 0;
   int length = 0;
@@ -52,12 +52,13 @@ struct BitRun {
   }
 };
 
-/// A packed code followed by the `size` bits of a value.
+/// Returns a code of CodeTables, followed by the `size` bits of a value.
 __device__ __forceinline__ BitRun code_with_value(std::uint32_t code, int value, int size) {
   return {(code & 0xFFFFU) << size | value_bits(value, size), static_cast<int>(code >> 16) + size};
 }
 
-/// ORs a run into zeroed words from bit `position` on. Other threads may write other bits of the same words at the same time.
+/// Writes a run into words that were zero, from bit `position` on. Uses atomic ORs, because other threads may write
+/// other bits of the same words at the same time.
 __device__ __forceinline__ void put_run(std::uint32_t* words, int position, BitRun run) {
   if (run.length == 0) return;
   const std::uint32_t top = run.bits << (32 - run.length);

@@ -12,9 +12,8 @@
 
 namespace c63::cuda {
 
-/// In shared memory, a row of a block begins kRowWords words after the previous row, and a block begins kBlockWords
-/// words after the previous block. With these distances, neither rows nor columns of a warp's four blocks conflict in a
-/// bank.
+/// Distances in shared memory, in words: from one row of a block to the next, and from one block to the next. With
+/// these distances, neither rows nor columns of a warp's four blocks conflict in a bank.
 inline constexpr int kRowWords = 9;
 inline constexpr int kBlockWords = 72;
 
@@ -23,7 +22,7 @@ __device__ constexpr std::array<std::uint8_t, 64> make_order_by_column() {
   for (int k = 0; k < 64; ++k) order[(kZigZag[k] % 8) * 8 + kZigZag[k] / 8] = static_cast<std::uint8_t>(k);
   return order;
 }
-/// At u·8 + v: the zig-zag index of the coefficient in column u and row v.
+/// Entry u·8 + v is the zig-zag index of the coefficient in column u and row v.
 alignas(8) __device__ constexpr std::array<std::uint8_t, 64> kOrderByColumn = make_order_by_column();
 
 /// The place of a block in the picture.
@@ -64,7 +63,7 @@ struct BlockRows {
   uint2 prediction;
 };
 
-/// Loads row `t` of a block and of its prediction, which is zero unless `predicted`.
+/// Loads row `t` of a block and of its prediction. If `predicted` is false, the prediction is zero.
 __device__ __forceinline__ BlockRows load_rows(const FrameLayout& layout, const CodingJob& job, const BlockPlace& place,
                                                bool predicted, MotionVector vector, int t) {
   const int width = layout.width[place.plane];
@@ -85,14 +84,14 @@ __device__ __forceinline__ int sum_of_bytes(uint2 row) {
   return static_cast<int>(__vsadu4(row.x, 0) + __vsadu4(row.y, 0));
 }
 
-/// Byte `i` of a row as a float, plus 2^23. In 2^23 the last mantissa bit is worth one, so the byte goes into the last
-/// bits.
+/// Returns byte `i` of a row as a float, plus 2^23. From 2^23 to 2^24, the last bit of a float is worth one. So the
+/// byte only needs to be put into the last bits of 2^23, and no conversion is needed.
 __device__ __forceinline__ float raised_byte(uint2 row, int i) {
   const std::uint32_t word = i < 4 ? row.x : row.y;
   return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7540U + static_cast<unsigned>(i % 4)));
 }
 
-/// The magnitude of a coefficient's level.
+/// Returns the magnitude of the level to which a coefficient is quantized.
 __device__ __forceinline__ float level_magnitude(float coefficient, const StepQuantizer& quantizer, bool is_dc, int plane) {
   const auto limit = static_cast<float>(is_dc ? kMaxDcMagnitude : max_ac_magnitude(plane));
   return fminf(quantizer.magnitude(fabsf(coefficient)), limit);
@@ -107,8 +106,8 @@ __device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int
   return all;
 }
 
-/// Adds residuals to predictions and clamps to samples. Residuals of an encoder are far from the limits of 16 bits:
-/// quantization changes a residual of at most 255 by less than 3000. So they never wrap as in reconstruct_sample().
+/// Adds residuals to predictions and clamps the sums to samples. The sums never exceed 16 bits, so they need not wrap
+/// as in reconstruct_sample(): an encoder's residual is at most 255, and quantization changes it by less than 3000.
 __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
     return residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
@@ -116,14 +115,15 @@ __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, 
   return pack_saturated(sample(0), sample(1), sample(2), sample(3));
 }
 
-/// The DC level of a block. The DC coefficient depends only on the sum of the residual. The sum is exact, because
-/// residuals are integers.
+/// Returns the DC level of a block. The DC coefficient depends only on the sum of the block's residuals. This sum is
+/// exact, because residuals are integers.
 __device__ __forceinline__ int dc_level(int residual_sum, const StepQuantizer& quantizer) {
   const float coefficient = scale_coefficient(static_cast<float>(residual_sum), 0, 0);
   return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
 }
 
-/// Loads a quantizer of a QuantizerTable in device memory, which must not change while a kernel runs.
+/// Loads a quantizer of a QuantizerTable in device memory, through the read-only cache. So the table must not change
+/// while a kernel runs.
 __device__ __forceinline__ StepQuantizer load_quantizer(const StepQuantizer* quantizer) {
   const float2 fields = __ldg(reinterpret_cast<const float2*>(quantizer));
   StepQuantizer loaded;
@@ -132,7 +132,7 @@ __device__ __forceinline__ StepQuantizer load_quantizer(const StepQuantizer* qua
   return loaded;
 }
 
-/// The quantizers of a column, in the order v = 0 to 7. They are read two at a time.
+/// The quantizers of one column of a block, for rows 0 to 7 in this order. They are loaded two at a time.
 class ColumnQuantizers {
  public:
   __device__ __forceinline__ explicit ColumnQuantizers(const StepQuantizer* column) : from_(reinterpret_cast<const float4*>(column)) {}
@@ -150,7 +150,8 @@ class ColumnQuantizers {
   float4 two_{};
 };
 
-/// The inverse transform, from column `t` of a block's scaled coefficients to row `t` of its residual. The whole warp takes part.
+/// Computes the inverse transform of a block. The calling thread gives column `t` of the scaled coefficients, and gets
+/// row `t` of the residual. The whole warp takes part.
 __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numbers, int (&residuals)[8]) {
   float out[8];
   for_8([&](auto v) { numbers[v * kRowWords + t] = in[v]; });
@@ -166,9 +167,9 @@ __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numb
   for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
 }
 
-/// Adds the inverse transform of column `t` of a block's scaled coefficients to the prediction. `any` is true if the
-/// column has a nonzero level. If no column in the whole warp has one, returns the prediction. The whole warp takes
-/// part.
+/// Adds the inverse transform of a block to the prediction. The calling thread gives column `t` of the scaled
+/// coefficients, and gets row `t` of the samples. `any` is true if the column has a nonzero level. If no column in the
+/// whole warp has one, returns the prediction. The whole warp takes part.
 __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
   if (!__any_sync(kFullWarp, any)) return prediction;
   int residuals[8];
@@ -176,7 +177,8 @@ __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uin
   return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals + 4, prediction.y)};
 }
 
-/// Transforms, quantizes and reconstructs one block. Leaves its levels in shared memory. The whole warp takes part.
+/// Transforms, quantizes and reconstructs one block. Leaves its levels in shared memory. Returns row `t` of the
+/// reconstruction. The whole warp takes part.
 __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const StepQuantizer* quantizers, int plane, int t,
                                                  float* numbers, std::int16_t* levels) {
   float in[8];
@@ -188,8 +190,7 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
   for_8([&](auto j) { in[j] = numbers[j * kRowWords + t]; });
   forward_line(in, out);
 
-  // Each thread now has column t. It computes the column's levels and the coefficients that a decoder restores from
-  // them.
+  // Thread t now has column t. It computes the column's levels, and the coefficients that a decoder restores from them.
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
   ColumnQuantizers column(quantizers + plane * 64 + t * 8);
   const float column_scale = t == 0 ? kDctScale : 1.0F;  // multiplying by one changes nothing
@@ -200,14 +201,14 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
     const float level = level_magnitude(coefficient, quantizer, v == 0 && t == 0, plane);
     any |= __float_as_uint(level);
     const std::uint32_t k = __byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4);
-    // Adding 1.5·2^23 leaves the level, in two's complement, in the last bits.
+    // After 1.5·2^23 is added, the last bits of the float are the level in two's complement.
     levels[k] = static_cast<std::int16_t>(__float_as_uint(copysignf(level, coefficient) + 12582912.0F));
     in[v] = scale_coefficient(copysignf(quantizer.restored(level), coefficient) * column_scale, v, 1);
   });
   return reconstruct_block(in, any != 0, rows.prediction, t, numbers);
 }
 
-/// Reconstructs a block from its levels, in zig-zag order. The whole warp takes part.
+/// Reconstructs a block from its levels, which are in zig-zag order. Returns row `t` of it. The whole warp takes part.
 __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int16_t* levels, const StepQuantizer* quantizers,
                                                int plane, int t, float* numbers) {
   float in[8];

@@ -1,7 +1,7 @@
 #pragma once
 
-// Hopper's bulk tensor copies and the barriers that count their bytes: the instructions for which CUDA has no simple
-// function.
+// Instructions of Hopper GPUs for which CUDA has no simple function: bulk tensor copies, and barriers that count the
+// copied bytes.
 
 #include <cuda.h>
 
@@ -23,7 +23,7 @@ __device__ __forceinline__ void arrive(std::uint64_t& barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier)) : "memory");
 }
 
-/// Arrives at the barrier. Its phase then also waits for `bytes` bytes of copies.
+/// Arrives at the barrier. The barrier's current phase then ends only after copies have brought another `bytes` bytes.
 __device__ __forceinline__ void arrive_and_expect(std::uint64_t& barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)), "r"(bytes)
                : "memory");

@@ -1,4 +1,5 @@
-// Computes the cost of each candidate with each of its DC levels. One thread per candidate chooses AC levels by D + λR.
+// Computes the cost of each candidate with each of its possible DC levels. A thread takes one candidate and chooses its
+// AC levels by D + λR.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
@@ -13,7 +14,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 4;  // thread blocks that a multiprocessor must be able to hold; limits the registers
 
-/// The quantizer, code lengths and λ for decisions in a block.
+/// What decisions in a block depend on: its quantizer, code lengths and λ.
 struct BlockDecisions {
   const c63::Quantizer& quantizer;
   const AcBits& bits;
@@ -28,15 +29,15 @@ __device__ __forceinline__ TransformedBlock transformed(const CandidateSummary& 
   return block;  // the coefficients are not needed here
 }
 
-/// The candidates of a thread block, one per thread, sorted by their amount of work: a warp takes as long as its
-/// slowest lane.
+/// The candidates of a thread block, one per thread, sorted by their amount of work. So the lanes of a warp have about
+/// equal work. This saves time, because a warp takes as long as its slowest lane.
 struct WorkOrder {
   static constexpr int kClasses = 64;
   unsigned ends[kClasses];
   std::uint16_t items[kThreads];
 
-  /// Sorts the candidates by their amount of work. `work` is that of the calling thread's candidate, 0 to 63. All
-  /// threads call it, and it ends with a barrier.
+  /// Sorts the candidates by their amount of work. `work` is the number of AC coefficients, 0 to 63, of the calling
+  /// thread's candidate that may be coded. All threads call it, and it ends with a barrier.
   __device__ __forceinline__ void put(unsigned work) {
     if (threadIdx.x < kClasses) ends[threadIdx.x] = 0;
     __syncthreads();
@@ -54,18 +55,20 @@ struct WorkOrder {
     items[ends[work] + place] = static_cast<std::uint16_t>(threadIdx.x);
     __syncthreads();
   }
-  /// The number of candidates without work. They come first.
+  /// Returns the number of candidates without work. They come first in the order.
   [[nodiscard]] __device__ __forceinline__ unsigned without_work() const { return ends[1]; }
 };
 
 /// The coefficients of each thread's candidate, in shared memory. A thread reads them one by one, and each value
-/// decides which is read next. In device memory, each read would wait for another sector. A row is an odd number of
-/// words, so neither threads that read the same coefficient nor threads that load rows conflict in a bank.
+/// decides which one it reads next. In device memory, each of these reads would take long. A row is an odd number of
+/// words. So there are no bank conflicts when threads read the same coefficient of their candidates, nor when they load
+/// rows.
 struct CoefficientRows {
   static constexpr int kWords = 33;
   std::uint32_t words[kThreads * kWords];
 
-  /// Loads the coefficients of a warp's candidates, eight threads per row. `first` is the thread block's first candidate.
+  /// Loads the coefficients of the calling warp's candidates. Eight threads load a row. `first` is the thread block's
+  /// first candidate.
   __device__ __forceinline__ void bring(const std::int16_t* coefficients, std::size_t first, const WorkOrder& order) {
     const unsigned lane = threadIdx.x % 32;
 #pragma unroll

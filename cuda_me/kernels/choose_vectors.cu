@@ -1,10 +1,11 @@
 // Chooses each block's vector: its own best one, or its left neighbour's (defined in cpu/cost_search.cpp). A block
-// takes the neighbour's vector if that vector's SAD is smaller than the cost of its best candidate, bits included.
+// takes the neighbour's vector if that vector's SAD is smaller than the cost of its own best candidate (SAD and bits).
 //
 // If blocks chose one after another, each would have to wait for the SAD of the previous one. But every vector that
-// blocks take from the left began as some block's own vector. So a walk follows a block's own vector to the right,
-// until a block refuses it or has the same own vector. The walks of all blocks run at the same time. The row's choices
-// are then found by jumping from the first block to the end of its walk, where the next chosen walk begins, and so on.
+// blocks take from the left began as some block's own vector. So a walk follows a block's own vector to the right. It
+// ends at the first block that does not take the vector, or that has the same own vector. The walks of all blocks run
+// at the same time. Then the row's choices are found: the first block's walk is chosen. The block at which it ends
+// begins the next chosen walk, and so on.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -18,15 +19,15 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWalks = kThreads / 8;  // walks at the same time: eight threads take one, each with a row of samples
 
-/// How far to the right blocks take a block's own vector.
+/// A walk: how far to the right blocks take a block's own vector.
 struct Walk {
   std::uint32_t sads;  ///< sum of the SADs of the block and of those that take its vector
   std::uint16_t end;   ///< the first block that does not take it
   bool chosen;         ///< the block uses its own vector
 };
 
-/// The best vectors that the search found for a row's blocks. Walks need them at every step, so they are in shared memory,
-/// unless the row is too long.
+/// The best vectors that the search found for a row's blocks, and their costs. Walks need them at every step. So they
+/// are copied to shared memory, unless the row is too long.
 struct RowFound {
   const MotionVector* vectors;
   const std::uint16_t* costs;
@@ -35,8 +36,7 @@ struct RowFound {
   [[nodiscard]] __device__ __forceinline__ MotionVector vector(int column) const { return vectors[column * vectors_apart]; }
 };
 
-/// The bytes of shared memory for a row: walk_bytes() is without the vectors that the search found, row_bytes() with
-/// them.
+/// The bytes of shared memory for a row. row_bytes() includes a copy of RowFound, walk_bytes() does not.
 [[nodiscard]] constexpr std::size_t walk_bytes(int columns) { return static_cast<std::size_t>(columns) * sizeof(Walk); }
 [[nodiscard]] constexpr std::size_t row_bytes(int columns) {
   return walk_bytes(columns) + static_cast<std::size_t>(columns) * (sizeof(MotionVector) + sizeof(std::uint16_t));
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads)
   auto* const walks = reinterpret_cast<Walk*>(shared_bytes);
   const RateFrame& frame = frames[blockIdx.y];
   if (frame.job.reference == nullptr) return;
-  // Rows of blocks are numbered through Y, then U, then V.
+  // Each thread block takes a row of blocks. The rows of Y come first, then those of U and V.
   const int chroma_rows = layout.mcus / layout.mcu_columns;
   const int number = static_cast<int>(blockIdx.x);
   const int plane_index = number < 2 * chroma_rows ? 0 : number < 3 * chroma_rows ? 1 : 2;

@@ -1,7 +1,7 @@
 // Turns the chosen candidates into levels, reconstruction and the bits of every block. (Frames with plain quantization
 // are coded by code_frame.cu instead.) If repeating the previous picture is cheaper, the reference is copied to the
-// reconstruction, and the bits are not used. So a chain's two pictures change places after a repeat as after a coded
-// frame.
+// reconstruction, and the bits are not used. So a chain's two pictures change places after every frame, repeated or
+// coded.
 
 #include "cuda_me/kernels/frame_segment.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
@@ -44,7 +44,7 @@ __device__ __forceinline__ bool is_repeated(const RateFrame& frame) {
   return repeat_is_cheaper(state.repeat_error, static_cast<std::int64_t>(state.cost), frame.headers, frame.rate.lambda);
 }
 
-/// The flags and vector of a block. The DC difference is not set.
+/// Returns the flags and the vector of a block. The DC difference is set later, by write_segment_codes().
 __device__ __forceinline__ BlockHead head_of(const CodingJob& job, int block, int column) {
   BlockHead head;
   head.has_vector = job.reference != nullptr && job.unpredicted[block] == 0;
@@ -106,13 +106,13 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
 constexpr int kErrorThreads = 256;
 constexpr int kErrorBlocks = 64;  // thread blocks per frame
 
-/// Computes the squared error of a repeat over the padded planes.
+/// Computes the squared error of repeating the previous picture, over the padded planes.
 __global__ void __launch_bounds__(kErrorThreads)
     repeat_error_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];
   if (!frame.may_repeat) return;
-  // Planes are 256-byte aligned, and the bytes between them are zero in both pictures. So whole pictures can be
-  // compared.
+  // Planes are 256-byte aligned, and the bytes between them are zero in both pictures. So the pictures can be compared
+  // in one piece, without a loop over planes.
   const auto* const a = reinterpret_cast<const uint4*>(frame.job.current);
   const auto* const b = reinterpret_cast<const uint4*>(frame.job.reference);
   const auto chunks = static_cast<unsigned>(layout.picture_bytes / sizeof(uint4));
@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(kErrorThreads)
   if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&frame.job.state->repeat_error, sum);
 }
 
-/// Computes the weighted squared error of a repeat. A warp takes an MCU at a time. Each lane has half a row of luma and
-/// a row of U or V; lanes 16 to 31 compute the same chroma as lanes 0 to 15.
+/// Computes the weighted squared error of repeating the previous picture. A warp takes an MCU at a time. Each lane has
+/// half a row of luma and a row of U or V. Lanes 16 to 31 compute the same chroma as lanes 0 to 15.
 __global__ void __launch_bounds__(kErrorThreads)
     weighted_repeat_error_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];

@@ -1,5 +1,5 @@
-// Codes frames in one kernel, from pictures and vectors to the bits of every block, so levels never go through device
-// memory. For frames with plain quantization, as in the course encoder.
+// Codes frames in one kernel, from pictures and vectors to the bits of every block. So levels never go through device
+// memory. This kernel is for frames with plain quantization, as in the course encoder.
 
 #include <algorithm>
 
@@ -11,8 +11,8 @@
 namespace c63::cuda {
 namespace {
 
-/// Computes the carried DC levels of a segment from samples, because another thread block codes the previous segment.
-/// Called by one warp.
+/// Computes the DC levels that a segment needs from the segment before it (kCarriedBlocks). It computes them from
+/// samples, because another thread block codes that segment at the same time. Called by one warp.
 __device__ __forceinline__ void carry_dc(SegmentMemory& memory, const FrameLayout& layout, const CodingJob& job,
                                          const Work& work) {
   int sum = 0;
@@ -56,7 +56,8 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   const unsigned int error = store_block(layout, job, work, rows, result);
   __syncwarp();
 
-  // Until the segment's bits are joined, only the block's own warp uses these words.
+  // Until the segment's bits are joined, only the warp of this block uses these words. So no other warp must be waited
+  // for.
   std::uint32_t* const words = memory.bits + work.block * kBlockWords;
   for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;
   if (work.t == 0) memory.dc[kCarriedBlocks + work.block] = levels[0];

@@ -13,7 +13,7 @@ constexpr int kThreads = 256;
 constexpr unsigned kBlocks = 16;  ///< thread blocks per copy
 constexpr std::size_t kMostCopies = 128;
 
-/// The copies of one launch, as a kernel parameter.
+/// The copies of one launch. Passed to the kernel as a parameter.
 struct CopyGroup {
   std::array<DeviceCopy, kMostCopies> copies;
 };

@@ -16,8 +16,8 @@ struct DeviceCopy {
 };
 
 /// Enqueues copies for the frames of a batch, many in one launch. For small frames, separate calls of the driver would
-/// take the host longer than the device needs for a frame. For large frames, the copy engines would be slower than this
-/// kernel: they copy within the device no faster than over the bus.
+/// take the host longer than the device needs for a frame. For large frames, this kernel is faster than the copy
+/// engines: within the device, they copy no faster than over the bus.
 void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -25,11 +25,11 @@ struct CostSearchInfo {
   void (*enqueue)(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 };
 
-/// All kernels, each based on the one before; the last one is used.
+/// All kernels. Each develops the idea of the previous one further, and the encoder uses the last one.
 [[nodiscard]] std::span<const CostSearchInfo> cost_search_kernels();
 [[nodiscard]] inline const CostSearchInfo& best_cost_search() { return cost_search_kernels().back(); }
 
-// Each has its own file.
+// The functions of the kernels, each in its own file.
 void enqueue_cost_search_warp(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_cost_search_eliminate(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 

@@ -1,8 +1,9 @@
 // Successive elimination by SAD and vector cost. It works like motion_eliminate_tile.cuh, but adds the vector's cost to
-// each compared candidate, and keeps a list of the best candidates. Let V, k and slack be as in motion_eliminate.cuh,
-// and c the cost of a vector. Because 2^k V + c <= SAD + c + slack, the bound V + floor(c / 2^k) is at most (SAD + c +
-// slack) / 2^k. Let w be the worst SAD + c in the list. A candidate whose bound exceeds (w + slack) / 2^k cannot be
-// among the best.
+// the SAD of each compared candidate, and keeps a list of the best candidates.
+//
+// Let V, k and slack be as in motion_eliminate.cuh, and c the cost of a vector. Then 2^k V + c <= SAD + c + slack. So
+// the bound V + floor(c / 2^k) is at most (SAD + c + slack) / 2^k. Let w be the worst SAD + c in the list. If a
+// candidate's bound exceeds (w + slack) / 2^k, its SAD + c exceeds w. So it is not among the best.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"
@@ -19,13 +20,13 @@ struct CostSearchShared {
   EliminateShared tile;
   std::uint16_t column_costs[kSquare];  ///< vector costs of the columns of the pass's candidates
   std::uint16_t row_costs[kSquare];
-  /// For each pair of rows, the smaller of the two rows' costs. A word holds two of these: the lower half is for one
-  /// pair, the upper half for the pair `kBelow` rows further down.
+  /// For each pair of rows of candidates, the smaller of the two rows' vector costs. A word holds the costs of two
+  /// pairs: one in its lower half, and that of the pair `kBelow` rows further down in its upper half.
   std::uint32_t row_pair_costs[kPairs / 2];
   std::uint32_t best[kEliminateBlocks][kMaxFoundVectors];  ///< cost << 16 | (dy + 128) << 8 | (dx + 128), in order
 };
 
-/// One pass over kSquare x kSquare candidates. The first one is the vector (first_dx, first_dy).
+/// One pass compares kSquare x kSquare candidates of a block. The first of them is the vector (first_dx, first_dy).
 struct CostPass {
   const CostSearchShared& shared;
   int first_dx;
@@ -41,8 +42,8 @@ struct CostPass {
 /// The largest bound that is stored. Larger ones are stored as this value.
 constexpr std::uint32_t kMostBound = 1023;
 
-/// A mask has a bit for each of a lane's pairs of candidates. If b is below 16, bit b is for the pair in row b, and bit
-/// b + 16 for the pair in row b + kBelow.
+/// A mask has a bit for each of a lane's pairs of candidates. Bit b, below 16, is for the pair that begins in row b.
+/// Bit b + 16 is for the pair that begins in row b + kBelow.
 struct WidePairs {  // for windows of 32x32 candidates, as in motion_eliminate.cuh
   static constexpr int kHalf = kPairs / 2;
   static constexpr int kBelow = 16;
@@ -79,8 +80,8 @@ template <typename Pairs>
   return bits;
 }
 
-/// The vector costs that are added to the bounds of word p. Each half of the word is the smaller cost of its pair,
-/// divided by 2^shift.
+/// Returns the vector costs that are added to the bounds in word p. Each half of the word is for a pair of candidates:
+/// the smaller of their two costs, divided by 2^shift.
 template <typename Pairs>
 [[nodiscard]] __device__ __forceinline__ std::uint32_t pair_costs(const CostPass& pass, unsigned lane, unsigned p, int shift) {
   const unsigned row = Pairs::row(lane, p);
@@ -88,7 +89,8 @@ template <typename Pairs>
   return both >> shift & (0xFFFFU >> shift) * 0x10001U;
 }
 
-/// Computes the costs of the two candidates of a pair (motion_eliminate.cuh) and adds the allowed ones to the list.
+/// Computes the costs of the two candidates of a pair (motion_eliminate.cuh). Adds those candidates that are allowed to
+/// the list.
 template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
                                          const uint4 (&current)[kBlockSize / 2], const AllowedCandidates& allowed,
@@ -100,7 +102,7 @@ __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& 
   if (kAll || allowed.has_row(dy + 1)) list.insert(pass.key(sads.lower, dx, dy + 1));
 }
 
-/// Adds the best candidates of a block to the lists of the lanes.
+/// Adds the best candidates of a block in this pass to the lists of the lanes.
 template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const EliminateBlock& block) {
   const AllowedCandidates& allowed = block.allowed;
@@ -120,8 +122,8 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
 #pragma unroll
   for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.current.rows[i];
 
-  // Each lane first computes the costs of its most promising pair of candidates. The kCount-th smallest of the lanes'
-  // best costs is an upper limit for the kCount-th smallest of all.
+  // Each lane first computes the costs of its most promising pair of candidates. Take the best cost of each lane: the
+  // kCount-th smallest of these is an upper limit for the kCount-th smallest cost of all candidates.
   const unsigned own_row = Pairs::row(lane, 0);  // bit 0 of `bounds` is this row
   const unsigned first = promising.bit() + own_row;
   add_pair<Pairs, kAll>(list, pass, block.words, current, allowed, lane, row_of_bit<Pairs>(first));

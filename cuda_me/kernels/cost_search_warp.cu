@@ -1,5 +1,6 @@
-// Full search by SAD and vector cost. A warp takes a block, and each lane every 32nd candidate. Each lane keeps a
-// sorted list of its best candidates. In the end the warp removes the best ones from these lists, one by one.
+// Full search by SAD and vector cost. A warp takes a block, and each lane compares every 32nd candidate. Each lane
+// keeps a sorted list of its best candidates. In the end the warp takes the best candidates from these lists, one by
+// one.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"

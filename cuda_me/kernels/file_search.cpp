@@ -45,7 +45,7 @@ std::string extension_of(const std::string& path) { return std::filesystem::path
 class OpenLibrary {
  public:
   explicit OpenLibrary(const std::string& path) {
-    // dlopen() would search the library path for a name without a folder.
+    // For a name without a folder, dlopen() would search the library path. So it gets the absolute path.
     const std::string absolute = std::filesystem::absolute(path).string();
     handle_ = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr)

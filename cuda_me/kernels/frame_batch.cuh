@@ -1,6 +1,6 @@
 #pragma once
 
-// Code that the kernels of a frame share.
+// Code that all kernels that work on frames share.
 
 #include <cuda_runtime.h>
 
@@ -14,7 +14,7 @@
 
 namespace c63::cuda {
 
-/// The frames of one launch, in a kernel parameter; blockIdx.y selects one.
+/// The frames of one launch. They are a kernel parameter, and blockIdx.y selects the frame of a thread block.
 struct FrameBatch {
   std::array<CodingJob, kMaxFramesPerLaunch> jobs;
 };
@@ -39,8 +39,8 @@ __device__ __forceinline__ unsigned long long device_clock() {
   return now;
 }
 
-/// Copies a frame's totals to its report and resets them for the next frame. Called by one thread, after all threads
-/// have added.
+/// Copies a frame's totals to its report and sets them to zero for the next frame. Called by one thread, after all
+/// threads have added to the totals.
 __device__ inline void hand_out_totals(const CodingJob& job) {
   for (int p = 0; p < kPlanes; ++p) job.report->totals.sse[p] = __ldcg(&job.state->totals.sse[p]);
   job.report->totals.luma_sad = __ldcg(&job.state->totals.luma_sad);

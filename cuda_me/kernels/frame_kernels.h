@@ -30,11 +30,11 @@ struct FrameMoments {
   unsigned long long writing_starts = 0;
 };
 
-/// A frame's running totals. They are zero before the frame, and the frame's last kernel resets them.
+/// A frame's running totals. They are zero before the frame, and the frame's last kernel sets them to zero again.
 struct FrameState {
   FrameTotals totals;
   FrameMoments moments;
-  // Only for frames that are decided by rate:
+  // These members are only for frames that are decided by rate:
   unsigned long long repeat_error = 0;  ///< squared error if the previous picture is repeated
   unsigned long long cost = 0;          ///< D + λR of all blocks, a signed number in two's complement
   unsigned int repeats = 0;             ///< 1: the previous picture is repeated
@@ -46,8 +46,8 @@ struct FrameState {
 struct FrameReport {
   FrameTotals totals;
   FrameMoments moments;
-  /// About the time when the scan was written, by the device's clock. The last segment's warp reports it; other warps
-  /// may end slightly later.
+  /// The time by the device's clock when the last segment's warp began to write the report. Other warps may still write
+  /// the scan for a moment.
   unsigned long long writing_ends = 0;
   unsigned long long scan_bits = 0;     ///< bits of the scan before byte stuffing and padding
   unsigned long long scan_bytes = 0;    ///< bytes of the finished scan
@@ -57,7 +57,7 @@ struct FrameReport {
 
 /// The coded bits of a frame before byte stuffing. Each segment starts at a new word.
 struct ScanParts {
-  /// kMaxSegmentWords per segment, most significant bit first.
+  /// kMaxSegmentWords words for each segment. The first bit is the most significant bit of a word.
   std::uint32_t* words = nullptr;
   std::uint32_t* bits = nullptr;              ///< the number of bits of each segment
   unsigned long long* bit_offsets = nullptr;  ///< where each segment begins in the scan, in bits
@@ -70,7 +70,7 @@ struct ScanParts {
 using QuantizerTable = std::array<StepQuantizer, kPlanes * 64>;
 [[nodiscard]] QuantizerTable make_quantizer_table(const QuantizationTables& tables);
 
-/// The value that marks a block whose prediction is zero. No search returns it.
+/// The value that marks a block whose prediction is zero. No search finds this vector.
 [[nodiscard]] C63_HD constexpr MotionVector no_vector() { return {-128, -128}; }
 
 /// One frame of one chain. Pointers are to device memory; `coded` and `report` are to mapped host memory.
@@ -80,11 +80,12 @@ struct CodingJob {
   std::uint8_t* reconstruction = nullptr;   ///< picture; not the reference
   std::uint8_t* prediction = nullptr;       ///< picture; may be null
   const StepQuantizer* quantizers = nullptr;    ///< a QuantizerTable
-  /// One vector per block, from the search; not read in key frames. Coding replaces the entry of each block without a
-  /// coded vector by the vector with which the block was predicted.
+  /// One vector per block, from the search; not read in key frames. For a block without a coded vector, coding
+  /// overwrites its entry by the vector with which the block was predicted.
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;              ///< one per block; not read in key frames
-  /// One flag per block, 1: coded without a vector; null: no flag is set; null in key frames.
+  /// One flag per block; 1: the block is coded without a vector. Null in key frames, and if all blocks of an inter
+  /// frame have a vector.
   const std::uint8_t* unpredicted = nullptr;
   /// The vectors with which to predict blocks without a coded vector. If null, the prediction of these blocks is zero.
   const MotionVector* inherited = nullptr;
@@ -95,18 +96,19 @@ struct CodingJob {
   FrameReport* report = nullptr;
 };
 
-/// The most frames of one launch.
+/// The largest number of frames in one launch. More frames take several launches.
 inline constexpr int kMaxFramesPerLaunch = 24;
 
 /// Enqueues one kernel that does motion compensation, transform, quantization and reconstruction, and writes the codes
-/// of every segment. For key frames, and for frames whose blocks all have a vector.
+/// of every segment. The jobs must be key frames, or frames whose blocks all have a vector.
 void enqueue_coding(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
-/// Enqueues the work that joins segments to a scan: counts of 0xFF, byte stuffing, padding, the report.
+/// Enqueues the work that makes a frame's scan from its segments: it counts the bytes 0xFF, stuffs bytes, pads the end
+/// and fills the report.
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
-/// Enqueues the copy of the finished scans to the host. It copies exactly their bytes; the host need not know how many.
-/// It runs at the same time as other kernels, in a few thread blocks that mostly wait for the bus.
+/// Enqueues the copy of the finished scans to the host. The device knows their sizes, so it copies exactly their bytes.
+/// The copy runs at the same time as other kernels, in a few thread blocks that mostly wait for the bus.
 void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream);
 
 }  // namespace c63::cuda

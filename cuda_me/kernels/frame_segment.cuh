@@ -12,9 +12,9 @@ namespace c63::cuda {
 
 inline constexpr int kSegmentThreads = kBlocksPerSegment * 8;
 /// The distance between the levels of neighbouring blocks in shared memory, in levels. A warp reads eight levels of
-/// each of four blocks; the padding of 8 keeps them in different banks.
+/// each of four blocks. The padding of 8 levels keeps these reads in different banks.
 inline constexpr int kLevelsApart = 64 + 8;
-/// The number of thread blocks that a multiprocessor must be able to hold. It limits the registers per thread.
+/// A multiprocessor must be able to hold this many thread blocks. So the compiler limits the registers per thread.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr int kResidentSegments = 2;  // sm_75 holds 1024 threads
 #else
@@ -25,12 +25,12 @@ static_assert(kMaxBlockWords + 1 <= kBlockWords);
 /// The shared memory of a segment's threads.
 struct SegmentMemory {
   CodeTables tables;
-  /// Each block's intermediate values of the transform; later, the block's code bits.
+  /// First each block's intermediate values of the transform, later its code bits.
   union {
     float numbers[kBlocksPerSegment * kBlockWords];
     std::uint32_t bits[kBlocksPerSegment * kBlockWords];
   };
-  /// Each block's levels in zig-zag order; later, the bits of the whole segment.
+  /// First each block's levels in zig-zag order, later the bits of the whole segment.
   union {
     alignas(16) std::int16_t levels[kBlocksPerSegment * kLevelsApart];
     std::uint32_t segment_words[kMaxSegmentWords];
@@ -77,8 +77,8 @@ __device__ __forceinline__ void clear_totals(SegmentMemory& memory) {
   }
 }
 
-// Both functions add a segment's sums to the frame's sums. One thread calls them, after all threads have added to the
-// segment's sums.
+// The next two functions add a segment's sums to the frame's sums. One thread calls them, after all threads have added
+// to the segment's sums.
 
 __device__ __forceinline__ void add_errors(const SegmentMemory& memory, FrameState& state) {
   FrameTotals& totals = state.totals;
@@ -94,8 +94,8 @@ __device__ __forceinline__ void add_bits(const SegmentMemory& memory, FrameState
 }
 
 /// Writes a row of a reconstructed block. Also writes the row of its prediction if the job has a picture for it. A
-/// repeat sets `keeps_prediction`: the prediction of the previous frame then stays in place. Returns the block's
-/// squared error over its coded samples. The whole warp takes part.
+/// repeat frame sets `keeps_prediction`, so that it does not overwrite the prediction of the previous frame. Returns
+/// the block's squared error over its coded samples. The whole warp takes part.
 __device__ __forceinline__ unsigned int store_block(const FrameLayout& layout, const CodingJob& job, const Work& work,
                                                     const BlockRows& rows, uint2 reconstruction,
                                                     bool keeps_prediction = false) {

@@ -8,7 +8,7 @@
 
 namespace c63::cuda {
 
-/// The smallest keys that a thread has seen, sorted.
+/// The smallest keys that a thread has seen, in ascending order. A key is a cost and a candidate in one word.
 template <int kCount>
 struct KeyList {
   std::uint32_t keys[kCount];

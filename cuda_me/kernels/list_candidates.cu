@@ -1,4 +1,5 @@
-// Lists the candidates of every block: the vectors to try (decide/candidate_vectors.h), and coding without a vector.
+// Lists the candidates of every block. They are the vectors to try (decide/candidate_vectors.h), and coding the block
+// without a vector.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"

@@ -13,7 +13,7 @@
 
 namespace c63::cuda {
 
-/// The search kernels, each based on the one before. All find the same vectors and SADs.
+/// The search kernels. Each develops the idea of an earlier one further. All find the same vectors and SADs.
 enum class MotionKernel {
 #define C63_MOTION_KERNEL(kernel, name, text, make) kernel,
 #include "cuda_me/kernels/motion_kernels.inc"
@@ -30,7 +30,7 @@ struct MotionKernelInfo {
   std::unique_ptr<MotionSearch> (*make)();
 };
 
-/// All kernels, each based on the one before.
+/// All kernels, slowest first.
 [[nodiscard]] std::span<const MotionKernelInfo> motion_kernels();
 [[nodiscard]] std::string_view name(MotionKernel kernel);
 [[nodiscard]] std::optional<MotionKernel> motion_kernel_from(std::string_view name);
@@ -62,25 +62,25 @@ class MotionSearch {
  public:
   virtual ~MotionSearch() = default;
 
-  /// Enqueues the search of all jobs on `stream`. The call may be captured in a graph. A call with planes of several
-  /// frames uses the device best. An empty window gives the vector (0, 0) and its SAD, as the codec requires. Throws
-  /// Error (usage) for jobs outside the limits of MotionJob.
+  /// Enqueues the search of all jobs on `stream`. A graph may capture the call. The device works fastest if a call has
+  /// planes of several frames. An empty window gives the vector (0, 0) and its SAD, as the codec requires. Throws Error
+  /// (usage) for jobs outside the limits of MotionJob.
   void enqueue(std::span<const MotionJob> jobs, cudaStream_t stream);
 
-  /// The number of kernels among which a call may choose, for callers that keep calls in graphs. It is above 1 if
-  /// kernels are chosen by their measured times.
+  /// The number of kernels among which a call may choose; above 1 if kernels are chosen by their measured times. A
+  /// caller that uses graphs records one graph for each.
   [[nodiscard]] virtual int choices() const { return 1; }
-  /// The kernel of the next call. The caller may then launch that kernel's graph instead of making the call. Empty if the call
-  /// must be made, because it will be timed.
+  /// Returns the kernel that the next call of enqueue() will use, below choices(). The caller may launch its graph for
+  /// this kernel instead of calling enqueue(). Empty if enqueue() must be called, because it will measure the time.
   [[nodiscard]] virtual std::optional<int> next_choice() { return 0; }
-  /// Like enqueue(), with the kernel `choice`, which is below choices().
+  /// Does the same as enqueue(), with the kernel of number `choice`, which must be below choices().
   void enqueue_choice(int choice, std::span<const MotionJob> jobs, cudaStream_t stream);
 
-  /// The resources for a luma search of range 16.
+  /// Returns the resources that the kernel needs for a luma search of range 16.
   [[nodiscard]] virtual MotionKernelResources resources() const = 0;
 
  protected:
-  /// The most jobs of one launch; larger batches are split.
+  /// The largest number of jobs in one launch. More jobs take several launches.
   static constexpr std::size_t kMaxJobs = 24;
 
   virtual void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) = 0;

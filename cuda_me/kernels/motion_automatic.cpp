@@ -1,10 +1,11 @@
 // Chooses between brute force and successive elimination by their measured times on the current video. Both find the
 // same vectors, so the choice may change at any call.
 //
-// The choice is made once per round of kRound calls, so that it follows the content. The first four calls of a round
-// are timed per block, brute force and elimination in turn. The faster kernel does the rest of the round. No call waits
-// for a time; until it is known, the last choice continues. The first choice is brute force, whose time does not depend
-// on content. Calls that are captured in a graph use the current choice.
+// Calls are counted in rounds of kRound calls, and each round chooses anew, because the content may change. The first
+// four calls of a round are timed: brute force and elimination in turn. The kernel with the shorter time per block does
+// the rest of the round. No call waits until a time is known. Until then, the previous choice is used. The very first
+// choice is brute force, because its time does not depend on content. Calls that a graph captures use the current
+// choice.
 
 #include <array>
 #include <limits>

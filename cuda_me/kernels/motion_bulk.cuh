@@ -4,9 +4,10 @@
 // tiles are loaded while one is searched.
 //
 // One thread block stays on each multiprocessor and searches its share of the batch, tile after tile. A tile is four
-// pairs of adjacent blocks wide and several rows of blocks high. Its work is split into turns: a turn is all candidates
-// with one byte shift, for one row of blocks (two for kColumns 4). There are four shifts and four schedulers. Warp w
-// only works on shift w % 4, so all schedulers have equal work.
+// pairs of adjacent blocks wide and several rows of blocks high. Its window is kept in four copies, shifted by 0 to 3
+// bytes, so that words of every candidate are aligned in one of them. The work on a tile is split into turns. A turn is
+// the search of one row of blocks (two for kColumns 4) with all candidates of one shift. There are four shifts, and a
+// multiprocessor has four schedulers. Warp w only works on shift w % 4, so all schedulers have equal work.
 //
 //   warp 0, the producer: starts the copies of tiles some tiles ahead, and writes the results
 //   warps 1 to 3, the makers: make the copies of the window shifted by 1 to 3 bytes; the loaded box itself has shift 0
@@ -26,7 +27,7 @@
 
 namespace c63::cuda {
 
-/// The data of a tile that is loaded or searched.
+/// The data of a tile, from its loading to the end of its search.
 struct BulkStage {
   alignas(128) std::uint8_t copies[kTileShifts * std::max(BulkShape<8>::kCopyBytes, BulkShape<4>::kCopyBytes)];
   alignas(128) std::uint8_t current[BulkShape<4>::kCurrentRows * kBulkBytes];
@@ -39,27 +40,28 @@ struct BulkStage {
 
 struct BulkShared {
   std::array<BulkStage, kBulkStages> stages;
-  /// Barriers: the tile's window is ready. Index 0 is for the box and all other data of the tile, the others for
-  /// shifted copies.
+  /// Barriers that say that a tile's window is ready. Those of index 0 are for the loaded box and all other data of the
+  /// tile. Those of index s are for the copy shifted by s bytes.
   std::array<std::array<std::uint64_t, kBulkStages>, kTileShifts> ready;
   std::array<std::uint64_t, kBulkStages> searched;  ///< barriers: all turns of a tile are done
   std::array<std::uint32_t, kTileShifts> next;      ///< for each shift, the first turn that no warp has taken
 };
 static_assert(BulkShape<4>::kCurrentRows >= BulkShape<8>::kCurrentRows);
-// A barrier shows only whether its next phase is reached, so no warp may be two rounds ahead of another.
+// A wait on a barrier can tell the current phase only from the previous one. So no warp may be two phases ahead of
+// another warp. With these numbers of warps and stages, none can be.
 static_assert(kBulkWarps <= kTileShifts * kBulkStages && kBulkWarps % kTileShifts == 0);
 
 #if __CUDA_ARCH__ >= 900
 
-/// Keys here are sad * kKeyStep + dy * 32 + dx. The factor is not a power of two, so the compiler multiplies with IMAD,
-/// which uses another pipe than the differences.
+/// Keys in this file are sad * kKeyStep + dy * 32 + dx. kKeyStep is not a power of two. So the compiler multiplies by
+/// IMAD, which uses another pipe than the absolute differences.
 inline constexpr std::uint32_t kKeyStep = 1025;
-/// Added to keys of candidates that are not allowed. It is larger than any key, and the sum of two such numbers does
-/// not overflow.
+/// This is added to the keys of candidates that are not allowed. It is larger than any key. If it is added twice, the
+/// sum does not overflow.
 inline constexpr std::uint32_t kForbidden = 1U << 29;
 
-/// A mask of the squares of 8x8 candidates: bit 4 y + x is set if the square is outside the window. Sides of planes and
-/// ranges are multiples of 8, so windows consist of whole squares.
+/// Returns a mask of squares of 8x8 candidates. Bit 4 y + x is set if square (x, y) is outside the window. Sides of
+/// planes and ranges are multiples of 8, so a window consists of whole squares.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t squares_outside(const MotionJob& job, int column, int row) {
   constexpr int kRange = BulkShape<kColumns>::kRange;
@@ -169,8 +171,8 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
   }
 }
 
-/// Makes the copy of a window that is shifted by `shift` bytes, 1 to 3. Called by kHelpers warps, numbered by `helper`
-/// from 0. Each of them makes its part of the copy; a single warp (kHelpers 1) makes all of it.
+/// Makes the copy of a window that is shifted by `shift` bytes, 1 to 3. kHelpers warps call it, and each makes a part
+/// of the copy. `helper` is the number of the calling warp among them, from 0 on.
 template <int kColumns, int kHelpers>
 __device__ __forceinline__ void make_copy(BulkStage& stage, int shift, int helper) {
   using Shape = BulkShape<kColumns>;
@@ -223,7 +225,8 @@ __device__ __forceinline__ void make_copies(BulkShared& shared, int shift) {
   }
 }
 
-/// The smallest of a lane's keys. The lane's own offset is not included, because it is the same in all its keys.
+/// Returns the smallest of a lane's keys. The part of a key that depends only on the lane is not included: it is the
+/// same in all these keys, so the caller adds it once.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kTileDy][kColumns],
                                                       std::uint32_t step) {
@@ -239,7 +242,8 @@ __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums
   return best;
 }
 
-/// The smallest key in a row of squares, without the squares that are outside the window.
+/// The same as above, but without the candidates in squares outside the window. The lane's candidates lie in one row of
+/// squares, and bit x of `outside` is set if square x of this row is outside.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kTileDy][kColumns],
                                                       std::uint32_t step, std::uint32_t outside) {

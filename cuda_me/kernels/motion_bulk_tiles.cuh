@@ -17,11 +17,12 @@ inline constexpr int kBulkTurns = 4;                       ///< turns of a tile 
 inline constexpr int kBulkStages = 4;                      ///< tiles that are loaded or searched
 inline constexpr int kBulkColumns = 2 * kBulkPairs;        ///< adjacent blocks in a tile
 inline constexpr int kBulkBytes = kBulkPairs * kTilePair;  ///< bytes of a tile's row
-/// Bytes at the start of a box's row that come before the tile's blocks: a multiple of 16, as the hardware requires.
+/// A box is the part of a plane that one bulk copy loads. This many bytes of each row of the box come before the tile's
+/// blocks. It is a multiple of 16, as the hardware requires.
 inline constexpr int kBulkLead = 16;
 inline constexpr int kBulkPitch = 112;  ///< bytes of a window row
 
-/// Sizes for kColumns columns of candidates per lane.
+/// The sizes of tiles and windows if a lane has kColumns columns of candidates.
 template <int kColumns>
 struct BulkShape {
   static constexpr int kSpan = kTileShifts * kColumns;              ///< candidates in x, and in y
@@ -31,8 +32,7 @@ struct BulkShape {
   static constexpr int kRows = kBulkTurns * kTurnRows;              ///< rows of blocks per tile
   static constexpr int kWindowRows = kRows * kBlockSize + kSpan - 1;
   static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box's row before the window
-  /// The number of 16-byte units that each lane of a maker copies. In total, a maker copies slightly more than the
-  /// window.
+  /// How many 16-byte units each lane of a maker copies. Together, the lanes copy slightly more than the window.
   static constexpr int kMakerTurns = (kWindowRows * kBulkPitch / 16 + kWarp - 1) / kWarp;
   static constexpr int kCopyBytes = kMakerTurns * kWarp * 16 + 128;
   static constexpr int kCurrentRows = kRows * kBlockSize;
@@ -56,7 +56,7 @@ struct alignas(128) BulkJob {
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turn_cost(std::uint32_t turns, bool narrow) {
   return turns << (narrow ? 0 : 1);
 }
-/// The number of equal turns, one after another, that begin before their total cost reaches `cost`.
+/// Returns how many equal turns, one after another, begin before their total cost reaches `cost`.
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turns_within(std::uint32_t cost, bool narrow) {
   return narrow ? cost : (cost + 1) >> 1;
 }
@@ -78,14 +78,14 @@ struct BulkPlace {
 
 #if __CUDA_ARCH__ >= 900
 
-/// A thread block's share of the batch, tile by tile.
+/// A thread block's share of the batch. It gives the tiles of the share one after another.
 class BulkShare {
  public:
   __device__ BulkShare(const BulkBatch& batch, std::uint32_t part)
       : end_(start(batch, part + 1)), cost_(start(batch, part)) {
     while (place_.which + 1 < batch.count && cost_ >= batch.jobs[place_.which + 1].first) ++place_.which;
     const BulkJob& job = batch.jobs[place_.which];
-    // A turn belongs to the share in which it begins.
+    // A share is a range of costs. A turn belongs to the share in which the turn's cost begins.
     std::uint32_t index = turns_within(cost_ - job.first, job.narrow);
     cost_ = job.first + turn_cost(index, job.narrow);
     if (index == job.turns * job.columns) {  // all turns of this job belong to earlier shares
@@ -102,7 +102,7 @@ class BulkShare {
     settle(batch);
   }
 
-  /// The current tile; it has no turns if none is left.
+  /// The current tile. If no tile is left, its number of turns is 0.
   [[nodiscard]] __device__ const BulkPlace& place() const { return place_; }
 
   __device__ void advance(const BulkBatch& batch) {

@@ -15,10 +15,10 @@ namespace c63::cuda {
 inline constexpr int kWarp = 32;
 /// Larger than every key.
 inline constexpr std::uint32_t kNoCandidate = 0xFFFFFFFFU;
-/// The most jobs in one kernel's parameters.
+/// The largest number of jobs that the parameters of one kernel can hold.
 inline constexpr int kBatchJobs = 24;
 
-/// The jobs of one launch, in a kernel parameter; blockIdx.z selects one.
+/// The jobs of one launch. They are a kernel parameter, and blockIdx.z selects the job of a thread block.
 struct MotionBatch {
   std::array<MotionJob, kBatchJobs> jobs;
 };
@@ -26,7 +26,7 @@ struct MotionBatch {
 #if defined(__CUDACC__)
 
 /// Adds the absolute differences of four pairs of bytes to `sum`, in one instruction. The compiler does not generate
-/// it; __vsadu4() and an addition are two.
+/// this instruction by itself: for __vsadu4() and an addition, it generates two.
 __device__ __forceinline__ std::uint32_t absdiff4_add(std::uint32_t a, std::uint32_t b, std::uint32_t sum) {
   std::uint32_t result;
   asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
@@ -45,7 +45,8 @@ __device__ __forceinline__ std::uint32_t warp_min(std::uint32_t value) {
 #endif
 }
 
-/// The SAD of the zero vector for the block at (x, y), computed byte by byte. For blocks whose window has no candidate.
+/// Returns the SAD of the zero vector for the block at (x, y), byte by byte. Used for blocks whose window has no
+/// candidate.
 __device__ inline std::uint32_t sad_in_place(const MotionJob& job, int x, int y) {
   std::uint32_t sad = 0;
   for (int i = 0; i < kBlockSize; ++i) {
@@ -63,7 +64,8 @@ __device__ __forceinline__ void store_motion(const MotionJob& job, int column, i
   if (job.sads != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
 }
 
-/// Writes a block's vector and SAD. `key` is the smallest key of the window, or kNoCandidate.
+/// Writes a block's vector and SAD. `key` is the smallest key of the window's candidates; kNoCandidate if the window is
+/// empty.
 __device__ inline void store_best(const MotionJob& job, int column, int row, const SearchWindow& window,
                                   std::uint32_t key) {
   if (key == kNoCandidate) {

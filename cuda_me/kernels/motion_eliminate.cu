@@ -56,7 +56,8 @@ class EliminateSearch final : public MotionSearch {
 
  protected:
   void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
-    // Ranges up to 8 (chroma) have a quarter of the candidates, so bounds cost more time than they save.
+    // Ranges up to 8 (chroma) have a quarter of the candidates that a range of 16 has. There, bounds take more time
+    // than they save, so these jobs are searched without bounds.
     std::array<MotionJob, kMaxJobs> narrow;
     std::size_t narrow_count = 0;
     QueueBatch queue{};
@@ -98,7 +99,8 @@ class EliminateSearch final : public MotionSearch {
  private:
   static constexpr int kNarrow = 8;
 
-  /// Returns true if a job fits the queue: it has the queue's range, and bulk copies can read its planes.
+  /// Fills `queued` for the kernel of motion_eliminate_queue.cuh. Returns false if that kernel cannot search the job:
+  /// because its range is not kEliminateRange, or because bulk copies cannot read its planes.
   [[nodiscard]] bool describe(QueueJob& queued, const MotionJob& job) const {
     constexpr unsigned kTileWidth = kEliminateColumns * kBlockSize;
     constexpr unsigned kTileHeight = kEliminateRows * kBlockSize;

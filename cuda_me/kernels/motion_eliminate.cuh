@@ -1,11 +1,11 @@
 #pragma once
 
-// Successive elimination. A lower bound of the SAD, which costs one VABSDIFF4, rules out most candidates; the rest are
-// compared in full.
+// Successive elimination. A lower bound of the SAD, which costs one VABSDIFF4, rules out most candidates. Only the
+// others are compared sample by sample.
 //
-// Let S be the sum of a 4x4 square of samples. Its byte is A = clamp(S - low, 0, 256 * 2^k - 1) >> k, with the same low
-// and k for all squares that are compared. Let f be the value of the bits that the shift drops from the current block's
-// square. Then
+// Let S be the sum of a 4x4 square of samples. It is reduced to a byte A = clamp(S - low, 0, 256 * 2^k - 1) >> k, with
+// the same low and k for all squares that are compared. Let f be the value of the bits that the shift drops from the
+// current block's square. Then
 //
 //   2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f),
 //
@@ -14,16 +14,16 @@
 //
 //   SAD >= 2^k V - slack,  V = the sum of the four |A1 - A2|, slack = the sum of the four max(f, 2^k - 1 - f).
 //
-// A candidate whose bound exceeds the SAD of an allowed candidate cannot be a minimum. All others are compared, so the
-// first minimum in raster order is among them; it has the smallest key. low and k do not change the result, only the
-// number of candidates that are compared. The bytes cover four standard deviations of the current sums around their
-// mean, with k at most 3.
+// If this bound of a candidate exceeds the SAD of an allowed candidate, it cannot be a minimum. All others are
+// compared, so the first minimum in raster order is among them. It has the smallest key. low and k do not change the
+// result, only the number of candidates that are compared. The bytes cover four standard deviations of the current sums
+// around their mean, with k at most 3.
 //
 // A tile is 8x4 blocks. For each sample of its window two words are stored: the four samples from this one on, and the
 // four bytes A of the 8x8 block that starts here. A warp searches a block. A lane owns 16 pairs of candidates. A pair
-// is two candidates in the rows dy and dy + 1, dy even, in the column (lane + 4 dy) % 32. Two rows of the window are
-// 2 * 92 words apart, which is -8 modulo 32 banks. So lanes never conflict in a bank, whichever pairs they read. A
-// lane's consecutive pairs are in different columns, so an area of good candidates is spread over the lanes.
+// is two candidates in the rows dy and dy + 1, dy even, in the column (lane + 4 dy) % 32. Two rows of the window are 2
+// * 92 words apart, which is -8 modulo 32 banks. So lanes never conflict in a bank, whichever pairs they read. A lane's
+// consecutive pairs are in different columns. So if good candidates lie close together, they belong to different lanes.
 
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -57,7 +57,7 @@ struct SumScale {
   int shift;
 };
 
-/// The scale that covers four standard deviations around the mean of the current sums.
+/// Returns the scale with which bytes A cover four standard deviations around the mean of the current blocks' sums.
 __device__ __forceinline__ SumScale scale_for(std::uint32_t mean, std::uint32_t mean_of_squares) {
   const auto variance = static_cast<int>(mean_of_squares - mean * mean);
   const int shift = (variance > 64 * 64) + (variance > 128 * 128) + (variance > 256 * 256);
@@ -77,8 +77,8 @@ __device__ __forceinline__ CurrentSquare current_square(std::uint32_t sum, const
   return {static_cast<std::uint32_t>(clamped >> scale.shift), static_cast<std::uint32_t>(max(dropped, most - dropped))};
 }
 
-/// The samples x to x+7. A window has one element for each x: either a word with the four samples from x on, or two
-/// words with all eight.
+/// Both functions return the samples x to x+7. A window has one element for each x: either a word with the four samples
+/// from x on, or two words with all eight.
 __device__ __forceinline__ uint2 eight_samples(const std::uint32_t* word) { return {word[0], word[4]}; }
 __device__ __forceinline__ uint2 eight_samples(const uint2* words) { return *words; }
 
@@ -87,7 +87,7 @@ __device__ __forceinline__ uint2 eight_samples(const uint2* words) { return *wor
 template <int kRows, typename Word>
 __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sums, const SumScale& scale) {
   static_assert(kRows % 4 == 0);
-  // A word holds the sums of two squares, 16 bits each. Their bytes A end up in bytes 1 and 3.
+  // Here, a word holds the sums S of two squares, 16 bits each. Their bytes A become bytes 1 and 3 of a word.
   const std::uint32_t minus_low = (0x10000U - scale.low) % 0x10000U * 0x10001U;
   const std::uint32_t most = ((256U << scale.shift) - 1) * 0x10001U;
   const std::uint32_t up = 256U >> scale.shift;
@@ -115,14 +115,15 @@ __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sum
   return (lane + 4 * dy) % kSquare;
 }
 
-/// The candidates of a pass that lie in a block's window: `width` columns from `left` on, `height` rows from `top` on.
+/// The candidates of a pass that lie in a block's search window: `width` columns from `left` on, and `height` rows from
+/// `top` on.
 struct AllowedCandidates {
   unsigned left;
   unsigned top;
   unsigned width;
   unsigned height;
 
-  /// The candidates inside `window` if the pass's first candidate is at the sample (low_x, low_y).
+  /// Returns the candidates inside `window`. (low_x, low_y) is the sample of the pass's first candidate.
   [[nodiscard]] static __device__ __forceinline__ AllowedCandidates of(const SearchWindow& window, int low_x,
                                                                        int low_y) {
     const int left = max(window.left - low_x, 0);
@@ -135,7 +136,7 @@ struct AllowedCandidates {
   [[nodiscard]] __device__ __forceinline__ bool has_column(unsigned dx) const { return dx - left < width; }
   [[nodiscard]] __device__ __forceinline__ bool has_row(unsigned dy) const { return dy - top < height; }
 
-  /// A mask whose bit dy is set if the lane's pair in row dy has an allowed candidate.
+  /// Returns a mask: bit dy is set if the lane's pair in row dy has an allowed candidate.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pairs(unsigned lane) const {
     if (height == 0) return 0;
     std::uint32_t columns = 0;  // the columns repeat every fourth pair
@@ -149,7 +150,7 @@ struct AllowedCandidates {
   }
 };
 
-/// The SADs of a pair of candidates. `from` points to the words of the upper one.
+/// The SADs of the two candidates of a pair. In pair_sads(), `from` points to the words of the upper candidate.
 struct PairSads {
   std::uint32_t upper = 0;
   std::uint32_t lower = 0;
@@ -175,8 +176,8 @@ __device__ __forceinline__ PairSads pair_sads(const Word* from, const uint4 (&cu
   return {upper, lower};
 }
 
-/// Returns the smaller bounds V of two pairs of candidates. The lower half of the word is for the pair whose sums are
-/// at `from`, the upper half for the pair `kBelow` rows further down.
+/// Returns the bounds of two pairs of candidates. A pair's bound is the smaller V of its two candidates. The lower half
+/// of the word is for the pair whose bytes A are at `from`, the upper half for the pair `kBelow` rows further down.
 template <int kBelow>
 __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, std::uint32_t bytes) {
   constexpr int kOffset = kBelow * kWordColumns;
@@ -186,16 +187,16 @@ __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, 
   return __vminu2(upper, lower);
 }
 
-/// Finds a lane's pair with the smallest bound, 0 to 1023, in words that each hold the bounds of two pairs. The result
-/// is the pair's bit: 2p for the lower half of word p, 2p + 16 for the upper half.
+/// Finds a lane's pair with the smallest bound. Bounds are 0 to 1023, and each word holds the bounds of two pairs. The
+/// result is the pair's bit in a mask: 2p for the lower half of word p, 2p + 16 for the upper half.
 class MostPromising {
  public:
   __device__ __forceinline__ MostPromising() {
-    // Hides the constant 64 from the compiler. Otherwise it would shift instead of multiplying, and shifts use the same
-    // pipe as the absolute differences.
+    // Hides the value 64 of `room_` from the compiler. If it knew the value, it would shift instead of multiplying.
+    // Shifts use the same pipe as the absolute differences.
     asm("" : "+r"(room_));
   }
-  /// Adds word p of the bounds. Called with p = 0, 1, 2 and so on, an even number of times.
+  /// Takes word p of the bounds into account. Called with p = 0, 1, 2 and so on, an even number of times.
   __device__ __forceinline__ void add(int p, std::uint32_t bounds) {
     marked_[p % 2] = bounds * room_ + static_cast<std::uint32_t>((2 * p + 16) << 16 | 2 * p);
     if (p == 1) smallest_ = __vminu2(marked_[0], marked_[1]);
@@ -209,7 +210,7 @@ class MostPromising {
   std::uint32_t marked_[2];  ///< 64 times a bound, plus the pair's bit
 };
 
-/// A mask of the pairs whose bounds do not exceed `limit`. Bounds and limit must be below 0x8000.
+/// Returns a mask of the pairs whose bounds do not exceed `limit`. Bounds and limit must be below 0x8000.
 template <int kHalf>
 __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const std::uint32_t (&bounds)[kHalf]) {
   const std::uint32_t limits = limit * 0x10001U | 0x80008000U;
@@ -228,8 +229,9 @@ __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const
   return pairs;
 }
 
-/// The smaller key of a pair: sad << 16 | the candidate's place in the window. Keys compare like those of
-/// candidate_key(). `words` points to the word of the pass's first candidate.
+/// Compares a pair's two candidates in full and returns the smaller of their keys. A key is sad << 16 | the candidate's
+/// place in the window. Such keys have the same order as those of candidate_key(). `words` points to the word of the
+/// pass's first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const uint4 (&current)[kBlockSize / 2],
                                                       const AllowedCandidates& allowed, unsigned lane, unsigned dy) {
@@ -253,8 +255,8 @@ struct CurrentBlock {
   int shift;
 };
 
-/// Returns the smallest key of a block's candidates. Candidates with a SAD above `known_sad` may be omitted. `words`
-/// and `sums` point to the elements of the pass's first candidate.
+/// Returns the smallest key of a block's candidates. It may ignore candidates with a SAD above `known_sad`. `words` and
+/// `sums` point to the elements of the pass's first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std::uint32_t* sums,
                                                    const CurrentBlock& block, const AllowedCandidates& allowed,
@@ -275,7 +277,7 @@ __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std:
 #pragma unroll
   for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.rows[i];
 
-  // Each lane compares its most promising pair.
+  // Each lane first compares its most promising pair.
   const unsigned first = promising.bit();
   std::uint32_t best = warp_min(compare_pair<kAll>(words, current, allowed, lane, first));
 

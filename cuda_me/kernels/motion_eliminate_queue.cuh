@@ -1,16 +1,16 @@
 #pragma once
 
-// Successive elimination with Hopper's bulk tensor copies, for a range of 16. One thread block stays on each multiprocessor and
-// takes every gridDim-th tile.
+// Successive elimination (motion_eliminate.cuh) with Hopper's bulk tensor copies, for a range of 16. One thread block
+// stays on each multiprocessor and takes every gridDim-th tile.
 //
 // All work on its tiles is one queue of items. A warp that is free takes the next item. These are the items of a tile,
 // in order:
-//   1. the preparation of its current blocks (one item), and the words of its window (eight rows per item)
-//   2. the bytes A (half the rows of a group of columns per item)
-//   3. the search (one block per item)
-// A tile is prepared while the tile two before it is searched. An item waits for the items that it needs, which are
+//   1. prepare the tile's current blocks (one item), and the words of its window (eight rows per item)
+//   2. compute the bytes A (half the rows of a group of columns per item)
+//   3. search (one block per item)
+// While a tile is searched, the tile two after it is prepared. An item waits for the items that it needs. They are
 // always earlier in the queue. So no warp is reserved for one kind of work, all warps prepare the first tile, and a
-// slow block delays no other.
+// slow block does not delay the others.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_eliminate.cuh"
@@ -24,12 +24,13 @@ inline constexpr unsigned kTileBoxes = 2;  ///< tiles that are loaded or being l
 inline constexpr unsigned kTileSlots = 3;  ///< tiles that are prepared or searched
 inline constexpr unsigned kTilesAhead = 2;
 
-/// The size of the box that is copied for a window, with one row more than needed, and the bytes of a tile's copies.
+/// The box that is copied for a window: its columns, and its rows, of which one is not needed. Then the bytes of a
+/// tile's two copies.
 inline constexpr int kBoxColumns = kWordColumns + 4;
 inline constexpr int kBoxRows = kWordRows + 1;
 inline constexpr int kTileBytes = kBoxRows * kBoxColumns + kBlockSamples * kEliminateBlocks;
 
-/// The items of a tile, in the order of the queue.
+/// The numbers of items of a tile by their kind, in the order of the queue.
 inline constexpr unsigned kWordItems = kBoxRows / 8;
 inline constexpr unsigned kBoxItems = 1 + kWordItems;  ///< the first one is for the current blocks
 inline constexpr unsigned kSumParts = 2;
@@ -52,7 +53,7 @@ struct QueueBatch {
   std::uint32_t tiles = 0;
 };
 
-/// A tile's samples, as copied.
+/// A tile's samples, as the bulk copies bring them.
 struct TileBox {
   alignas(128) std::uint8_t window[kBoxRows * kBoxColumns];
   alignas(128) uint2 current[kBlockSize * kEliminateBlocks];  ///< row by row
@@ -117,8 +118,8 @@ __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const Queu
   copy_box(box.current, job.current, x, y, arrived);
 }
 
-/// Builds eight rows of words. A lane writes the words of two samples at a time. A warp needs three such writes for two
-/// rows.
+/// Builds eight rows of TileSlot::words. A lane writes the elements of two neighbouring samples at a time. A warp needs
+/// three such writes for two rows.
 __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, unsigned item) {
   constexpr unsigned kWritesARow = kBoxColumns / 2;  // the last two of a row are skipped
   constexpr unsigned kWordsARow = kBoxColumns / 4;
@@ -146,7 +147,7 @@ __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, u
   }
 }
 
-/// Prepares the current blocks, one per lane, and the scale of all sums.
+/// Prepares a tile's current blocks, one per lane, and the scale of all the tile's sums.
 __device__ __forceinline__ void make_current(TileSlot& slot, const TileBox& box, const QueueBatch& batch,
                                              const TilePlace& place) {
   static_assert(kEliminateBlocks == kWarp);
@@ -240,23 +241,24 @@ __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatc
                key >> 16);
 }
 
-/// An item: the turn of its tile (see queue_tile()), and the item's number among the tile's items. The items with
-/// numbers below kMakeItems prepare the tile, and the others search it.
+/// An item of work. `turn` is the turn of its tile (see queue_tile()), and `item` its number among the tile's items.
+/// The items with numbers below kMakeItems prepare the tile, and the others search it.
 struct QueueItem {
   std::uint32_t turn;
   std::uint32_t item;
 };
 
-/// The number of a tile's search items that come before the first items of the tile kTilesAhead later, which loads the
-/// same box. A barrier can tell its current phase only from the one before. So no warp may wait for a box's next
-/// content while another warp still uses the old content. All items of the old tile in between wait for that other
-/// warp. They must be enough to hold up all warps, so that none takes an item of the new tile.
+/// How many of a tile's search items come before the first items of the tile that is kTilesAhead later. That tile is
+/// loaded into the same box. A wait on a barrier can tell the current phase only from the previous one. So no warp may
+/// wait for a box's next content while another warp still has to read the old content. The items of the old tile that
+/// are in between cannot go on without that other warp. There are enough of them to stop all warps, so that no warp
+/// takes an item of the new tile too early.
 inline constexpr std::uint32_t kSearchFirst = kSearchItems / 2 + 1;
 static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst >= kQueueWarps);
 
-/// Returns the item at a place of the queue. First come the items that prepare kTilesAhead tiles. Then, for each tile:
-/// a part of its search, the first items of the tile ahead, the rest of the search, and the remaining items of the tile
-/// ahead.
+/// Returns the item at a place of the queue. The first items prepare kTilesAhead tiles. Then, for each tile, come four
+/// groups of items: a part of its search, the first items of the tile ahead, the rest of its search, and the other
+/// items of the tile ahead.
 [[nodiscard]] __device__ __forceinline__ QueueItem queue_item(std::uint32_t next) {
   static_assert(kTilesAhead == 2);
   constexpr std::uint32_t kPeriod = kMakeItems + kSearchItems;
@@ -272,8 +274,8 @@ static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst 
   return {turn, kMakeItems + i - (i < kSearchFirst ? 0 : kBoxItems)};
 }
 
-/// Takes the next item for a warp. It uses an increment with a limit: for a plain addition, the compiler would add code
-/// that combines lanes.
+/// Takes the next item for a warp. It uses an atomic increment with a limit that is never reached. For a plain atomic
+/// addition, the compiler would add code that combines the additions of a warp's lanes.
 [[nodiscard]] __device__ __forceinline__ std::uint32_t take_item(QueueShared& shared) {
   std::uint32_t next = 0;
   if (threadIdx.x % kWarp == 0) {
@@ -339,7 +341,8 @@ __device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& 
 
 /// Runs the queue, on architectures with bulk copies.
 __device__ __forceinline__ void eliminate_queue(const QueueBatch& batch, QueueShared& shared) {
-  // The next kernel may use multiprocessors that become free. Earlier kernels may still be running.
+  // Lets the next kernel of the stream start on multiprocessors that become free. At this moment, earlier kernels may
+  // still be running.
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   if (threadIdx.x == 0) {
     shared.next = 0;

@@ -50,8 +50,8 @@ __device__ __forceinline__ std::uint32_t plane_word(const std::uint8_t* plane, s
   return gather_bytes(p);
 }
 
-/// Loads the window's words, one row per warp. A lane reads four samples. For words that cross into the next four
-/// samples, it gets those from the next lane.
+/// Loads the window's words, one row per warp. A lane loads four samples. It writes the four words that begin at these
+/// samples. They also contain samples of the next lane, which it gets from that lane.
 __device__ __forceinline__ void load_words(EliminateShared& shared, const EliminateJob& job, int x, int y) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void load_current_tile(EliminateShared& shared, const
   }
 }
 
-/// The sum of a square of the current blocks. `across` and `down` are 0 or 1.
+/// The sum of one of the four 4x4 squares of a current block. `across` and `down` are 0 or 1 and select the square.
 __device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shared, int block, int across, int down) {
   const auto* words =
       reinterpret_cast<const std::uint32_t*>(shared.current) + block * (kBlockSamples / 4) + 8 * down + across;
@@ -123,7 +123,7 @@ __device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shar
   return sum;
 }
 
-/// The scale for the tile, from one square of each block. Every warp computes the same.
+/// Returns the scale for the tile. It samples only one square of each block. Every warp computes the same scale.
 __device__ __forceinline__ SumScale scale_of_tile(const EliminateShared& shared) {
   static_assert(kEliminateBlocks == kWarp);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -170,7 +170,7 @@ struct EliminateTile {
   }
 };
 
-/// A block of a tile in one pass. Its first candidate is at the vector (first_dx, first_dy).
+/// A block of a tile in one pass. The pass's first candidate is the vector (first_dx, first_dy).
 struct EliminateBlock {
   int index;                  ///< in the tile
   const std::uint32_t* words;  ///< points to the word of the first candidate
@@ -190,7 +190,7 @@ __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const E
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int column = tile.column + warp;
   const int columns = job.job.width / kBlockSize;
-  // A pass starts at a multiple of 8, so words of samples are aligned.
+  // A pass starts at a multiple of 8, so loads of whole words are aligned.
   const int range = job.job.range;
   const int start = -((range + 7) / 8 * 8);
   SumScale scale{};
@@ -258,7 +258,7 @@ __device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const El
   __syncwarp();
   if (lane >= tile.rows) return;
   const int row = tile.row + lane;
-  // Keys sad << 16 | (dy + 128) << 8 | (dx + 128) compare like those of candidate_key().
+  // Keys sad << 16 | (dy + 128) << 8 | (dx + 128) have the same order as those of candidate_key().
   const std::uint32_t key = shared.best[lane * kEliminateColumns + warp];
   if (key == kNoCandidate) {
     store_motion(job.job, column, row, 0, 0, sad_in_place(job.job, column * kBlockSize, row * kBlockSize));

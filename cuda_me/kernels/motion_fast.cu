@@ -1,4 +1,4 @@
-// The best combination of the other kernels' methods, chosen by architecture.
+// The fastest combination of the methods of the other kernels (except elimination). It depends on the architecture.
 
 #include <algorithm>
 
@@ -15,10 +15,10 @@ namespace {
 struct FastPolicy {
   /// Load windows by bulk tensor copies if a plane allows it. On sm_90: 39.2 us instead of 48.0 us per 1080p luma frame.
   bool bulk = false;
-  /// Compute minima in floating point, because integer minima use the same pipe as VABSDIFF4. On sm_90 both are equally
-  /// fast (48.0 us per 1080p luma frame): three floating-point instructions replace an integer minimum and the
-  /// computation of its key, but an FADD still takes half an issue slot from VABSDIFF4. Not measured on other
-  /// architectures; not used before sm_80.
+  /// Compute minima in floating point, because integer minima use the same pipe as VABSDIFF4. On sm_90 both forms are
+  /// equally fast (48.0 us per 1080p luma frame). There, three floating-point instructions replace an integer minimum
+  /// and the computation of its key. But an FADD still takes half an issue slot from VABSDIFF4. This was not measured
+  /// on other architectures. It is not used before sm_80.
   bool float_minimum = false;
 };
 

@@ -17,13 +17,14 @@ namespace c63::cuda {
 #include "cuda_me/kernels/motion_kernels.inc"
 #undef C63_MOTION_KERNEL
 
-/// The registers and occupancy of a kernel on the device.
+/// Returns the registers, shared memory and occupancy of a kernel on the current device.
 [[nodiscard]] MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes);
 
-/// The bytes of dynamic shared memory for a search of a range.
+/// A function that returns the bytes of dynamic shared memory that a search of this range needs.
 using SharedBytes = std::size_t (*)(int range);
 
-/// A search by a kernel with one thread block per 8x8 block: grid (columns, rows, jobs).
+/// A search by a kernel that uses one thread block per 8x8 block. Its grid is (columns of blocks, rows of blocks,
+/// jobs).
 class BlockwiseSearch : public MotionSearch {
  public:
   using Kernel = void (*)(MotionBatch);

@@ -26,7 +26,7 @@ inline constexpr int kSweepDy = 2;     ///< candidates of these that are compare
 inline constexpr int kTilePitch = 48;  ///< bytes of a window row
 inline constexpr int kTilePair = 2 * kBlockSize;
 
-/// Sizes for kColumns columns of candidates per lane.
+/// The sizes of tiles and windows if a lane has kColumns columns of candidates.
 template <int kColumns>
 struct TileShape {
   static constexpr int kSpan = kTileShifts * kColumns;           ///< candidates of a pass in x, and in y
@@ -84,8 +84,8 @@ __device__ inline std::uint32_t gather_word(const MotionJob& job, int x, int y) 
   return word;
 }
 
-/// Loads the sixteen samples from (x, y) on and the four after them, 0 outside the plane. No granule crosses the
-/// plane's edge.
+/// Loads the sixteen samples from (x, y) on and the four after them, 0 outside the plane. It loads kGranule bytes at a
+/// time (granule_of()), a size for which no load crosses the plane's edge.
 template <int kGranule>
 __device__ __forceinline__ void load_chunk(std::uint32_t (&words)[5], const MotionJob& job, int x, int y) {
   const std::uint8_t* p = job.reference + y * job.reference_pitch + x;
@@ -119,7 +119,7 @@ __device__ __forceinline__ void load_chunk(std::uint32_t (&words)[5], const Moti
   }
 }
 
-/// Fills the four copies of the window whose first sample is (x, y).
+/// Fills the four byte-shifted copies of the window whose first sample is (x, y).
 template <typename Shape, int kGranule>
 __device__ __forceinline__ void load_tile_window(TileShared& shared, const MotionJob& job, int x, int y) {
   constexpr int kRowChunks = kTilePitch / 16;
@@ -187,10 +187,12 @@ struct IntegerMinimum {
   }
 };
 
-/// Finds the same minimum as IntegerMinimum, in floating point. Integer minima use the pipe of the absolute
-/// differences; floating point does not. A sum's bits, read as a denormal, are sum * 2^-149. This is scaled by 2^119,
-/// and the candidate's index is added in the lower bits. The result is the exact 24-bit number sum * 2^-30 + index *
-/// 2^-40. min(a, b) = a - saturate(a - b), and every operation is exact.
+/// Finds the same minimum as IntegerMinimum, in floating point. Integer minima use the same pipe as the absolute
+/// differences. Floating-point instructions do not.
+///
+/// The bits of an integer sum, read as a denormal float, are sum * 2^-149. This is scaled by 2^119, and the candidate's
+/// index is added in the lower bits. The result is the exact 24-bit number sum * 2^-30 + index * 2^-40. A minimum is
+/// min(a, b) = a - saturate(a - b), and every operation is exact.
 struct FloatMinimum {
   static constexpr float kScale = 0x1p119F;
   static constexpr float kStep = 0x1p-40F;
@@ -211,7 +213,7 @@ struct FloatMinimum {
   }
 };
 
-/// A mask of the bits b < count for which first + b * step lies in [low, high).
+/// Returns a mask: bit b < count is set if first + b * step lies in [low, high).
 __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int count, int low, int high) {
   std::uint32_t bits = 0;
 #pragma unroll
@@ -223,8 +225,8 @@ __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int c
 }
 
 /// Computes the SADs of a lane's candidates for both blocks of its pair, in kSweep consecutive rows of candidates. The
-/// first candidate is kLead bytes after `window`. Rows of the window are kPitch bytes apart, rows of the pair of blocks
-/// kCurrentPitch bytes.
+/// first candidate is kLead bytes after `window`. The rows of the window are kPitch bytes apart. The rows of the pair
+/// of blocks are kCurrentPitch bytes apart.
 template <int kColumns, int kSweep, int kLead, int kPitch, int kCurrentPitch>
 __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std::uint8_t* current,
                                           std::uint32_t (&left)[kSweep][kColumns],
@@ -262,8 +264,8 @@ __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std:
   }
 }
 
-/// The key of a candidate in a block's whole search: sad << 16 | (dy + 128) << 8 | (dx + 128). It compares like
-/// candidate_key().
+/// Returns the key of a candidate for comparison with those of other passes: sad << 16 | (dy + 128) << 8 | (dx + 128).
+/// Such keys have the same order as those of candidate_key().
 __device__ __forceinline__ std::uint32_t widen_key(std::uint32_t key, int first_dx, int first_dy) {
   if (key >= 1U << 24) return kNoCandidate;
   return (key >> 10) << 16 | static_cast<std::uint32_t>(first_dy + static_cast<int>(key >> 5 & 31) + 128) << 8 |
@@ -274,8 +276,8 @@ template <int kColumns, typename Minimum>
 __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& tile_job, std::uint32_t tile) {
   using Shape = TileShape<kColumns>;
   const MotionJob& job = tile_job.job;
-  // Divides by multiplying with the reciprocal. The quotient may be one too high. The reciprocal of 1 does not fit in
-  // 32 bits.
+  // Divides by multiplying with the reciprocal. The quotient may be one too high, so it is corrected below. The
+  // reciprocal of 1 does not fit in 32 bits, so that case is separate.
   std::uint32_t tile_row = tile_job.pairs == 1 ? tile : __umulhi(tile, tile_job.reciprocal);
   int pair = static_cast<int>(tile - tile_row * static_cast<std::uint32_t>(tile_job.pairs));
   if (pair < 0) {
@@ -313,7 +315,7 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
         load_tile_window<Shape, 1>(shared, job, low_x, y + first_dy);
       }
       __syncthreads();
-      // If all candidates of the square are allowed for both blocks, single candidates need no check.
+      // If all candidates of this pass are allowed for both blocks, single candidates need no check.
       const int low_y = row * kBlockSize + first_dy;
       const bool inside =
           __all_sync(0xFFFFFFFFU, first_dx + Shape::kSpan <= job.range && first_dy + Shape::kSpan <= job.range &&

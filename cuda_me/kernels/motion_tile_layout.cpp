@@ -5,8 +5,9 @@
 namespace c63::cuda {
 namespace {
 
-/// The widest loads, in bytes, that the plane's address, pitch and width and every window's first column allow; 0 if
-/// there are none. Windows start at multiples of 16 minus the range.
+/// The widest loads, in bytes, that are always aligned and never cross the plane's edge; 0: only single bytes. They
+/// depend on the plane's address, pitch and width, and on the first columns of windows: multiples of 16 minus the
+/// range.
 int granule_of(const MotionJob& job) {
   const std::uintptr_t all = reinterpret_cast<std::uintptr_t>(job.reference) |
                              static_cast<std::uintptr_t>(job.reference_pitch) | static_cast<std::uintptr_t>(job.width) |

@@ -82,7 +82,7 @@ typedef long intptr_t; typedef unsigned long uintptr_t;
 namespace std { using ::int8_t; using ::uint8_t; using ::int16_t; using ::uint16_t; using ::int32_t; using ::uint32_t;
 using ::int64_t; using ::uint64_t; using ::intptr_t; using ::uintptr_t; }
 )";
-/// The content of headers whose declarations NVRTC has built in.
+/// The content of headers whose declarations are built into NVRTC.
 constexpr const char* kNothing = "#pragma once\n";
 
 struct Output {
@@ -137,7 +137,7 @@ Output compile_for(std::string_view text, const std::string& name, const std::st
   return output;
 }
 
-/// The newest architecture that NVRTC knows and whose code the device can run, or 0.
+/// Returns the newest architecture that NVRTC knows and whose code the device can run; 0 if there is none.
 int known_architecture(int sm) {
   int count = 0;
   Nvrtc::get().arch_count(&count);

@@ -6,7 +6,7 @@
 
 namespace c63::cuda {
 
-/// The result of compiling a text.
+/// The result of compiling CUDA C++ source text.
 struct CompiledKernels {
   std::vector<char> image;  ///< a cubin, or PTX if NVRTC is older than the device
   bool is_cubin = false;

@@ -1,4 +1,4 @@
-// Checks the vectors of a search of one's own, a thread a block.
+// Checks the vectors that a search of the user's own (c63/own_search.h) has found. A thread checks one block.
 
 #include "cuda_me/kernels/own_vectors.h"
 

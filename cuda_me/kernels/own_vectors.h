@@ -9,14 +9,18 @@
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/kernels/rate_frame.h"
 
-// What follows a search of one's own (c63/own_search.h) on the device: its vectors are checked before anything uses them.
+// The check of the vectors that a search of the user's own (c63/own_search.h) has found. It runs on the device before
+// anything uses the vectors.
 
 namespace c63::cuda {
 
-/// The byte that vectors are filled with before the search. It makes kNotWritten (decide/own_vector.h).
+/// All bytes of the vectors are set to this value before the search. So a vector that the search does not write is
+/// kNotWritten (decide/own_vector.h).
 inline constexpr int kNotWrittenByte = 0x80;
 
-/// A wrong vector in FrameState and FrameReport: of several, the one of the first block has the largest number. 0: none is wrong.
+/// Packs a block and its wrong vector into a number for FrameState and FrameReport. It is never 0, because 0 means that
+/// no vector is wrong. An earlier block gives a larger number, so the largest number of a frame belongs to its first
+/// wrong vector.
 [[nodiscard]] C63_HD constexpr unsigned long long pack_wrong_vector(int block, MotionVector vector) {
   return static_cast<unsigned long long>(0xFFFFFFFFU - static_cast<unsigned>(block)) << 16 |
          static_cast<unsigned>(static_cast<std::uint8_t>(vector.x)) << 8 | static_cast<std::uint8_t>(vector.y);
@@ -28,12 +32,13 @@ inline constexpr int kNotWrittenByte = 0x80;
   return {static_cast<std::int8_t>(wrong >> 8), static_cast<std::int8_t>(wrong)};
 }
 
-/// Puts on `stream`: the vectors of all inter frames are checked, and their SADs computed. A wrong vector becomes zero, and the
-/// frame's state has it. `range` is that of luma.
+/// Enqueues on `stream` a check of the vectors of all inter frames. Also computes the SADs of these vectors. A wrong
+/// vector is replaced by zero, and FrameState::wrong_vector reports it. `range` is the search range of luma, in
+/// samples.
 void enqueue_check_vectors(const FrameLayout& layout, std::span<const CodingJob> jobs, int range, cudaStream_t stream);
 
-/// The same for frames that are decided by rate. The vectors become those that the search by cost would have found
-/// (RateScratch::found and found_costs).
+/// Checks the vectors of frames that are decided by rate in the same way. Writes them and their costs to
+/// RateScratch::found and found_costs, as the search by cost does.
 void enqueue_check_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 
 }  // namespace c63::cuda

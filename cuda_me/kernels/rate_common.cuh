@@ -1,6 +1,6 @@
 #pragma once
 
-// Code that the kernels of decisions by rate share.
+// Code that is shared by the kernels for frames that are decided by rate.
 
 #include <cuda_runtime.h>
 
@@ -14,7 +14,7 @@
 
 namespace c63::cuda {
 
-/// The place of a block from its number in per-block arrays.
+/// The place of a block. rate_block() finds it from the block's number in per-block arrays.
 struct RateBlock {
   int plane = 0;
   int index = 0;  ///< in the plane
@@ -37,7 +37,7 @@ __device__ __forceinline__ RateBlock rate_block(const FrameLayout& layout, int b
   return (block.row >> shift) * layout.mcu_columns + (block.column >> shift);
 }
 
-/// The weight of squared error in one plane of an MCU.
+/// Returns the weight that squared errors in a plane of an MCU have.
 [[nodiscard]] __device__ __forceinline__ Weight weight_of(const RateFrame& frame, int plane, int mcu) {
   const Weight weight = frame.weights != nullptr ? frame.weights[mcu] : kPlainWeight;
   return plane == 0 ? weight : combined_weight(weight, frame.rate.chroma_weight);
@@ -68,7 +68,8 @@ __device__ constexpr auto kDeviceWeightRatios = kWeightRatios;
   return static_cast<std::uint32_t>((sad_per_bit * vector_component_bits(value) + 128) >> 8);
 }
 
-/// The vector with which a block without a coded vector is predicted. It is no_vector() for a prediction of zero.
+/// Returns the vector with which a block without a coded vector is predicted. It is no_vector() if the block's
+/// prediction is zero.
 [[nodiscard]] __device__ __forceinline__ MotionVector inherited_source(const CodingJob& job, int block) {
   return job.inherited != nullptr ? job.inherited[block] : no_vector();
 }
@@ -88,7 +89,7 @@ __device__ __forceinline__ void load_ac_bits(AcBitTables& tables) {
   }
 }
 
-/// The number of thread blocks with `each` items that `count` items need.
+/// Returns the number of thread blocks that `count` items need if each thread block takes `each` items.
 [[nodiscard]] constexpr unsigned blocks_for(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
 
 }  // namespace c63::cuda

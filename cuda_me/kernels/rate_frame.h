@@ -35,7 +35,8 @@
 
 namespace c63::cuda {
 
-/// The quantizers of Y, U and V for decisions. On the device they lie next to a frame's QuantizerTable.
+/// The quantizers of Y, U and V with which levels are decided. On the device they lie next to the frame's
+/// QuantizerTable, with which levels are coded.
 using DecisionQuantizers = std::array<c63::Quantizer, kPlanes>;
 
 /// A candidate of a block as one word: its vector, and the number of bits of its flags and vector.
@@ -57,7 +58,8 @@ struct alignas(16) CandidateSummary {
   std::int32_t dc = 0;  ///< coefficient
 };
 
-/// The masks of an AcChoice: coded coefficients, and coefficients one level below the nearest.
+/// The masks of an AcChoice, one bit per coefficient. `coded`: it has a level that is not zero. `lower`: its level is
+/// one below the nearest level.
 struct alignas(16) AcMasks {
   std::uint64_t coded = 0;
   std::uint64_t lower = 0;
@@ -70,7 +72,7 @@ struct ChosenCandidate {
   std::int16_t dc = 0;          ///< level
 };
 
-/// λ for MCUs of each weight.
+/// The λ that MCUs of each weight have.
 struct WeightedLambdas {
   std::array<Cost, kWeights> lambdas{};
 
@@ -78,7 +80,7 @@ struct WeightedLambdas {
   explicit WeightedLambdas(Cost lambda);
 };
 
-/// The working memory of one frame between its stages. Arrays with entries per candidate have RateFrame::slots of them
+/// The working memory of one frame between its stages. An array with entries per candidate has RateFrame::slots entries
 /// for each block, next to each other. Blocks are in the order of per-block arrays (FrameLayout).
 struct RateScratch {
   Weight* weights = nullptr;           ///< one per MCU, if the device computes them
@@ -136,7 +138,7 @@ struct RateGroup {
   return key ? 1 : rate.found_vectors == 0 ? 2 : kBeamCandidates;
 }
 
-/// A stage. `enqueue` puts it on `stream` for all frames of a group.
+/// A stage. `enqueue` enqueues its work on `stream`, for all frames of a group.
 struct RateStage {
   std::string_view name;
   void (*enqueue)(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);

@@ -1,5 +1,5 @@
-// The parts of estimate_motion() that a plain search does not compute. A thread block has one 8x8 block; its threads
-// share the candidates.
+// The parts of estimate_motion() that a plain search does not compute (see refine_motion.h). A thread block works on
+// one 8x8 block, and its threads share the candidates.
 
 #include <algorithm>
 #include <array>

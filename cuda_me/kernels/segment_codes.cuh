@@ -19,13 +19,14 @@ struct BlockHead {
   int dc_difference = 0;
 };
 
-/// The number of bits in a block's codes: in its flags and vector (`motion`), and in all its codes.
+/// The number of bits in a block's codes. `motion` counts only its flags and vector, `all` counts everything.
 struct BlockLength {
   int motion = 0;
   int all = 0;
 };
 
-/// Writes a block's flags (use_mv, reuse), vector and DC. Threads 0 and 1 write the vector, thread 2 writes DC.
+/// Writes a block's flags (use_mv, reuse), vector and DC. Of the block's eight threads, threads 0 and 1 write the
+/// vector, and thread 2 writes DC.
 __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kind, int t, const CodeTables& tables,
                                                   std::uint32_t* words) {
   const int value = t == 0 ? head.vector.x : t == 1 ? head.vector.y : head.dc_difference;
@@ -46,7 +47,8 @@ __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kin
   return {__shfl_sync(kFullWarp, end, 1, 8), __shfl_sync(kFullWarp, end, 2, 8)};
 }
 
-/// The position of set bit number `n`, counted from the lowest. More than `n` bits must be set.
+/// Returns the position of set bit number `n`, counted from the lowest one, which has number 0. More than `n` bits must
+/// be set.
 __device__ __forceinline__ int place_of_bit(std::uint32_t low, std::uint32_t high, int n) {
   const int in_low = __popc(low);
   const bool is_high = n >= in_low;
@@ -75,7 +77,8 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
   std::uint32_t high = 0;
   for_8([&](auto j) {
     const unsigned ballot = __ballot_sync(kFullWarp, levels[j * 8 + t] != 0);
-    // The ballot has one byte per block. This block's byte becomes byte j of its 64-bit mask of nonzero levels.
+    // The ballot has one byte for each of the warp's four blocks. This block's byte becomes byte j of the block's
+    // 64-bit mask of nonzero levels. kKeep selects the bytes: the new one at kPlace, and the old ones elsewhere.
     constexpr unsigned kPlace = j % 4 * 4;
     constexpr unsigned kKeep = (0x3210U & ~(0xFU << kPlace)) | 4U << kPlace;
     std::uint32_t& half = j < 4 ? low : high;
@@ -126,14 +129,15 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
   return {head_length.motion, position};
 }
 
-/// ORs the bits of a block into the segment's words. Each of its eight threads takes every eighth word.
+/// Writes the bits of a block into the segment's words by atomic ORs. Each of the block's eight threads takes every
+/// eighth word.
 __device__ __forceinline__ void place_block_bits(const std::uint32_t* words, int length, int offset, int t,
                                                  std::uint32_t* segment) {
   for (int w = t; w * 32 < length; w += 8) put_run(segment, offset + w * 32, {words[w], 32});
 }
 
-/// The offset of the calling thread's block in the segment, and the segment's length, both in bits. Every warp computes
-/// them.
+/// Where the bits of the calling thread's block begin in the segment, and how many bits the segment has. Every warp
+/// computes both.
 struct SegmentPlace {
   int offset = 0;
   int bits = 0;
@@ -150,15 +154,17 @@ __device__ __forceinline__ SegmentPlace place_in_segment(const SegmentMemory& me
   return {start + (block % 2 == 0 ? 0 : first), __shfl_sync(kFullWarp, end, 31)};
 }
 
-/// A block's DC level is coded as a difference. Returns the index in SegmentMemory::dc of the level that is subtracted.
+/// Returns the index in SegmentMemory::dc of the level that is subtracted from a block's DC level. (DC levels are coded
+/// as differences.)
 __device__ __forceinline__ int dc_before(int block, int sub) {
   if (sub >= 1 && sub <= 3) return kCarriedBlocks + block - 1;  // the previous Y block
   if (block < kBlocksPerMcu) return sub == 0 ? 0 : sub - 3;     // carried from the previous segment
   return kCarriedBlocks + block - kBlocksPerMcu + (sub == 0 ? 3 : 0);
 }
 
-/// Writes the codes of a segment from the levels in shared memory. `words` is zeroed memory for the bits of this
-/// thread's block. The threads must be synchronized between filling SegmentMemory::dc and this call.
+/// Writes the codes of a segment from the levels in shared memory. `words` is memory for the bits of this thread's
+/// block, and must be zero. SegmentMemory::dc must be filled, and the threads synchronized after that, before this
+/// call.
 __device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const CodingJob& job, const Work& work,
                                                     BlockHead head, const std::int16_t* levels,
                                                     std::uint32_t* words) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// The 8x8 transform, one line of a block per thread. The format fixes the order of additions (codec/dct.h).
+// The 8x8 transform. A thread transforms one row or column of a block. The format fixes the order of additions
+// (codec/dct.h).
 
 #include <type_traits>
 #include <utility>
@@ -19,7 +20,7 @@ __device__ __forceinline__ void for_8(Body&& body) {
   unroll(std::forward<Body>(body), std::make_integer_sequence<int, 8>{});
 }
 
-/// out[i] = Σ in[j]·c[j][i], with j ascending.
+/// Computes out[i] = Σ in[j]·c[j][i], where c is kDctCosines. Adds the products in the order of j.
 __device__ __forceinline__ void forward_line(const float (&in)[8], float (&out)[8]) {
   for_8([&](auto j) {
     for_8([&](auto i) {
@@ -30,7 +31,7 @@ __device__ __forceinline__ void forward_line(const float (&in)[8], float (&out)[
   });
 }
 
-/// The first row of kDctCosines whose entry in column j has the same magnitude as that of row i.
+/// Returns the first row of kDctCosines that has the same magnitude in column j as row i.
 constexpr int first_of_same_magnitude(int i, int j) {
   for (int k = 0; k < i; ++k) {
     if (kDctCosines[k][j] == kDctCosines[i][j] || kDctCosines[k][j] == -kDctCosines[i][j]) return k;
@@ -38,8 +39,9 @@ constexpr int first_of_same_magnitude(int i, int j) {
   return i;
 }
 
-/// out[i] = Σ in[j]·c[i][j], with j ascending. A column of the table has at most four different magnitudes, so products
-/// are shared. A product with -c is exactly the negated product with c.
+/// Computes out[i] = Σ in[j]·c[i][j], where c is kDctCosines. Adds the products in the order of j. A column of the
+/// table has at most four different magnitudes, so several outputs share a product. A product with -c is exactly the
+/// negated product with c.
 __device__ __forceinline__ void inverse_line(const float (&in)[8], float (&out)[8]) {
   for_8([&](auto j) {
     float products[8];

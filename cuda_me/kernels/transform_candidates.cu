@@ -1,6 +1,6 @@
 // Computes and summarizes the coefficients of each candidate's residual (defined in decide/forward_transform.h and
-// ac_levels.h). Eight threads work on a block, each on a row and then on a column. They take the block's candidates one
-// after another.
+// ac_levels.h). Eight threads work on a block. Each of them first transforms a row, then a column. They take the
+// block's candidates one after another.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/kernels/transform.cuh"
@@ -13,15 +13,15 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBlocks = kThreads / 8;
-/// Words of shared memory per block: 32 with two coefficients each, and four more that keep a warp's blocks in
-/// different banks.
+/// Words of shared memory per block. 32 words have two coefficients each. Four more keep a warp's blocks in different
+/// banks.
 constexpr int kCoefficientWords = 36;
 
-/// The weight of input j in output i: kTransformWeights at compile time.
+/// Returns the weight of input j in output i, from kTransformWeights, at compile time.
 constexpr int weight(int j, int i) { return kTransformWeights[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)]; }
 
-/// Transforms a line. Adds `rounding` to each output and does not shift. It uses that column i of the weights is even
-/// in j if i is even, and odd in j if i is odd.
+/// Transforms a row or column. Adds `rounding` to each output, and leaves the shift to the caller. It uses a symmetry
+/// of the weights: weight(7 - j, i) is weight(j, i) if i is even, and -weight(j, i) if i is odd.
 __device__ __forceinline__ void transform_line(const int (&in)[8], int rounding, int (&out)[8]) {
   int sums[4];
   int differences[4];
@@ -30,7 +30,8 @@ __device__ __forceinline__ void transform_line(const int (&in)[8], int rounding,
     sums[j] = in[j] + in[7 - j];
     differences[j] = in[j] - in[7 - j];
   }
-  // The sums have the same symmetry: outputs 0 and 4 depend on sums of two of them, outputs 2 and 6 on differences.
+  // The even outputs have one more symmetry. Outputs 0 and 4 depend only on sums of two of these sums, outputs 2 and 6
+  // only on differences of two of them.
   const int even[2] = {sums[0] + sums[3], sums[1] + sums[2]};
   const int odd[2] = {sums[0] - sums[3], sums[1] - sums[2]};
   out[0] = (even[0] + even[1]) * weight(0, 0) + rounding;
@@ -45,7 +46,7 @@ __device__ __forceinline__ void transform_line(const int (&in)[8], int rounding,
   });
 }
 
-/// The symmetry that transform_line() relies on.
+/// Returns true if the weights have the symmetries that transform_line() uses.
 constexpr bool weights_are_symmetric() {
   for (int i = 0; i < 8; ++i) {
     for (int j = 0; j < 4; ++j) {
@@ -60,8 +61,8 @@ constexpr bool weights_are_symmetric() {
 }
 static_assert(weights_are_symmetric());
 
-/// The sum of the weights of output i, which is 0 except for output 0. If all inputs grow by half a sample, the output
-/// grows by half of this sum.
+/// Returns the sum of the weights of output i. It is 0 for all outputs but output 0. If all inputs grow by half a
+/// sample, the output grows by half of this sum.
 constexpr int sum_of_weights(int i) {
   int sum = 0;
   for (int j = 0; j < 8; ++j) sum += weight(j, i);
@@ -88,7 +89,7 @@ __device__ __forceinline__ int products_of_bytes(uint2 a, uint2 b) {
   return static_cast<int>(__dp4a(a.x, b.x, __dp4a(a.y, b.y, 0U)));
 }
 
-/// One half of a word with two coefficients or thresholds.
+/// Returns number `i` of a block's coefficients or thresholds from the word that contains it. A word has two.
 __device__ __forceinline__ int half_of(std::uint32_t word, int i) {
   return i % 2 == 0 ? static_cast<std::int16_t>(word & 0xFFFFU) : static_cast<std::int16_t>(word >> 16);
 }
@@ -131,8 +132,8 @@ __global__ void __launch_bounds__(kThreads)
     for_8([&](auto i) { in[i] = byte_of_row(current, i) - byte_of_row(prediction, i); });
     int residual_sum = row_sum - sum_of_bytes(prediction);
     int residual_squares = row_squares + products_of_bytes(prediction, prediction) - 2 * products_of_bytes(current, prediction);
-    // The inputs are whole samples, half as large as the numbers that half_samples() gives. So one bit less is shifted
-    // out.
+    // The inputs are whole samples. half_samples() gives numbers that are twice as large. So the outputs are shifted by
+    // one bit less.
     transform_line(in, 1 << (kRowShift - 2), out);
     out[0] += predicted ? 0 : sum_of_weights(0) / 2;
     for_8([&](auto i) { numbers[t * kRowWords + i] = out[i] >> (kRowShift - 1); });

@@ -1,5 +1,5 @@
-// Weights of MCUs by luma activity (defined in decide/activity_weights.h): first each MCU's activity and their mean,
-// then the weights.
+// Computes the weights of MCUs by luma activity (defined in decide/activity_weights.h). A first kernel computes each
+// MCU's activity and their sum, a second one the weights.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"

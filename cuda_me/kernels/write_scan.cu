@@ -1,8 +1,9 @@
-// Joins the bits of the segments to the scan of a frame: counts, places and stuffs bytes.
+// Joins the bits of the segments to the scan of a frame: counts the bytes 0xFF, finds the place of each segment, and
+// stuffs bytes.
 //
 // A byte belongs to the segment in which it starts. The scan ends as the course encoder's flush ends it (bitstream.md,
-// "flush"). Let T be the last 32 bits. If T is 0, an unfinished byte is dropped. Otherwise an unfinished byte is filled
-// up with zero bits; if there is none, a zero byte is added.
+// "flush"). Let T be the last 32 bits of codes. If T is 0, an unfinished byte is dropped. Otherwise an unfinished byte
+// is filled up with zero bits. If T is not 0 and no byte is unfinished, a zero byte is added.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"
@@ -24,7 +25,7 @@ struct SegmentBytes {
   std::uint32_t next = 0;  ///< the first bits of the next segment; 0 for the last segment
 };
 
-/// Returns 32 bits of a segment from bit `position` on, with zeros past its end.
+/// Returns 32 bits of a segment from bit `position` on. Bits past the segment's end are zero.
 __device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, int position) {
   const int word = position >> 5;
   const int words = (s.bits + 31) >> 5;
@@ -33,7 +34,7 @@ __device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, 
   return __funnelshift_l(low, high, static_cast<unsigned>(position) & 31U);
 }
 
-/// The four bytes from byte `index` on. The first byte is in the highest bits.
+/// Returns the four bytes from byte `index` on. The first byte is in the highest bits.
 __device__ __forceinline__ std::uint32_t four_bytes(const SegmentBytes& s, int index) {
   const int position = s.first_bit + index * 8;
   std::uint32_t bits = bits_of_segment(s, position);
@@ -53,21 +54,23 @@ __device__ __forceinline__ SegmentBytes bytes_of(const FrameLayout& layout, cons
     s.next = s.words[kMaxSegmentWords];
     s.bytes = static_cast<int>((end + 7) / 8 - (begin + 7) / 8);
   } else {
-    // A segment has at least one MCU of at least 38 bits, so the scan's last 32 bits are all in this segment.
+    // A segment has at least one MCU, and an MCU has at least 38 bits. So the scan's last 32 bits are all in this
+    // segment.
     const bool flushed = bits_of_segment(s, s.bits - 32) != 0;
     s.bytes = static_cast<int>(end / 8 - (begin + 7) / 8) + (flushed ? 1 : 0);
   }
   return s;
 }
 
-/// Sets bit 8·i for each 0xFF among the first `count` bytes, counted from the top.
+/// Returns a word in which the lowest bit of each byte that is 0xFF in `four` is set. Only the first `count` bytes are
+/// looked at. The first byte is in the highest bits.
 __device__ __forceinline__ unsigned ff_among(std::uint32_t four, int count) {
   unsigned found = __vcmpeq4(four, 0xFFFFFFFFU) & 0x01010101U;
   if (count < 4) found &= count <= 0 ? 0U : 0xFFFFFFFFU << ((4 - count) * 8);
   return found;
 }
 
-/// The sum of `values` over all segments before this warp's. All threads of the block take part.
+/// Returns the sum of `values` over all segments before that of the calling warp. All threads of the block take part.
 __device__ __forceinline__ unsigned long long sum_before(const std::uint32_t* values, int segments) {
   const int first = static_cast<int>(blockIdx.x) * kWarps;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -156,7 +159,7 @@ __global__ void __launch_bounds__(kThreads) download_scan_kernel(const __grid_co
   const CodingJob& job = batch.jobs[blockIdx.y];
   const unsigned long long bytes = *job.scan.bytes;
   if (bytes > job.coded_capacity) return;
-  // Copies whole chunks; both buffers have room for the last one.
+  // Copies whole chunks of 16 bytes. Both buffers have room for the whole last chunk.
   const auto chunks = static_cast<unsigned>((bytes + sizeof(uint4) - 1) / sizeof(uint4));
   const auto* from = reinterpret_cast<const uint4*>(job.scan.stuffed);
   auto* to = reinterpret_cast<uint4*>(job.coded);

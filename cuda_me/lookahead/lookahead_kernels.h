@@ -42,7 +42,7 @@ struct SourceMotionJobs {
 /// Launches all searches together on `stream`.
 void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJobs& jobs, cudaStream_t stream);
 
-/// Computes error_flow() for `blocks` blocks.
+/// Enqueues error_flow() for `blocks` blocks.
 void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow, cudaStream_t stream);
 
 /// A neighbouring frame that is averaged with the frame to filter.
@@ -72,8 +72,8 @@ struct PropagationJob {
   std::uint32_t* importances = nullptr;  ///< room for kPropagationArrays values per luma block
   Weight* weights = nullptr;             ///< one for each MCU
 };
-/// The number of arrays of importances that are in use at once: of a frame, of its possible references, and one being
-/// cleared.
+/// The number of arrays of importances that are in use at once: one for a frame, one for each of its possible
+/// references, and one that is being cleared.
 inline constexpr int kPropagationArrays = kMostFramesBack + 2;
 void enqueue_propagated_weights(const FrameLayout& layout, const PropagationJob& job, cudaStream_t stream);
 

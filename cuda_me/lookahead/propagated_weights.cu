@@ -1,6 +1,7 @@
 // Finds how much of a frame's error later frames inherit (defined in decide/propagated_weights.h). The later frames are
-// processed from the last to the first, by a grid that synchronizes after each. The parts that blocks pass on are added
-// in any order: they are not negative, and sums are limited, so the order does not change the result.
+// processed from the last one to the first. The threads of the grid synchronize after each frame. Blocks pass parts of
+// their importance on to the blocks from which they are predicted. These parts are added in any order, but the result
+// is always the same: they are never negative, and a sum only counts up to a limit.
 
 #include <cooperative_groups.h>
 
@@ -25,9 +26,9 @@ __global__ void __launch_bounds__(kFlowThreads)
   flow[block] = {found.vector, passed_share(found.squared_error, lambda)};
 }
 
-/// Adds a part to a block's importance. The sum cannot overflow 32 bits. All blocks within reach of a vector may be
-/// predicted from this block, in several frames, but even that many parts below kSmall do not overflow. Larger parts
-/// are not added if the sum has reached its limit.
+/// Adds a part to a block's importance. The sum cannot overflow 32 bits: parts of kSmall or more are added only while
+/// the sum is below its limit. Smaller parts are always added. They may come from all blocks within reach of a vector,
+/// in several frames. But even then, their total does not overflow.
 __device__ __forceinline__ void add_part(std::uint32_t* importance, std::uint32_t part) {
   constexpr std::uint32_t kSmall = 1 << 16;
   static_assert(std::uint64_t{33} * 33 * kMostFramesBack * kSmall < (std::uint64_t{1} << 31));
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
   const int columns = layout.columns[0];
   const int blocks = layout.first_block[1];
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  // The array of the frame that comes `behind` frames after the frame to weight.
+  // Returns the array of the frame that comes `behind` frames after the frame to weight.
   const auto of_frame = [&](int behind) {
     return job.importances + static_cast<std::size_t>(behind % kPropagationArrays) * static_cast<std::size_t>(blocks);
   };
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
         });
       }
     }
-    // Clears the array of frame i + 1, which is no longer needed, for the frame that uses it next.
+    // The array of frame i + 1 is no longer needed. Clears it for the frame that uses it next.
     prepare(i - kPropagationArrays + 1);
     grid.sync();
   }

@@ -17,7 +17,7 @@ CudaSourceFrames::CudaSourceFrames(const Geometry& geometry, const LookaheadDeci
 }
 
 CudaSourceFrames::~CudaSourceFrames() {
-  // The device may still use the memory that is freed after this.
+  // Waits, because the device may still use the memory that is freed after this.
   check_release(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
 }
 
@@ -47,7 +47,8 @@ std::array<MotionTotals, 2> CudaSourceFrames::push() {
     linear += layout_.coded[p];
   }
   fill_async(memory_.sums, 0, kMotionSums * sizeof(MotionSums), stream_);
-  // Several searches run at the same time, because each is a chain that leaves most of the device idle.
+  // Two searches run at the same time if possible. A single search leaves most of the device idle, because each block
+  // waits for the results of its neighbours.
   const bool filters = decisions_.filter && looking_at_ && !is_filtered_;
   for (std::size_t distance = 1; distance <= 2; ++distance) {
     SourceMotionJobs jobs;

@@ -17,7 +17,7 @@
 
 namespace c63::cuda {
 
-/// Source frames in a device's memory. The device does the work on them; functions wait until it is done.
+/// Source frames in a device's memory. The device does all work on their samples, and functions wait until it is done.
 class CudaSourceFrames final : public SourceFrames {
  public:
   /// Uses the thread's current device. `memory` and `staging` must outlive this object.
@@ -38,7 +38,7 @@ class CudaSourceFrames final : public SourceFrames {
   [[nodiscard]] bool has_in_place() const override { return true; }
 
  private:
-  /// A frame that is kept.
+  /// A frame that the device keeps, from push() to pop_front().
   struct Kept {
     std::size_t slot = 0;    ///< index in SourceMemory::frames
     bool has_motion = false;  ///< motion relative to the previous frame was found
@@ -46,17 +46,17 @@ class CudaSourceFrames final : public SourceFrames {
   };
 
   [[nodiscard]] const SourceMemory::Frame& memory_of(std::size_t place) const { return memory_.frames[frames_[place].slot]; }
-  /// A job for the motion of one frame relative to another, without hints.
+  /// Returns a job that finds the motion of frame `from` relative to frame `to`, without hints.
   [[nodiscard]] static SourceMotionJob motion_job(const SourceMemory::Frame& from, const SourceMemory::Frame& to, SourceBlock* motion);
   /// Returns a job that finds the motion of the newest frame relative to the one `back` frames before it. The job also
   /// adds up the errors of the frame's blocks (MotionSums).
   [[nodiscard]] SourceMotionJob backward_job(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion) const;
-  /// Adds a job for the motion of the frame at `place` relative to the one `ahead` places after it, if that frame
-  /// exists.
+  /// Adds a job that finds the motion of the frame at `place` relative to the frame that is `ahead` places later. Adds
+  /// nothing if there is no such frame.
   void add_forward_job(std::size_t place, std::size_t ahead, SourceMotionJobs& jobs) const;
   /// Downloads the sums of motion and waits for them.
   [[nodiscard]] std::array<MotionTotals, kMotionSums> totals();
-  /// Filters the frame at a place. Its motion relative to the later frames must have been found.
+  /// Filters the frame at `place`. Its motion relative to the later frames must have been found.
   void enqueue_filter(std::size_t place);
   void enqueue_weights(std::size_t place);
 
@@ -72,7 +72,8 @@ class CudaSourceFrames final : public SourceFrames {
   std::size_t averaged_ = 0;      ///< number of filtered frames
   std::optional<std::size_t> looking_at_;  ///< the place whose frame may be filtered during the next search
   bool is_filtered_ = false;               ///< that frame has been filtered
-  /// High priority: the work is short and others wait for it, so it goes before the coding of frames.
+  /// High priority: this work is short, and the host waits for its results. So it goes before the coding of other
+  /// frames.
   Stream stream_{Stream::Priority::high};
 };
 

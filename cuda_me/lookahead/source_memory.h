@@ -12,11 +12,12 @@
 
 namespace c63::cuda {
 
-/// The number of sums of motion: relative to the previous frame, the one before it, and one further back.
+/// The number of MotionSums. They are for motion relative to three frames: the previous one, the one before it, and one
+/// further back.
 inline constexpr std::size_t kMotionSums = 3;
 
-/// A chain's device arrays for looking ahead. Empty without look-ahead. All are set to zero at first, because samples
-/// past a picture's coded ones must stay zero.
+/// A chain's device arrays for looking ahead. Empty without look-ahead. All are set to zero at first: only the coded
+/// samples of a plane are written, and the samples after them must be zero.
 struct SourceMemory {
   struct Frame {
     std::uint8_t* linear = nullptr;
@@ -32,11 +33,12 @@ struct SourceMemory {
   Weight* weights = nullptr;
   MotionSums* sums = nullptr;  ///< kMotionSums
 
-  /// Lays out the arrays. A frame that look_at() returned does not change until `kept` later ones are returned.
+  /// Lays out the arrays. A frame that look_at() returned does not change until look_at() has returned `kept` later
+  /// frames.
   static SourceMemory carve(Carver& carver, const Geometry& geometry, const LookaheadDecisions& decisions, int kept);
 };
 
-/// The page-locked host memory through which data of SourceMemory passes.
+/// The page-locked host memory through which data is copied to and from the arrays of SourceMemory.
 struct SourceStaging {
   std::uint8_t* input = nullptr;  ///< a frame without padding
   Weight* weights = nullptr;

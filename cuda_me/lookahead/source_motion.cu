@@ -1,10 +1,10 @@
 // Finds the motion of blocks between two source frames before they are coded (defined in decide/source_motion.cpp).
 //
 // The search of a block begins with the results of three neighbours: left, above, and above right. So the blocks of a
-// row are a chain, and each row follows the row above at a distance of two blocks. A warp takes a row and compares
-// eight vectors at a time. If the row above has not come far enough, the warp waits for its results: in shared memory
-// if that row belongs to the same thread block, otherwise in the output array. An entry of the output is one word with
-// an invalid value until it is written, so no other data is needed to show progress.
+// row are searched one after another, and the row above must always be two blocks ahead. A warp takes a row and
+// compares eight vectors at a time. If the row above is not two blocks ahead yet, the warp waits for its results. If
+// the same thread block searches the row above, they are in shared memory, otherwise in the output array. An entry of
+// the output array is one word. It has an invalid value until it is written, so the array itself shows the progress.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -23,8 +23,8 @@ constexpr int kTogether = 8;  ///< vectors that a warp compares at a time; each 
 constexpr int kLanes = kWarp / kTogether;
 constexpr int kRing = 4;  ///< vectors at one distance around the best one; two rings are compared at a time
 
-/// An entry of the motion as one word, which is read and written at once. No squared error is as large as the one in
-/// kInvalid.
+/// A block's entry in the output array as one word, so that both members are read and written at once. No squared error
+/// is as large as the one in kInvalid.
 using Entry = unsigned long long;
 static_assert(sizeof(SourceBlock) == sizeof(Entry) && offsetof(SourceBlock, squared_error) == 4);
 constexpr Entry kInvalid = ~Entry{0};
@@ -40,7 +40,8 @@ __device__ __forceinline__ Entry entry_of(MotionVector vector, std::uint32_t squ
 __device__ __forceinline__ Entry load_entry(const SourceBlock* motion, int block) {
   return *reinterpret_cast<const volatile Entry*>(motion + block);
 }
-/// Waits until a block's motion has been found. `seen` is the block's entry as read before. All lanes return the same.
+/// Waits until a block's motion has been found, and returns its vector to all lanes. `seen` is the block's entry as it
+/// was read before, in lane 0.
 __device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int block, Entry seen) {
   for (;;) {
     const Entry entry = __shfl_sync(kFullWarp, seen, 0);
@@ -50,7 +51,7 @@ __device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int 
   }
 }
 
-/// The vector of a block of the row, in shared memory: the lower half of its entry. No barrier orders the accesses of
+/// The vector of a block in shared memory: the lower half of the block's entry. No barrier orders the accesses of
 /// different warps, so all accesses are atomic.
 using SharedVector = std::uint32_t;
 constexpr SharedVector kInvalidVector = 0xFFFFFFFFU;
@@ -76,10 +77,11 @@ struct Fetched {
   Entry above_right;  ///< the entry as read now; not used if the warp waits in shared memory
 };
 
-/// The search of one block by a warp. All lanes know the best vector.
+/// The search of one block by a warp. It goes from a start vector to better neighbours, until none is better or
+/// kMostSteps steps are done. All lanes know the best vector so far.
 class Descent {
  public:
-  /// `reference` points to the lane's first row at the zero vector.
+  /// `reference` points to the first of the lane's two rows, as the zero vector predicts it.
   __device__ __forceinline__ Descent(const PlaneGeometry& plane, const LaneRows& current, const std::uint8_t* reference, int column,
                                      int row)
       : width_(plane.width),
@@ -90,9 +92,9 @@ class Descent {
         current_(current),
         reference_(reference) {}
 
-  /// Starts at the cheapest of the zero vector and the parameters' vectors that exist and may be taken. Of equally
-  /// cheap vectors, the zero vector wins, otherwise the first in the order of the parameters. The zero vector's cost is
-  /// reduced by kStillBonus.
+  /// Starts at the cheapest of five vectors: the zero vector and the parameters. A parameter takes part only if it
+  /// exists and may be taken. Of equally cheap vectors, the zero vector wins, otherwise the first in the order of the
+  /// parameters. The zero vector's cost is reduced by kStillBonus.
   __device__ __forceinline__ void begin(MotionVector hint, MotionVector left, bool has_above, MotionVector above, bool has_right,
                                         MotionVector above_right) {
     const MotionVector own = which() == 1   ? hint
@@ -116,8 +118,9 @@ class Descent {
     keep(smallest);
   }
 
-  /// Moves the best vector by two samples as long as that is better, then by one sample. Vectors at both distances are
-  /// compared at once: mostly no vector at distance 2 is better, and then the results for distance 1 are already known.
+  /// Moves the best vector by two samples as long as that makes it cheaper, then by one sample. Vectors at both
+  /// distances are compared at once. Mostly no vector at distance 2 is better, and then the results for distance 1 are
+  /// already known.
   __device__ __forceinline__ void go_down() {
     std::uint32_t near = 0;
     bool is_known = false;
@@ -142,10 +145,10 @@ class Descent {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t squared_error() const { return sum_of_lanes(error_); }
 
  private:
-  /// Which of the kTogether vectors the lane compares.
+  /// Returns which of the kTogether vectors the lane compares.
   [[nodiscard]] static __device__ __forceinline__ unsigned which() { return threadIdx.x % kWarp / kLanes; }
   [[nodiscard]] static __device__ __forceinline__ std::uint32_t key(std::uint32_t cost) { return cost * kTogether + which(); }
-  /// Direction number `i` of a ring: up, left, right, down.
+  /// Direction number `i` of the four vectors around the best one: up, left, right, down.
   [[nodiscard]] static __device__ __forceinline__ int ring_x(unsigned i) { return i == 1 ? -1 : i == 2 ? 1 : 0; }
   [[nodiscard]] static __device__ __forceinline__ int ring_y(unsigned i) { return i == 0 ? -1 : i == 3 ? 1 : 0; }
 
@@ -153,7 +156,7 @@ class Descent {
   [[nodiscard]] __device__ __forceinline__ bool may_take(int x, int y) const {
     return (x | y) != 0 && x >= least_x_ && x <= most_x_ && y >= least_y_ && y <= most_y_;
   }
-  /// The SAD of the lane's vector, or 0 if `counts` is false. All lanes take part.
+  /// Returns the SAD of the lane's vector, or 0 if `counts` is false. Also sets `compared_`. All lanes take part.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t sad_of(int x, int y, bool counts) {
     std::uint32_t sad = 0;
     compared_ = 0;
@@ -168,9 +171,9 @@ class Descent {
     }
     return sum_of_lanes<kLanes>(sad);
   }
-  /// The key of the lane's vector next to the best one. Half of the lanes compare vectors at distance 2, but only if
-  /// `both`; the others compare vectors at distance 1. The key is kNoCandidate if the vector is not compared or may not
-  /// be taken.
+  /// Returns the key of the lane's vector next to the best one. If `both` is true, half of the lanes compare vectors at
+  /// distance 2, otherwise these lanes compare nothing. The other lanes compare vectors at distance 1. The key is
+  /// kNoCandidate if the vector is not compared or may not be taken.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t ring_key(bool both) {
     const int away = which() < kRing ? 2 : 1;
     const int x = x_ + away * ring_x(which() % kRing);
@@ -184,7 +187,8 @@ class Descent {
     y_ += away * ring_y(smallest % kRing);
     keep(smallest);
   }
-  /// Makes the vector with this key, among those just compared, the best one.
+  /// Stores the cost and the squared error of the new best vector. `smallest` is its key, and it is one of those just
+  /// compared.
   __device__ __forceinline__ void keep(std::uint32_t smallest) {
     cost_ = smallest / kTogether;
     error_ = which() == smallest % kTogether ? compared_ : 0;
@@ -204,8 +208,8 @@ class Descent {
   std::uint32_t compared_ = 0;  ///< the lane's share of the squared error of the last compared vector
 };
 
-/// The entries of a frame's motion: one per block, and a last one that counts the thread blocks that have taken rows,
-/// minus one.
+/// The number of entries of a frame's motion: one per luma block, and one more. The last entry starts at -1 and counts
+/// the thread blocks that have taken rows.
 [[nodiscard]] __host__ __device__ constexpr int entries_of(const FrameLayout& layout) { return layout.first_block[1] + 1; }
 
 constexpr int kClearThreads = 256;
@@ -216,7 +220,8 @@ __global__ void __launch_bounds__(kClearThreads)
   if (entry < entries_of(layout)) reinterpret_cast<Entry*>(jobs.jobs[blockIdx.y].motion)[entry] = kInvalid;
 }
 
-/// `shares` is true if shared memory has room for the vectors of the thread block's rows.
+/// If `shares` is true, the rows of a thread block pass vectors on through shared memory. This needs room for the
+/// vectors of all its rows.
 __global__ void __launch_bounds__(kThreads)
     source_motion_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ SourceMotionJobs jobs, bool shares) {
   extern __shared__ SharedVector shared_vectors[];
@@ -224,7 +229,7 @@ __global__ void __launch_bounds__(kThreads)
   const SourceMotionJob& job = jobs.jobs[blockIdx.y];
   const PlaneGeometry plane = plane_of(layout, 0);
   const int columns = plane.columns;
-  // Thread blocks take rows in order, so the row that another one waits for is always in work.
+  // Thread blocks take rows in order. So if a row waits for the row above, that row has been taken already.
   if (threadIdx.x == 0) first_row = (atomicAdd(reinterpret_cast<unsigned*>(job.motion + plane.rows * columns), 1U) + 1) * kRows;
   for (int i = static_cast<int>(threadIdx.x); shares && i < kRows * columns; i += kThreads) shared_vectors[i] = kInvalidVector;
   __syncthreads();

@@ -16,7 +16,7 @@ constexpr int kThreads = 128;
   return plane == 0 ? 0 : plane == 1 ? layout.coded[0] : layout.coded[0] + layout.coded[1];
 }
 
-/// Averages kCount samples in a row.
+/// Averages kCount neighbouring samples of one row with those of the neighbouring frames.
 template <int kCount>
 __device__ __forceinline__ void average_row(const FrameLayout& layout, const TemporalFilter& filter, const FilterJob& job,
                                             const float (&weights)[2 * kFilterReach], const MotionVector (&vectors)[2 * kFilterReach],
@@ -39,8 +39,8 @@ __device__ __forceinline__ void average_row(const FrameLayout& layout, const Tem
 #pragma unroll
       for (int i = 0; i < kCount; ++i) sum += __ldg(others[n] + i) - __ldg(own + i);
     }
-    // A block has kCount rows, and each of kCount lanes has summed one row. So the sum over the lanes is that of the
-    // block.
+    // A block has kCount rows. Each of kCount lanes has summed the differences of one row, so the sum over these lanes
+    // is that of the block.
     shares[n] = weights[n] * filter.mean_share(sum_of_lanes<kCount>(sum), kCount * kCount);
   }
   std::uint8_t* const to = job.averaged + linear_offset(layout, plane) + at;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads)
     temporal_filter_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ TemporalFilter filter,
                            const __grid_constant__ FilterJob job, int blocks) {
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  // Whole warps take part in the sums, so lanes past the last block repeat it.
+  // The sums over lanes need whole warps. So lanes past the last block repeat the last block.
   const int block = min(thread / 8, blocks - 1);
   const int t = thread % 8;
   const int x = block % layout.columns[0] * kBlockSize;

@@ -10,7 +10,7 @@ inline constexpr std::size_t kDeviceAlignment = 256;
   return (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
 }
 
-/// Splits a block of memory into arrays. Without a block, it only adds up the arrays' sizes.
+/// Splits one block of memory into arrays. If there is no block of memory, it only adds up the sizes of the arrays.
 class Carver {
  public:
   explicit Carver(std::byte* base = nullptr) : base_(base) {}

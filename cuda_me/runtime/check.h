@@ -11,18 +11,18 @@ namespace c63::cuda {
 ///   C63-CUDA-CALL (kind device)      anything else
 void check(cudaError_t status, const char* what);
 
-/// Returns true if this process cannot use the device any more after the error.
+/// Returns true for errors after which this process cannot use the device any more.
 [[nodiscard]] bool is_sticky(cudaError_t status) noexcept;
 
-/// Sets the function that is told of failed releases in destructors, which cannot throw. The function must not throw
-/// either. By default, failures are only counted.
+/// Sets the function that is told when a destructor fails to release memory or another CUDA object. Destructors cannot
+/// throw, and the function must not throw either. By default, such failures are only counted.
 using ReleaseFailureHandler = void (*)(const char* what, const char* reason) noexcept;
 void set_release_failure_handler(ReleaseFailureHandler handler) noexcept;
-/// The number of failed releases in this process.
+/// The number of failed releases in this process (see above).
 [[nodiscard]] long release_failures() noexcept;
 
-/// Counts and reports a failed release. For destructors; never throws. Failures while the driver shuts down are
-/// ignored.
+/// If `status` is an error, counts it as a failed release and reports it. Never throws, so destructors can use it.
+/// Failures while the driver shuts down are ignored.
 void check_release(cudaError_t status, const char* what) noexcept;
 
 }  // namespace c63::cuda

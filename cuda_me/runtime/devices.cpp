@@ -26,7 +26,7 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-/// Opens a device to find out whether it runs c63's code. The driver takes a quarter of a second for it.
+/// Opens a device to find out whether it can run c63's code. The driver takes a quarter of a second to open it.
 void probe(DeviceInfo& info) {
   try {
     const DeviceGuard guard(info.index);
@@ -102,7 +102,7 @@ class Devices {
     return devices;
   }
 
-  /// The list before any device was opened.
+  /// The list as it was before any device was opened.
   [[nodiscard]] const DeviceList& list() const { return list_; }
 
   const DeviceInfo& probed(std::size_t index) {
@@ -171,7 +171,8 @@ const char* name(DeviceState state) noexcept {
 const DeviceList& devices() { return Devices::instance().all_probed(); }
 
 bool has_device_files() {
-  // Device files of Linux, of the Windows subsystem for Linux, and of NVIDIA's boards with the GPU on the chip.
+  // The device files of Linux, of the Windows subsystem for Linux, and of NVIDIA's boards whose GPU is on the same chip
+  // as the CPU.
   constexpr std::array kFiles = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"};
   return std::ranges::any_of(kFiles, [](const char* file) { return ::access(file, F_OK) == 0; });
 }

@@ -17,7 +17,7 @@ inline void release_graph_exec(cudaGraphExec_t g) noexcept {
 }
 }  // namespace detail
 
-/// Recorded work on a stream.
+/// The work of a stream, recorded as a CUDA graph. To launch it, make a GraphExec.
 class Graph {
  public:
   Graph() = default;

@@ -45,7 +45,7 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
 }
 
 /// Launches a kernel that may start before the previous work in its stream ends. The kernel itself must wait for that
-/// work (griddepcontrol.wait) before it uses results.
+/// work (griddepcontrol.wait) before it uses that work's results.
 template <typename... Parameters>
 void launch_early(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                   std::type_identity_t<Parameters>... arguments) {
@@ -55,7 +55,7 @@ void launch_early(const char* name, void (*kernel)(Parameters...), const LaunchS
   detail::launch_as({&early, 1}, name, kernel, shape, stream, arguments...);
 }
 
-/// Launches a grid whose blocks wait for each other. The launch is refused if the blocks cannot all be resident at the
+/// Launches a grid whose thread blocks wait for each other. The launch fails if they cannot all be on the device at the
 /// same time.
 template <typename... Parameters>
 void launch_together(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
@@ -66,7 +66,7 @@ void launch_together(const char* name, void (*kernel)(Parameters...), const Laun
   detail::launch_as({&together, 1}, name, kernel, shape, stream, arguments...);
 }
 
-/// Allows `kernel` to use `bytes` of dynamic shared memory. Needed once per device for more than 48 KiB.
+/// Allows `kernel` to use `bytes` of dynamic shared memory. Needed only for more than 48 KiB, once for each device.
 template <typename... Parameters>
 void allow_shared_bytes(const char* name, void (*kernel)(Parameters...), std::size_t bytes) {
   check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,

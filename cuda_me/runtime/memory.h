@@ -118,8 +118,8 @@ void pack_rows_async(T* to, const void* from, std::size_t from_pitch, std::size_
   check(cudaMemcpy2DAsync(to, bytes, from, from_pitch, bytes, rows, cudaMemcpyDefault, stream), "cudaMemcpy2DAsync");
 }
 
-/// Copies that one call enqueues on a stream. For small copies, separate calls would take the host longer than the
-/// copies take.
+/// A list of copies that a single call enqueues on a stream. If small copies were enqueued one by one, the calls would
+/// take the host longer than the copies take.
 class CopyBatch {
  public:
   void clear() {

@@ -11,7 +11,7 @@
 
 namespace c63::cuda {
 
-/// The device that owns this memory; empty for host memory.
+/// Returns the device that owns this memory; empty for host memory.
 [[nodiscard]] inline std::optional<int> device_with(const void* memory) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, memory), "cudaPointerGetAttributes");

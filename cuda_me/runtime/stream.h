@@ -12,7 +12,8 @@ inline void release_stream(cudaStream_t s) noexcept { check_release(cudaStreamDe
 inline void release_event(cudaEvent_t e) noexcept { check_release(cudaEventDestroy(e), "cudaEventDestroy"); }
 }  // namespace detail
 
-/// A point in the work of a stream. Untimed by default, because timed events take longer.
+/// A point in the work of a stream. An event does not measure time by default, because recording a timed event takes
+/// longer.
 class Event {
  public:
   enum class Timing { off, on };
@@ -29,7 +30,8 @@ class Event {
     check(status, "cudaEventQuery");
     return true;
   }
-  /// Milliseconds from `start` to this event. Both must be timed, recorded and done.
+  /// Returns the milliseconds from `start` to this event. Both must have Timing::on, must be recorded, and must be
+  /// done.
   [[nodiscard]] float milliseconds_since(const Event& start) const {
     float ms = 0;
     check(cudaEventElapsedTime(&ms, start.get(), get()), "cudaEventElapsedTime");
@@ -49,7 +51,7 @@ class Event {
 /// A stream on the current device that never waits for the legacy default stream.
 class Stream {
  public:
-  /// If kernels wait for room on the device, those of high-priority streams go first.
+  /// If thread blocks of several streams wait for a free multiprocessor, those of high-priority streams go first.
   enum class Priority { normal, high };
 
   explicit Stream(Priority priority = Priority::normal) : handle_(make(priority)) {}

@@ -1,4 +1,5 @@
-// One instruction computes and adds four absolute differences. Funnel shifts align the words of the window.
+// Full search, four samples at a time: one instruction computes four absolute differences and adds them to the SAD.
+// Funnel shifts align the words of the window, because candidates begin at any byte.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/ladder/window.cuh"

@@ -1,4 +1,4 @@
-// The textbook search with the reference window in shared memory, read once from global memory.
+// The same search as textbook.cu, but the reference window is copied once from global to shared memory.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/ladder/window.cuh"

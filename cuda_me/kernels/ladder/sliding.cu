@@ -1,5 +1,6 @@
-// A warp searches a block. A lane owns a column of candidates and moves down it. Each reference row is loaded and
-// aligned once, and is added to the eight candidates that contain it. Their sums rotate through eight registers.
+// Full search by one warp per block. A lane owns a column of candidates and moves down it. Each reference row is loaded
+// and aligned only once: its differences are added at once to all eight candidates that contain the row. The SADs of
+// these candidates rotate through eight registers.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/ladder/window.cuh"

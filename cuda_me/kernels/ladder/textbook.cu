@@ -1,5 +1,6 @@
-// The search as students first write it: a thread block per 8x8 block, a thread per candidate, the current block in
-// shared memory, the reference byte by byte from global memory, and a tree of comparisons for the smallest SAD.
+// The search as students first write it. A thread block takes an 8x8 block, and each thread a candidate. The current
+// block is in shared memory. The reference is read byte by byte from global memory. A tree of comparisons finds the
+// smallest SAD.
 
 #include "cuda_me/kernels/motion_search.h"
 

@@ -111,7 +111,7 @@ class TextureSearch final : public MotionSearch {
       resource.res.linear.sizeInBytes = bytes;
       cudaTextureDesc description{};
       description.readMode = cudaReadModeElementType;
-      // Creating a texture is no work of a stream, so it is allowed during a capture.
+      // Creating a texture adds no work to a stream. In relaxed mode it is allowed while a graph is captured.
       cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
       check(cudaThreadExchangeStreamCaptureMode(&mode), "cudaThreadExchangeStreamCaptureMode");
       const cudaError_t created = cudaCreateTextureObject(&object, &resource, &description, nullptr);

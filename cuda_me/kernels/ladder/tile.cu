@@ -1,4 +1,4 @@
-// The register-tile search without bulk copies, with integer keys.
+// The register-tile search (motion_tile.cuh), with integer keys. Windows are not loaded by bulk copies.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_tile.cuh"

@@ -1,12 +1,13 @@
 #pragma once
 
-// A block's reference window in shared memory, for kernels that search it one candidate at a time.
+// The reference window of a block, in shared memory. For kernels in which a thread compares one candidate at a time.
 
 #include "cuda_me/kernels/motion_common.cuh"
 
 namespace c63::cuda {
 
-/// The pitch of a window in shared memory, in bytes: whole words, and one more word for reads that cross words.
+/// The pitch of a window in shared memory, in bytes. A row is a number of whole words, and one more word, because a
+/// read that is not aligned needs the word after the last one.
 [[nodiscard]] C63_HD constexpr int window_pitch(int range) { return (2 * range + kBlockSize + 3) / 4 * 4 + 4; }
 [[nodiscard]] C63_HD constexpr std::size_t window_bytes(int range) {
   return static_cast<std::size_t>(window_pitch(range)) * (2 * range + kBlockSize);
@@ -35,7 +36,8 @@ __device__ inline void load_current(std::uint32_t* shared, const MotionJob& job,
   }
 }
 
-/// The SAD of the candidate at (x, y) of the window, four samples at a time. Words are aligned; candidates are not.
+/// Returns the SAD of the candidate at (x, y) of the window. It reads aligned words of four samples and shifts them,
+/// because a candidate may begin at any byte.
 __device__ __forceinline__ std::uint32_t packed_sad(const std::uint8_t* window, int pitch, int x, int y,
                                                     const std::uint32_t* current) {
   const auto* words = reinterpret_cast<const std::uint32_t*>(window + y * pitch + (x & ~3));

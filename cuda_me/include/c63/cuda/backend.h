@@ -10,7 +10,7 @@
 
 namespace c63::cuda {
 
-/// The data that is uploaded for each frame.
+/// Which pictures are uploaded for each frame.
 enum class UploadMode {
   frame,  ///< the new frame; its reference stays on the device
   pair,   ///< the new frame and its reference, as course solutions do; only to compare speeds
@@ -19,41 +19,44 @@ enum class UploadMode {
 /// Says which GPUs encode, and how.
 struct CudaBackendOptions {
   std::vector<int> devices = {};            ///< GPUs by CUDA's index; empty: the first usable one
-  /// The numbers of `devices` in descriptions; empty: CUDA's indices. For programs that hide some GPUs from CUDA,
-  /// because CUDA then numbers only the others.
+  /// The numbers by which descriptions call the GPUs of `devices`. Empty: CUDA's indices. A program that hides some
+  /// GPUs from CUDA sets them, because CUDA then numbers only the others.
   std::vector<int> numbers = {};
   std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
   UploadMode upload = UploadMode::frame;
-  /// Record frames as CUDA graphs and launch each as a whole, if the GPU codes only one GOP at a time.
+  /// If true, and if the GPU codes only one GOP at a time, frames are recorded as CUDA graphs, and each is launched as
+  /// a whole.
   bool graphs = true;
-  /// The largest scan, in bytes, that the device writes directly to the host; larger ones are fetched in a slower way;
-  /// 0: automatic.
+  /// The largest scan, in bytes, that the device writes directly to the host. Larger scans are fetched in a slower way.
+  /// 0: the library chooses it.
   std::size_t coded_capacity = 0;
 };
 
 /// Returns the names of the motion kernels, slowest first.
 [[nodiscard]] std::vector<std::string> motion_kernel_names();
 
-/// Makes one factory for each GPU of the options, in their order. A GPU that is named twice counts as two devices. GPUs
-/// encode whole frames, to the same bytes as the CPU.
+/// Makes one factory for each GPU of the options, in their order. A GPU that is named twice counts as two devices. A
+/// frame is encoded wholly on one GPU, to the same bytes as on the CPU.
 ///
 /// If EncoderSettings::execution.lanes is 0, a device gets enough chains (GOPs at the same time) to fill it. Otherwise
 /// it gets the requested number. Each chain takes device_bytes_per_chain(). If the chains do not fit in memory, their
 /// number is halved until they do.
 ///
-/// The factories throw Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED if a GPU cannot be
-/// used, C63-CUDA-MEMORY if not even one chain fits, C63-CUDA-METHOD if the device lacks the search method; (usage)
-/// C63-CUDA-KERNEL for an unknown kernel. If a device fails later, submit() or collect() throws Error (device) with the frame.
+/// The factories throw Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED if a GPU
+/// cannot be used, C63-CUDA-MEMORY if not even one chain fits, C63-CUDA-METHOD if the search method runs only on the
+/// CPU; (usage) C63-CUDA-KERNEL for an unknown kernel. If a device fails later, submit() or collect() throws Error
+/// (device), which names the frame.
 [[nodiscard]] std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options = {});
 
-/// Makes the first GPU of the options join encodes that other devices have begun (c63/joining_device.h). This call does
-/// not start the GPU's driver. The driver starts when an encode has enough work left to gain from the GPU.
+/// Makes the first GPU of the options a device that may join an encode after it has begun on other devices
+/// (c63/joining_device.h). This call does not start the GPU's driver. The driver starts when so much of an encode is
+/// left that the GPU saves time.
 [[nodiscard]] std::shared_ptr<JoiningDevice> make_joining_device(const CudaBackendOptions& options = {});
 
-/// Returns the device memory of a GOP chain in bytes. (A chain encodes one GOP after another; the chains of a device
-/// work at the same time.) Let P be the bytes of a picture (3/2 of the product of W and H, each rounded up to 16), B
-/// the number of blocks (P / 64), S the number of segments (MCUs / 8, rounded up), and F the bytes of an input frame.
-/// The result is the sum of these, with every array rounded up to 256 bytes:
+/// Returns the device memory of a GOP chain in bytes. (A chain encodes one GOP after another. The chains of a device
+/// work at the same time.) Let W and H be the sides of a frame, each rounded up to 16, and P = 3/2·W·H the bytes of a
+/// picture. Let B be the number of blocks (P / 64), S the number of segments (MCUs / 8, rounded up), and F the bytes of
+/// an input frame. The result is the sum of these terms, with every array rounded up to 256 bytes:
 ///   8·P                                    six inputs, two pictures
 ///   8·B                                    masks, vectors, SADs, weights
 ///   3·S·(10176 + 16) + 3/2·F + 192 KiB     codes of three frames
@@ -62,17 +65,17 @@ struct CudaBackendOptions {
 ///   6·P                                    only with a temporal filter
 ///   19·(F + P + 40/3·B) + 6·F + 32·B       only with the look-ahead of preset best
 ///   4 MiB                                  only with graphs (lanes is 1, and nothing is kept)
-/// Memory that the chains of a device share is not part of the result: decisions by rate take up to 2 GiB, about 7·P
-/// (preset fast) or 27·P (presets good and best) per frame, for as many frames as fit.
+/// Memory that the chains of a device share is not part of the result. Decisions by rate take most of it: about 7·P
+/// (preset fast) or 27·P (presets good and best) per frame that is coded at the same time, normally at most 2 GiB.
 [[nodiscard]] std::size_t device_bytes_per_chain(const EncoderSettings& settings,
                                                  const CudaBackendOptions& options = {});
 
 /// Returns the page-locked host memory of a device with C chains, in bytes. With P, B and F as above:
 ///   N·F + C·(B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
-/// N is the number of input frames through which all frames are read: the smaller of 48 MiB / F and 6·C, but at least
-/// two. The other terms are weights and quantizers, and the coded bytes of three frames per chain. With preset best,
-/// each chain takes F + B / 6 more. Each downloaded picture takes 3·F more per chain: the reconstruction (with
-/// keep_reconstruction or ssim), the prediction (with keep_prediction), and the original (with ssim).
+/// N is the number of page-locked frames into which input is read. It is the smaller of 48 MiB / F and 6·C, but at least
+/// two. The second term is weights and quantizers. The third is the coded bytes of three frames per chain. With preset
+/// best, each chain takes F + B / 6 more. Each kind of downloaded picture takes 3·F more per chain: the reconstruction
+/// (with keep_reconstruction or ssim), the prediction (with keep_prediction), and the original (with ssim).
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains,
                                                 const CudaBackendOptions& options = {});
 

@@ -10,25 +10,25 @@ namespace c63::cuda {
 /// Says which GPU decodes.
 struct CudaDecoderOptions {
   int device = 0;   ///< CUDA's index
-  /// The GPU's number in the description; -1: CUDA's index. For programs that hide some GPUs from CUDA, because CUDA
-  /// then numbers only the others.
+  /// The number by which the description calls the GPU. -1: CUDA's index. A program that hides some GPUs from CUDA sets
+  /// it, because CUDA then numbers only the others.
   int number = -1;
 };
 
 /// Opens a GPU for DecoderSettings::device. The views of decoded frames point to page-locked memory, so they can be
 /// copied to a device directly.
 ///
-/// The decoder allocates memory at the first picture and keeps it. Each frame that is being decoded takes 2.03 times
-/// its samples on the device, plus its coded bytes. At most 768 frames are decoded at the same time; fewer if
-/// `Limits::max_memory` or the device's memory is too small. In addition, 35 pictures are on the device and 32 frames
-/// in page-locked memory. Coded bytes also pass through page-locked memory.
+/// The decoder allocates memory at the first picture and keeps it. Each frame that is being decoded takes 2.03 bytes
+/// per sample on the device, plus its coded bytes. At most 768 frames are decoded at the same time. There are fewer if
+/// `Limits::max_memory` or the device's memory is too small. In addition, the decoder has up to 35 pictures on the
+/// device and 32 frames in page-locked memory. Coded bytes also pass through page-locked memory.
 ///
-/// Throws Error (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED if the GPU cannot be used. Decoding
-/// throws C63-CUDA-MEMORY if not even one frame fits, and Error (device) if the device fails.
+/// Throws Error (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED if the GPU cannot be used.
+/// Decoding throws C63-CUDA-MEMORY if not even one frame fits, and Error (device) if the device fails.
 [[nodiscard]] std::shared_ptr<DecodeBackend> open_decoder(const CudaDecoderOptions& options = {});
 
 /// Makes a decoder on a GPU for DecoderSettings::joining. This call does not start the GPU's driver. The driver starts
-/// when a decode has enough work left to gain from the GPU.
+/// when so much of a decode is left that the GPU saves time.
 [[nodiscard]] std::shared_ptr<JoiningDecoder> make_joining_decoder(const CudaDecoderOptions& options = {});
 
 }  // namespace c63::cuda

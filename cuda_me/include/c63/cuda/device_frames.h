@@ -23,20 +23,20 @@ struct DevicePlane {
   std::ptrdiff_t pitch = 0;        ///< bytes from one row to the next, at least the plane's width
 };
 
-/// A source of frames that are already in a GPU's memory. A backend on that GPU encodes them without an upload; only
-/// coded bytes are downloaded. The frames are copied to the host for other backends, for scene cuts and for global
-/// motion.
+/// A source of frames that are already in a GPU's memory. A backend on that GPU encodes them without an upload, and
+/// only coded bytes are downloaded. For other backends, and to find scene cuts and global motion, the frames are copied
+/// to the host.
 ///
-/// The frames may still be under computation when the source is made: the encode first waits for all earlier work on
-/// `stream` (null: the default stream). The frames must not change until the encode ends.
+/// When the source is made, the frames need not be finished: the encode first waits for all work that is on `stream` at
+/// that time (null: the default stream). After that, the frames must not change until the encode ends.
 class DeviceFrames final : public FrameSource {
  public:
-  /// Makes a source of whole frames that follow each other without gaps; does not copy them. Throws as device_of()
-  /// does, and Error (input, C63-PARTIAL-FRAME) if the bytes are not a whole number of frames.
+  /// Makes a source of whole frames that follow each other without gaps. The frames are not copied. Throws as
+  /// device_of() does, and Error (input, C63-PARTIAL-FRAME) if the bytes are not a whole number of frames.
   DeviceFrames(std::span<const std::uint8_t> frames, VideoFormat format, CUstream_st* stream = nullptr);
-  /// Copies planes from separate places, or with gaps, to the source's own device memory, on `stream`. Throws as
-  /// device_of() does, and Error: usage (C63-DEVICE-FRAMES) for odd sides, pitches below the width or planes of
-  /// different GPUs, memory (C63-CUDA-MEMORY).
+  /// Makes a source of planes that lie apart, or whose rows or frames have gaps. Copies them to the source's own device
+  /// memory, on `stream`. Throws as device_of() does, and Error: usage (C63-DEVICE-FRAMES) for odd sides, pitches below
+  /// the width or planes of different GPUs, memory (C63-CUDA-MEMORY).
   DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_t count, VideoFormat format,
                CUstream_st* stream = nullptr);
   ~DeviceFrames() override;

@@ -43,12 +43,12 @@ struct DeviceList {
 /// Returns true if this machine has the files of a GPU and of its driver's kernel module. Does not start the driver.
 [[nodiscard]] bool has_device_files();
 
-/// Returns the GPUs of this machine, the same list for the whole process. The first call opens all devices at the same
-/// time to see whether they can be used. Never throws because a machine has no GPU or no driver.
+/// Returns the GPUs of this machine. Every call in a process returns the same list. The first call opens all devices at
+/// the same time to see whether they can be used. It is no error if a machine has no GPU or no driver.
 [[nodiscard]] const DeviceList& devices();
 
-/// Returns the GPUs that devices() lists, but does not open them. Opening takes a quarter of a second each. A GPU that
-/// is marked usable in this list may fail when it is opened.
+/// Returns the same GPUs as devices(), but does not open them. (Opening a GPU takes a quarter of a second.) So a GPU
+/// that is marked usable in this list may fail when it is opened.
 [[nodiscard]] const DeviceList& listed_devices();
 
 /// Opens only the device with this index and returns it. Throws Error (device) with ids C63-CUDA-NO-DRIVER,

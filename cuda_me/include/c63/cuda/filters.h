@@ -13,17 +13,18 @@
 #include "c63/filters.h"
 #include "c63/picture.h"
 
-// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views are of device memory,
-// unless a comment says otherwise. Every call queues its work and returns. Each function takes a variant. Use `best`;
-// the other variants are kept for comparison. A call throws for wrong arguments. Errors of the device are thrown by
-// FilterQueue::synchronize().
+// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views point to device
+// memory, unless a comment says otherwise. Every call queues its work and returns. Each function takes a variant. Use
+// `best`; the other variants are there for comparison. Wrong arguments make the call itself throw. Errors of the device
+// are thrown by FilterQueue::synchronize().
 
 struct CUstream_st;
 
 namespace c63::cuda {
 
 /// A stream on one GPU, with scratch memory for its work. Only one thread at a time may use it. The constructor makes
-/// the GPU current on its thread. Every thread that uses the queue must have made the GPU current.
+/// the GPU the current one of its thread. Any other thread must also make this GPU its current one before it uses the
+/// queue.
 class FilterQueue {
  public:
   /// Throws Error (device) if that GPU cannot be used.
@@ -38,19 +39,19 @@ class FilterQueue {
   /// Waits for all queued work. Throws the work's error, if it failed.
   void synchronize() const;
 
-  /// Returns at least `bytes` bytes of device memory for the next queued work. The next call may return the same
+  /// Returns at least `bytes` bytes of device memory for work that is queued next. The next call may return the same
   /// memory, so request all memory of one operation in one call. A call that needs more memory than before waits for
-  /// the queue.
+  /// the queued work.
   [[nodiscard]] void* scratch(std::size_t bytes);
   /// Returns 1024 bytes of device memory that are zero. Work that changes them must set them to zero again.
   [[nodiscard]] void* zeros() const;
-  /// Returns one of four more streams; `index` is 0 to 3. Work on this stream waits for all work queued so far. After
-  /// join(), the queue waits for the work of all four.
+  /// Returns one of four other streams; `index` is 0 to 3. Work on that stream waits for all work that was queued
+  /// before fork(). After join(), the queue's own stream waits for the work on all four.
   [[nodiscard]] CUstream_st* fork(int index);
   void join();
 
-  /// Copies to the device. Returns when pageable host memory may be changed again; page-locked memory may still be in
-  /// use then.
+  /// Copies to the device. After the call, pageable host memory may be changed at once. Page-locked memory may still be
+  /// in use, so it must not be changed before synchronize().
   void upload(void* device, const void* host, std::size_t bytes) const;
   /// Copies to the host. Returns when the copy is complete.
   void download(void* host, const void* device, std::size_t bytes) const;
@@ -209,8 +210,8 @@ enum class ShiftVariant {
   one_kernel,    ///< one kernel for all frames; the reference's derivatives are computed once
 };
 
-/// Computes the sums of each frame relative to a reference, for at most 256 frames. `sums` is in host memory, and is
-/// filled when the call returns. For bytes, the sums equal the CPU's bit for bit.
+/// Computes the ShiftSums of each frame relative to a reference, for at most 256 frames. `sums` is in host memory, and
+/// is filled when the call returns. For bytes, the sums equal the CPU's bit for bit.
 template <typename Sample>
 void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
                 std::span<const BasicPlaneView<const Sample>> frames, std::span<ShiftSums> sums,
@@ -226,13 +227,14 @@ class WhiteningEngine {
   WhiteningEngine(WhiteningEngine&&) noexcept;
   WhiteningEngine& operator=(WhiteningEngine&&) noexcept;
 
-  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. From the
-  /// second call on, it may be captured in a graph.
+  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. A graph
+  /// may capture this call, but not the first one.
   void whiten(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
               BasicPlaneView<float> out);
-  /// Waits for all queued work. Throws as c63::whiten() does if a whiten() since the last finish() had no solution.
+  /// Waits for all queued work. If a whiten() since the last finish() had no solution, throws the same Error as
+  /// c63::whiten().
   void finish();
-  /// After finish(): the weights of the last whiten(), in float as on the CPU, and the shift of its frame.
+  /// The weights of the last whiten(), in float as on the CPU, and the shift of its frame. Valid only after finish().
   [[nodiscard]] std::vector<float> weights() const;
   [[nodiscard]] std::optional<FrameShift> shift() const;
 
@@ -241,7 +243,7 @@ class WhiteningEngine {
   std::unique_ptr<State> state_;
 };
 
-/// c63::Whitener on a GPU. Frames and output are in host memory.
+/// Does the same as c63::Whitener, on a GPU. Frames and output are in host memory.
 template <typename Sample>
 class Whitener {
  public:
@@ -262,7 +264,7 @@ class Whitener {
 /// The version of CUB that the `cub` variants use, for example "3.0.1".
 [[nodiscard]] std::string_view cub_version();
 
-// The variants with the names that programs accept and print. `best` is the first.
+// Returns all values of an enum of variants, with the names that programs accept and print. The first is `best`.
 
 template <typename Variant>
 [[nodiscard]] std::span<const std::pair<std::string_view, Variant>> variant_names();

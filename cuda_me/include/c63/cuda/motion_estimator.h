@@ -44,8 +44,8 @@ struct MotionEstimatorOptions {
 
 /// Exact full-search block matching on the GPU, by the codec's rules, for every 8x8 block of one plane. Finds the
 /// candidate with the smallest sum of absolute differences (SAD) among those whose block is inside the reference plane.
-/// Of equal candidates, the first in raster order wins. A search window's right and lower limits are exclusive, also at
-/// the plane's edge. A block without candidates gets the vector (0, 0).
+/// If several candidates have the smallest SAD, the first in raster order wins. A search window's right and lower
+/// limits are exclusive, also at the plane's edge. A block without candidates gets the vector (0, 0).
 ///
 /// Use one estimator per stream, because its calls share buffers. Only one thread at a time may use it.
 class MotionEstimator {
@@ -67,8 +67,8 @@ class MotionEstimator {
                       CUstream_st* stream);
 
   /// Puts the search of all pairs on `stream` and returns. Planes, `results` and `around` are as in
-  /// c63::estimate_motion(), but in device memory, which is used in place. It must stay valid until the work is done.
-  /// Throws like the function above.
+  /// c63::estimate_motion(), but they must be in device memory. They are used in place, so they must stay valid until
+  /// the work is done. Throws like the function above.
   void estimate_async(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
                       CUstream_st* stream);
 
@@ -76,7 +76,7 @@ class MotionEstimator {
   /// pairs share is uploaded once.
   void estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around = nullptr);
 
-  /// Searches on the estimator's own stream and waits for the result.
+  /// Searches one pair of planes on the estimator's own stream and waits for the result.
   [[nodiscard]] MotionField estimate(const MotionPlane& current, const MotionPlane& reference);
 
   /// Names for MotionEstimatorOptions::kernel, from the simplest to the fastest.
