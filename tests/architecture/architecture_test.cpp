@@ -76,8 +76,9 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& pr
   return std::ranges::any_of(prefixes, [&](const std::string& prefix) { return text.starts_with(prefix); });
 }
 
-/// Returns the part of the project that a file belongs to, such as "encoder/codec", "cuda_me" (also for its kernels,
-/// filters and backend), "cuda_me/runtime", "tools" or "tools/bench".
+/// Returns the name under which the table of rules below has this file's folder, such as "encoder/codec" or "tools".
+/// All folders in cuda_me have the name "cuda_me", except "cuda_me/runtime". Of the folders in tools, only
+/// "tools/bench" has a name of its own.
 std::string part_of(const std::string& path) {
   if (path.starts_with("encoder/include/")) return "include";
   if (path.starts_with("encoder/")) return path.substr(0, path.find('/', 8));
@@ -86,7 +87,7 @@ std::string part_of(const std::string& path) {
   return path.substr(0, path.find('/'));
 }
 
-/// Returns the project's file that a quoted include names, or an empty path for a file of another project.
+/// Returns the path of the file that an #include "..." names, or an empty path if the file is not part of the project.
 std::string resolve(const Include& include) {
   const fs::path beside = fs::path(include.from).parent_path() / include.target;
   for (const fs::path& candidate :
@@ -116,8 +117,8 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/bitstream", {{kApi, kCodec}}},
       {"encoder/filters", {{kApi, kCodec}}},
       {"encoder/io", {{kApi, kCodec}}},
-      // ffmpeg → io: media_module.h is the interface between the library and its modules. The library and a module each
-      // contain the code of the other headers, which has no state.
+      // A module may include media_module.h, which is the interface between it and the library. The other three headers
+      // of io keep no state, so it does no harm that the library and the module each contain a copy of their code.
       {"encoder/ffmpeg",
        {{kApi, kCodec, "encoder/io/media_module.h", "encoder/io/copy_padded.h", "encoder/io/descriptor.h",
          "encoder/io/text.h"}}},
@@ -125,13 +126,15 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/backend", {{kApi, kCodec, kDecide}}},
       {"encoder/threads", {{kApi}}},
       {"encoder/cpu", {{kApi, kCodec, kBits, kDecide, kThreads, kBackend}}},
-      // pipeline → cpu: the encoder's default backend, and the stages that reconstruct a decoded frame.
+      // encoder/pipeline needs encoder/cpu for two things: the CPU is the default backend, and decoding reconstructs
+      // frames with the stages of the CPU.
       {"encoder/pipeline",
        {{kApi, kCodec, kBits, kDecide, kThreads, kBackend, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
       {"cuda_me", {{kApi, kCodec, kBits, kDecide, kBackend, "cuda_me/"}}},
       {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "tools/bench/benches.h"}}},
-      // python → backend: an open device. Public headers only have its name. c63.race() judges as c63bench does.
+      // Python needs encoder/backend to keep a device open: the public headers only declare its type. It needs the two
+      // headers of tools/race because c63.race() judges searches by the same rules as c63bench.
       {"python", {{kApi, kBackend, "cuda_me/include/", "tools/race/race_cases.h", "tools/race/race_judge.h"}}},
       {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures single kernels and stages
   };

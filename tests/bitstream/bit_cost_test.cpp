@@ -1,4 +1,4 @@
-// Compares the lengths of codec/bit_cost.h with what the entropy coder writes.
+// Tests codec/bit_cost.h: the numbers of bits that it computes must be those that the entropy coder writes.
 
 #include "codec/bit_cost.h"
 
@@ -15,7 +15,7 @@
 namespace c63::test {
 namespace {
 
-/// The bits of a frame's scan: the sum of the lengths of its codes.
+/// Returns the bits of a frame's scan, computed as the sum of the lengths of its codes.
 BitCounts cost_of(const FrameSyntax& syntax) {
   BitCounts bits;
   std::array<int, kPlanes> dc{};

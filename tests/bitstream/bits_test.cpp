@@ -22,7 +22,8 @@ std::uint32_t take(BitReader& reader, int count) {
   return bits;
 }
 
-/// Writes fields bit by bit, with the stuffing and the end that the format describes.
+/// Writes bit fields (pairs of a value and its number of bits) in the simplest way, one bit at a time. Stuffing and the
+/// end of the scan follow docs/bitstream.md. BitWriter must write the same bytes.
 Bytes write_as_described(const std::vector<std::pair<std::uint32_t, int>>& fields) {
   std::vector<bool> bits;
   for (const auto& [value, count] : fields) {
@@ -205,7 +206,8 @@ TEST(RemoveStuffing, DropsTheByteAfterOnesWhateverItIs) {
   EXPECT_EQ(plain({7, 0xFF}), (Bytes{7, 0xFF}));
 }
 
-/// Expects that each code is found, whatever bits follow it, and that bits that start no code are not found.
+/// Looks up every sequence of 16 bits. A sequence that begins with a code must give that code, whatever its other bits
+/// are. All other sequences must give nothing.
 void expect_table(const VlcTable& table, const std::array<VlcCode, 256>& codes, int max_symbol = 255) {
   std::vector<int> expected(65536, -1);
   for (int symbol = 0; symbol <= max_symbol; ++symbol) {
@@ -233,7 +235,8 @@ TEST(VlcTables, FindEveryCodeAndNothingElse) {
   expect_table(kVectorTable, kDcLumaCodes, 7);
 }
 
-/// Expects that each short code with its value is found, whatever bits follow, and that nothing else is found.
+/// Looks up every sequence of kBits bits. A sequence must give a coefficient (or the end of block) if it begins with
+/// the complete code and value of the coefficient. All other sequences must give nothing.
 void expect_coefficients(const CoefficientTable& table, const std::array<VlcCode, 256>& codes) {
   constexpr int kBits = CoefficientTable::kBits;
   std::vector<int> found(1U << kBits, 0);
@@ -259,8 +262,8 @@ void expect_coefficients(const CoefficientTable& table, const std::array<VlcCode
   for (std::uint32_t next = 0; next < 1U << kBits; ++next) EXPECT_EQ(found[next], table.find(next).length != 0 ? 1 : 0) << next;
 }
 
-/// Compares look-ups of pairs with look-ups of single codes. A pair must contain two codes exactly if both lie within
-/// its kBits bits.
+/// Compares one look-up of a pair with two look-ups of single codes, for every sequence of kBits bits. The pair must
+/// have two codes if both fit in the sequence, and otherwise one.
 void expect_pairs(const CoefficientPairs& pairs, const CoefficientTable& table) {
   constexpr int kBits = CoefficientPairs::kBits;
   int both = 0;
@@ -276,8 +279,9 @@ void expect_pairs(const CoefficientPairs& pairs, const CoefficientTable& table) 
     }
     ASSERT_EQ(pair.run(), first.run) << next;
     ASSERT_EQ(pair.first(), first.value) << next;
-    // The second code is known only if it does not depend on the bits after these kBits. So it is looked up twice,
-    // followed by zeros and by ones.
+    // The second code begins after the first one, so fewer than kBits of its bits are known. It is looked up twice:
+    // with zeros and with ones as the unknown bits. If the code fits in the known bits, both look-ups must give the
+    // same.
     const int left = kBits - first.length;
     const std::uint32_t begin = next << first.length & ((1U << kBits) - 1);
     const CoefficientTable::Entry second = table.find(begin);

@@ -16,7 +16,8 @@
 namespace c63::test {
 namespace {
 
-/// Writes a frame code by code, as the format describes it. Counts the bits of each kind.
+/// Writes the scan of a frame code by code, in the simplest way (docs/bitstream.md), and counts its bits by kind. The
+/// entropy coder must write the same bytes.
 Bytes write_as_described(const FrameSyntax& syntax, BitCounts& counts) {
   ScanBuilder scan;
   std::array<int, kPlanes> dc{};
@@ -208,7 +209,8 @@ TEST(EntropyCoding, ReusesOnlyTheLeftVectorOfTheSameRow) {
     encode_scan(syntax, out, bits);
     return bits.motion;
   };
-  // All vectors are (0, 0). The first column of each plane is coded (2 + 2 + 2 bits), the others reuse it (2 bits).
+  // All vectors are (0, 0). A block in the first column of a plane codes its vector: 2 bits of flags and 2 bits for
+  // each component. The other blocks reuse the left vector, which takes only the 2 flags.
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2));
   syntax.planes[0].vectors[2] = {-1, 0};  // this block and its right neighbour now have coded vectors
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2) + (2 + 4 + 2 - 2) + (6 - 2));

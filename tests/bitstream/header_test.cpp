@@ -22,7 +22,7 @@ TEST(FrameHeader, IsLaidOutByteForByte) {
     return Bytes(h.begin() + static_cast<std::ptrdiff_t>(at), h.begin() + static_cast<std::ptrdiff_t>(at + count));
   };
   EXPECT_EQ(slice(0, 2), (Bytes{0xFF, 0xD8}));
-  // The course encoder writes 195, although 197 would be right.
+  // The length of the DQT segment. The course encoder writes 195 (0xC3), although 197 would be right.
   EXPECT_EQ(slice(2, 4), (Bytes{0xFF, 0xDB, 0x00, 0xC3}));
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(h[6 + 65 * i], i);
@@ -63,7 +63,7 @@ TEST(FrameHeader, SidesTakeSixteenBits) {
   EXPECT_EQ(h[layout::kWidth + 1], 0xFF);
 }
 
-/// Returns the complete header `full` without the segments that `headers` leaves out.
+/// Returns the header `full`, without those segments whose flag in `headers` is false.
 Bytes without_segments(const Bytes& full, const FrameHeaders& headers) {
   const auto slice = [&](std::size_t first, std::size_t end) {
     return std::span(full).subspan(first, end - first);
@@ -140,7 +140,7 @@ TEST(FrameParser, ReadsAnySegments) {
       EXPECT_EQ(parsed.scan_offset, frame_header_bytes(headers));
       EXPECT_TRUE(std::ranges::equal(parsed.scan, scan.first(scan.size() - 2)));
       EXPECT_EQ(parsed.size, frame.size() - 1);
-      // From now on, the stream has these tables.
+      // The parser keeps the tables of this frame for later frames, here for a repeat.
       EXPECT_EQ(parser.parse(Bytes{0xFF, 0xD8, 0xFF, 0xD9}).tables, parsed.tables);
     }
   }
@@ -195,7 +195,7 @@ TEST(ScanSizes, BoundEveryScan) {
   EXPECT_EQ(smallest_scan(Geometry(16, 16)), 4U);
   EXPECT_EQ(smallest_scan(Geometry(65520, 32752)), (38ULL * 4095 * 2047 + 7) / 8 - 1);
 
-  // The largest possible block: a long vector, the largest DC difference, and 63 coefficients with 16-bit codes.
+  // No block can be longer than these: a long vector, the largest DC difference, and 63 coefficients with 16-bit codes.
   ScanBuilder scan;
   for (int block = 0; block < 6; ++block) {
     const bool luma = block < 4;
@@ -222,8 +222,8 @@ TEST(StreamStart, IsKnownByItsFirstHeader) {
   }
   EXPECT_FALSE(starts_like_stream({}));
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xD9}));
-  // JPEG files are not c63 streams. The first one starts with JFIF. The second one starts with a SOF, which lacks the
-  // byte that c63 adds to it: 1 in a key frame, 0 in an inter frame.
+  // These two beginnings belong to JPEG files, not to streams. The first has a JFIF segment. The second has a SOF, but
+  // without the byte that c63 adds to it (1 in a key frame, 0 in an inter frame).
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 'J', 'F', 'I', 'F', 0}));
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xC0, 0, 17, 8, 0, 16, 0, 16, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1}));
   EXPECT_FALSE(starts_like_stream(Bytes(kStreamStart, 0xFF)));

@@ -7,7 +7,8 @@
 namespace c63::test {
 namespace {
 
-/// Returns the position of the next marker, searched byte by byte: a 0xFF without 0x00 after it.
+/// Searches byte by byte for the next marker: a 0xFF that is not followed by 0x00. Returns its position, or the number
+/// of bytes if there is none.
 std::size_t next_as_described(std::span<const std::uint8_t> bytes, std::size_t from) {
   for (std::size_t i = from; i < bytes.size(); ++i) {
     if (bytes[i] == 0xFF && (i + 1 == bytes.size() || bytes[i + 1] != 0x00)) return i;
@@ -15,7 +16,7 @@ std::size_t next_as_described(std::span<const std::uint8_t> bytes, std::size_t f
   return bytes.size();
 }
 
-/// Random bytes. One in `rarity` is 0xFF, and 0x00 mostly follows it.
+/// Random bytes. About one in `rarity` is 0xFF. In three of four cases 0x00 follows it, so that it is not a marker.
 Bytes bytes_with_markers(Random& random, std::uint32_t size, std::uint32_t rarity) {
   Bytes bytes(size);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -53,7 +54,8 @@ TEST(Markers, PiecesGiveTheMarkersOfTheWhole) {
       ASSERT_EQ(two, std::vector(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, found.size()))));
       from = end;
     }
-    // The parser may get only the end of the buffer, from `begin` on. The known markers are those of the whole buffer.
+    // The markers were searched in the whole buffer, but the parser gets only the bytes from `begin` on. So
+    // KnownMarkers must convert the positions.
     const std::size_t begin = random.below(size + 1);
     const std::span<const std::uint8_t> parsed = std::span(bytes).subspan(begin);
     const KnownMarkers known{all, begin};

@@ -10,8 +10,8 @@
 
 namespace c63::test {
 
-/// Random syntax elements that an encoder could have made. Of 64 coefficients, `density` are not zero, with magnitudes
-/// up to `largest`.
+/// Random syntax elements that an encoder could have made. On average, `density` of a block's 64 levels are not zero.
+/// Their magnitudes are at most `largest`.
 inline FrameSyntax random_syntax(const Geometry& geometry, bool key, std::uint32_t density, int largest,
                                  std::uint64_t seed) {
   Random random(seed);

@@ -16,7 +16,8 @@
 namespace c63::test {
 namespace {
 
-/// Expects that both decoders give the same result for a scan. Returns the error's text, or an empty string.
+/// Decodes a scan with the CPU's decoder and with the GPU's, and expects the same result. Returns the error's id and
+/// message, or an empty string if the scan is valid.
 std::string expect_same(const Geometry& geometry, bool key, const Bytes& scan) {
   FrameSyntax expected(geometry);
   std::string fault;
@@ -44,7 +45,7 @@ Bytes scan_of(const FrameSyntax& syntax) {
   return scan;
 }
 
-/// Picture sizes: one MCU, one row or column of MCUs, and more.
+/// Sizes of pictures: one MCU, a row of MCUs, a column of MCUs, and several rows and columns.
 constexpr std::pair<int, int> kSizes[] = {{16, 16}, {48, 16}, {16, 80}, {44, 36}, {176, 144}};
 
 TEST(ScanParser, ReadsWhatWasWritten) {
@@ -96,8 +97,8 @@ TEST(ScanParser, AgreesOnUnpredictableBits) {
   for (int round = 0; round < 3000; ++round) {
     const auto& [width, height] = kSizes[random.below(3)];
     Bytes scan(random.below(400));
-    // Some scans are mostly ones, because long codes begin with ones. Some are mostly zeros, because long vectors begin
-    // with zeros.
+    // A third of the scans is mostly ones, because long codes begin with ones. Another third is mostly zeros, because
+    // long vectors begin with zeros.
     const std::uint32_t kind = random.below(3);
     for (std::uint8_t& byte : scan) {
       byte = static_cast<std::uint8_t>(kind == 0 ? random.next() : kind == 1 ? random.next() & random.next() : random.next() | random.next());
@@ -109,7 +110,8 @@ TEST(ScanParser, AgreesOnUnpredictableBits) {
 }
 
 TEST(ScanParser, TakesBitsThatTheEncoderLeavesOut) {
-  // From here on the scan has only zeros: it ends early, and up to seven bits of its last block are missing.
+  // The scan is cut after each of its bytes. A decoder reads zeros after the cut, but at most seven bits. So some cut
+  // scans may be valid, and both decoders must accept the same ones.
   const Geometry geometry(16, 16);
   FrameSyntax syntax(geometry);
   syntax.key = true;

@@ -23,8 +23,8 @@ TEST(Cosines, AreRoundedToSixDecimals) {
   EXPECT_NE(kDctScale * kDctScale, 0.5F);  // this is why DC is scaled in two steps
 }
 
-/// The transform with the course codec's order of operations: rows, transpose, rows, transpose. Sums start at 0, and
-/// every operation is rounded.
+/// The transform with the operations of the course codec, in the same order: transform the rows, transpose, transform
+/// the rows again, transpose. Sums start at 0, and the result of every operation is rounded to binary32.
 void forward_as_described(const std::int16_t residual[64], float out[64]) {
   float in[64];
   float turned[64];
@@ -114,7 +114,7 @@ TEST(InverseDct, RoundsAsDescribed) {
 }
 
 TEST(InverseDct, NoStreamReachesTheBoundsOfThirtyTwoBits) {
-  // The largest coefficients of a stream, summed as if every cosine were 1.
+  // The largest coefficients that a stream can have. The bound adds them as if every cosine were 1.
   const double dc = 32768.0 * 255 / 4 + 1;
   const double ac = 1023.0 * 255 / 4 + 1;
   const double bound = 1.001 * (dc * 0.5 + 63 * ac);

@@ -41,8 +41,8 @@ TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
       }
     }
   }
-  // In integers, 55 * 10 / 11 is 50. The double nearest to 1.1 is a little larger than 1.1, so 55 divided by it is
-  // below 50 and is truncated to 49.
+  // The exact quotient 55 / 1.1 is 50. But the double nearest to 1.1 is a little larger than 1.1. So the quotient is a
+  // little below 50, and is truncated to 49.
   EXPECT_EQ(kLumaBaseTable[33], 55);
   EXPECT_EQ(make_quantization_tables(11)[0][33], 49);
   EXPECT_EQ(kLumaBaseTable[53], 62);
@@ -51,7 +51,7 @@ TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
   EXPECT_EQ(make_quantization_tables(25)[1][63], 39);
 }
 
-/// Quantizes with the course codec's arithmetic.
+/// Quantizes with the operations of the course codec, which uses double. quantize() must give the same without double.
 int quantize_in_double(float coefficient, int step) {
   return static_cast<int>(std::round((static_cast<double>(coefficient) / 4.0) / static_cast<double>(step)));
 }
@@ -59,7 +59,8 @@ int quantize_in_double(float coefficient, int step) {
 TEST(Quantize, EqualsTheDoubleFormAroundEveryTie) {
   std::int64_t cases = 0;
   for (int step = 1; step <= 255; ++step) {
-    // Coefficients of a residual block are at most about 8·8·255/2 = 8160, so larger levels cannot occur.
+    // A coefficient of a block is at most about 8·8·255/2 = 8160. The test goes up to 16,400, so it covers all levels
+    // that can occur.
     const int most = static_cast<int>(16400.0 / (4 * step)) + 1;
     for (int level = 0; level <= most; ++level) {
       const auto tie = static_cast<float>((level + 0.5) * 4.0 * step);
@@ -97,8 +98,8 @@ TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
   for (int level = std::numeric_limits<std::int16_t>::min(); level <= std::numeric_limits<std::int16_t>::max();
        ++level) {
     for (int step = 1; step <= 255; ++step) {
-      // product / 4 is exact in binary32 and in double. std::round rounds halves away from zero, as this integer form
-      // does.
+      // The product of level and step, divided by 4, has no rounding error in binary32 or double. std::round() then
+      // rounds halves away from zero. The integer expression below does the same.
       const int product = level * step;
       const int rounded = product >= 0 ? (product + 2) / 4 : -((-product + 2) / 4);
       if (dequantize(level, step) != rounded) FAIL() << level << " * " << step;
@@ -115,8 +116,8 @@ TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
 }
 
 TEST(Clamp, NeverActsIfTheCourseCodecIsExact) {
-  // The magnitude of a coefficient is at most 255 times one factor for each direction. A factor is the sum of the
-  // magnitudes of eight cosines, for index 0 times kDctScale.
+  // `bound` is the largest magnitude of a coefficient: 255 (the largest residual) times one factor for each direction.
+  // The factor is the sum of the magnitudes of eight cosines. For index 0 it is multiplied by kDctScale.
   for (int qp = kMinQp; qp <= kMaxExactQp; ++qp) {
     const QuantizationTables tables = make_quantization_tables(qp);
     for (int plane = 0; plane < kPlanes; ++plane) {

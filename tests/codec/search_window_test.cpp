@@ -74,7 +74,7 @@ TEST(CandidateKey, OrdersBySadThenByRasterNumber) {
   EXPECT_LT(candidate_key(5, 65535), candidate_key(6, 0));
   EXPECT_LT(candidate_key(5, 3), candidate_key(5, 4));
   EXPECT_LT(candidate_key(64 * 255, 65535), UINT32_MAX);
-  // The largest window has 254 x 254 candidates.
+  // The largest window has 254 x 254 candidates, so a raster number fits in 16 bits.
   EXPECT_LT(254 * 254, 65536);
 }
 

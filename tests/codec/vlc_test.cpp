@@ -9,8 +9,8 @@
 namespace c63::test {
 namespace {
 
-/// Checks a Huffman table. The sum of 2^(16-length) over all codes would be 65536 if all codes were used; JPEG leaves
-/// the code of all ones free.
+/// Checks a Huffman table: it has `Symbols` different symbols, and leaves `free_at_16_bits` of the 65,536 sequences of
+/// 16 bits unused. A code of n bits uses 2^(16-n) of them. JPEG never uses the code that is all ones.
 template <std::size_t Symbols>
 void expect_spec(const HuffmanSpec<Symbols>& spec, int free_at_16_bits) {
   EXPECT_EQ(std::accumulate(spec.counts.begin(), spec.counts.end(), std::size_t{0}), Symbols);

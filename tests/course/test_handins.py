@@ -25,20 +25,21 @@ from c63_course.box import SERVER, Box  # noqa: E402
 from c63_course.grader import Sequences  # noqa: E402
 
 RULES = pathlib.Path(__file__).with_name("rules.toml")  # for tests that measure speed
-# The rules for tests that do not measure speed. Their large video may be small.
+# Rules for tests that do not measure speed. To save time, the sequence "large" is made smaller.
 QUICK = RULES.read_text().replace("width = 176\nheight = 144\nframes = 6", "width = 112\nheight = 32\nframes = 3")
 SOLUTIONS = pathlib.Path(__file__).with_name("solutions")
 SECRET = "the-teachers-secret"
-# Includes, and the start of main(). Tests insert code after it.
+# HEAD has includes, MAIN is the start of the skeleton's main(). Tests insert code after MAIN.
 HEAD = "".join(f"#include <{name}.h>\n" for name in ("fcntl", "signal", "stdio", "stdlib", "string", "sys/wait", "unistd"))
 MAIN = "int main(int argc, char **argv) {\n  const struct options options = parse_options(argc, argv);\n"
-# Compiles each program as one file, which takes half of the time. The skeleton's own Makefile is for tests of builds.
+# This Makefile compiles each program as one file, which takes half of the time. Tests of builds use the skeleton's own
+# Makefile instead.
 PARTS = {"enc": "encode search write", "dec": "decode parse"}
 MAKEFILE = """all: c63enc c63dec
 c63%: %.c $(filter-out enc.c dec.c,$(wildcard *.c)) c63.h
 \tgcc -std=gnu11 $(OPTIMIZE) -fno-tree-vectorize -ffp-contract=off $(WARNINGS) $(LDFLAGS) -o $@ $< -lm
 """
-# A whole program. Tests replace %s by the code that they need.
+# A complete program of a student. Tests replace %s by the code that they need.
 PROGRAM = (
     HEAD
     + "int main(int argc, char **argv) {\n  (void)argc;\n  const char *output = argv[6];\n  (void)output;\n%s\n  return 0;\n}\n"
@@ -100,7 +101,7 @@ class Graded(CourseTest):
         as_one_file(self.handin)
         self.rules = self.folder / "rules.toml"
         self.rules.write_text(QUICK)
-        # The baseline is compiled as one file, too.
+        # The baseline (the code against which speed is measured) is compiled as one file, like the hand-in.
         self.measured = self.folder / "measured" / "rules.toml"
         self.measured.parent.mkdir()
         shutil.copytree(self.handin, self.folder / "baseline")

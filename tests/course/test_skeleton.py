@@ -24,7 +24,7 @@ from course_support import (
     video_d,
 )
 
-# Generator, width, height, frames, MD5 of the stream and of the decoded video.
+# Each row: generator, width, height, number of frames, MD5 of the stream, MD5 of the decoded video.
 VECTORS = [
     (video_a, 16, 16, 3, "b9dde34e2b7bcfe235d1c258c9d79246", "996d65294437f2e683eb1d918551cf0e"),
     (video_a, 48, 32, 3, "acf4e349d30796da90ba76f55d36fc7c", "57b0ca31754d20b0a86a22471f3f19ea"),

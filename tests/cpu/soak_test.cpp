@@ -12,7 +12,7 @@
 namespace c63 {
 namespace {
 
-/// The pages of memory that this process holds; 0 if the system does not tell.
+/// Returns how many pages of memory this process holds, or 0 if the system gives no number.
 long resident_pages() {
   long all = 0;
   long resident = 0;
@@ -20,7 +20,7 @@ long resident_pages() {
   return resident;
 }
 
-// The number of cycles: C63_SOAK_CYCLES if it is set (10,000 in ctest --preset soak), else a thousand.
+// Encodes C63_SOAK_CYCLES times, or 1000 times if this variable is not set. ctest --preset soak sets it to 10,000.
 TEST(Soak, EncodersLeaveNothingBehind) {
   if (resident_pages() == 0) GTEST_SKIP() << "this system does not tell how much memory a process holds";
   const char* const asked = std::getenv("C63_SOAK_CYCLES");

@@ -1,4 +1,4 @@
-// Compares whole frames that the GPU encodes with the CPU's bytes.
+// Encodes whole videos on the GPU. The bytes must be those of the CPU.
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ constexpr std::array kVectors = {
     Vector{test::generate_a, 4, 1, 2, "eebc392f4feadcbeb4a76b1a3194673d"},
     Vector{test::generate_b, 16, 18, 3, "0fdbe7e48d1a56ffec3762247b961ea5"},
     Vector{test::generate_b, 176, 144, 4, "3f8a2444eec3930e125223b343ebfa2f"},
-    // These videos distinguish fused from separate multiply-add.
+    // These three videos give other bytes if the compiler fuses a multiplication and an addition into one operation.
     Vector{[](int w, int h, int n) { return test::generate_d(17, w, h, n); }, 64, 64, 3,
            "201eb33a476da958f1e9bc00f36522fb"},
     Vector{[](int w, int h, int n) { return test::generate_d(12, w, h, n); }, 64, 64, 3,
@@ -104,7 +104,8 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
           const Encoded run = on_gpu(settings, video, {.devices = used, .graphs = graphs}, kind);
           EXPECT_TRUE(same_bytes(expected, run.stream())) << lanes << " lanes, " << used.size() << " devices, graphs "
                                                           << graphs << ", source " << static_cast<int>(kind);
-          // The video has 15 GOPs. For a file, the encoder knows this number in advance, and opens at most 15 lanes.
+          // The video has 15 GOPs. The encoder counts the frames of a file in advance, so it opens no more than 15
+          // lanes for it.
           EXPECT_EQ(run.summary.lanes, kind == test::VideoSource::Kind::file ? std::min(lanes, 15) : lanes);
         }
       }
@@ -113,7 +114,8 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
 }
 
 TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
-  // 300 frames in one lane. After 256 calls the automatic search measures again, between frames that run as graphs.
+  // The automatic search measures again after 256 calls which kernel is faster. In one lane of 300 frames, this happens
+  // between frames that run as graphs.
   const Bytes video = test::moving_video(64, 48, 300);
   EncoderSettings settings{.coding = {.width = 64, .height = 48, .key_interval = 40}, .execution = {.lanes = 1}};
   const Bytes expected = on_cpu(settings, video).stream();
@@ -128,8 +130,8 @@ TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
 }
 
 TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
-  // The queue of the elimination kernel once had an error: a warp waited for a barrier too early. One frame in ten
-  // thousand was wrong.
+  // Runs the GPU at full load for a long time. Such a run once found an error in the queue of the elimination kernel: a
+  // warp waited for a barrier too early, and one frame in ten thousand was wrong.
   EncoderSettings settings{.coding = {.width = 1920, .height = 1080, .key_interval = 10}};
   const Bytes group = test::moving_video(settings.coding.width, settings.coding.height, settings.coding.key_interval);
   const Encoded expected = on_cpu(settings, group);
@@ -155,7 +157,8 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
     settings.execution.lanes = lanes;
     for (const int every : {1, 3, 7, 600}) {
       test::VideoSource source(video, 80, 48);
-      // Some frames are in page-locked memory, some in memory that a device cannot copy from, and some must be read.
+      // A source can offer a frame in place instead of being read. Of these frames, some are offered in page-locked
+      // memory and some in memory from which a device cannot copy. The others must be read.
       source.offer([&](std::int64_t index) -> std::span<const std::uint8_t> {
         if (index % every == 0) return locked.span().subspan(static_cast<std::size_t>(index) * size, size);
         if (index % 2 == 0) return source.frame(index);
@@ -173,7 +176,8 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
 }
 
 TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
-  // At 3840x2160 all lanes together have four page-locked frames. Many lanes reach the end of a pipe at the same time.
+  // Frames of 3840x2160 are so large that all lanes together get only four page-locked frames for input. With a key
+  // frame at every frame, the seven lanes reach the end of a pipe at about the same time.
   const Bytes large = test::moving_video(3840, 2160, 7);
   EncoderSettings settings{.coding = {.width = 3840, .height = 2160, .key_interval = 1}, .execution = {.lanes = 7}};
   const Bytes expected = on_cpu(settings, large).stream();
@@ -272,7 +276,8 @@ TEST_F(BackendTest, SmallForSanitizers) {
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.coded_capacity = 100}).stream()));
   }
-  // With 14 frames, every slot is used more than once.
+  // A chain has a few slots for frames (buffers that are used in turn). With 14 frames, every slot is used more than
+  // once.
   const Bytes longer = test::moving_video(50, 40, 14);
   EXPECT_TRUE(same_bytes(on_cpu(settings, longer).stream(), on_gpu(settings, longer).stream()));
   settings.execution.lanes = 0;
@@ -292,7 +297,7 @@ TEST_F(BackendTest, KeepsOnlyWhatWasAskedFor) {
   EXPECT_TRUE(run.frames[1].motion[0].vectors.empty());
 }
 
-/// Allocates all free device memory, and the memory that the driver has kept from earlier encodes.
+/// Allocates all free device memory. This includes memory that the driver kept from earlier encodes.
 std::vector<DeviceBuffer<std::byte>> occupy_the_device() {
   std::vector<DeviceBuffer<std::byte>> occupied;
   for (std::size_t bytes = std::size_t{64} << 30; bytes >= 1U << 20;) {
@@ -373,7 +378,8 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
     const CudaBackendOptions options{.graphs = graphs};
     EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 1}};
     settings.execution.lanes = lanes;
-    // This encode creates the device's context and the memory that belongs to it, so they are not measured below.
+    // The first encode creates the device's context, which also needs memory. It is made before the measurement, so
+    // this memory is not counted.
     static_cast<void>(on_gpu(settings, test::moving_video(width, height, 2), options));
     std::size_t before = 0;
     std::size_t after = 0;
@@ -402,7 +408,7 @@ TEST(Backend, TakesTheDocumentedHostMemory) {
   EXPECT_NEAR(static_cast<double>(host_bytes_per_device(best, 17)), formula + 17 * (frame + blocks / 6), formula * 0.001);
 }
 
-/// Compares encodes of real video with the course encoder's streams.
+/// Encodes real video. The streams must be those of the course encoder.
 class RealVideo : public BackendTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(RealVideo, GivesTheCourseEncodersBytes) {

@@ -23,7 +23,7 @@ class BackendTest : public testing::Test {
   }
 };
 
-/// All frames and the summary of an encode.
+/// The result of an encode: all frames and the summary.
 struct Encoded {
   std::vector<EncodedFrame> frames;
   EncodeSummary summary;
@@ -51,7 +51,7 @@ inline Encoded on_gpu(const EncoderSettings& settings, const test::Bytes& video,
   return encode_with(Encoder(settings, make_backend_factories(options)), video, kind);
 }
 
-/// Compares whole streams. A failure's message shows the first difference.
+/// Compares two streams. If they differ, the message says where.
 inline testing::AssertionResult same_bytes(const test::Bytes& a, const test::Bytes& b) {
   const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (x == a.end() && y == b.end()) return testing::AssertionSuccess();
@@ -71,7 +71,7 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
     EXPECT_TRUE(same_bytes(x.reconstruction, y.reconstruction));
     EXPECT_TRUE(same_bytes(x.prediction, y.prediction));
     EXPECT_EQ(x.statistics.sse, y.statistics.sse);
-    // NaN is the value of a plane that is too small for SSIM's window; two NaN are equal here.
+    // A plane that is too small for SSIM's window has the value NaN. Comparing the bits makes two such values equal.
     for (std::size_t p = 0; p < 3; ++p) {
       EXPECT_EQ(std::bit_cast<std::uint64_t>(x.statistics.ssim[p]), std::bit_cast<std::uint64_t>(y.statistics.ssim[p]));
     }
@@ -88,9 +88,9 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
   }
 }
 
-/// Encodes `group`, the frames of one GOP, `groups` times in the lanes of `settings`. Expects the bytes of `expected`
-/// every time. Pictures should have several tiles for every multiprocessor, and the run should take seconds. Then
-/// errors that need a late tile or a late start of a kernel are likely to show.
+/// Encodes a video that repeats `group`, the frames of one GOP, `groups` times. Expects the bytes of `expected` for
+/// every GOP. Choose pictures with several tiles for every multiprocessor, and enough GOPs for some seconds. Some
+/// errors occur only if a tile finishes late or a kernel starts late. They are likely to show in such a run.
 inline void expect_the_same_for_long(const EncoderSettings& settings, const CudaBackendOptions& options, const test::Bytes& group,
                                      const Encoded& expected, std::int64_t groups) {
   test::VideoSource video(group, settings.coding.width, settings.coding.height);

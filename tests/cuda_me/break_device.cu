@@ -11,7 +11,7 @@ __global__ void fault_kernel(std::uintptr_t address) { *reinterpret_cast<volatil
 
 void break_device() {
   fault_kernel<<<1, 1>>>(std::uintptr_t{0x10});
-  // The code under test must find the failure, so it is ignored here.
+  // The returned error is ignored, because the code under test must find the failure itself.
   static_cast<void>(cudaDeviceSynchronize());
 }
 

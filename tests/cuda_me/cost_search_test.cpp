@@ -1,5 +1,6 @@
-// Every kernel of the search by SAD and vector cost must find the vectors of the definition, from the cheapest one on.
-// Vectors of equal cost must have the order of the definition, too.
+// Tests the kernels that search by SAD and vector cost. For each block they must find the same vectors as the
+// definition (the CPU's search), in the same order: the cheapest first. Vectors of equal cost have a defined order,
+// too.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +20,7 @@ namespace {
 
 using test::Bytes;
 
-/// A picture as a device stores it, with random bytes between its planes.
+/// Returns a picture in the layout of device memory. The bytes between its planes are random.
 Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, test::Random& random, int kind) {
   Bytes picture(layout.picture_bytes);
   for (std::uint8_t& sample : picture) sample = static_cast<std::uint8_t>(random.next());

@@ -1,4 +1,4 @@
-// Decoding on a GPU gives the pictures and the error of decoding on the CPU, for any stream, valid or not.
+// Decodes streams on a GPU, valid and invalid ones. Pictures and errors must be those of the CPU.
 
 #include <memory>
 
@@ -51,7 +51,7 @@ TEST_F(DecodeTest, FramesOfEveryKindSmallForSanitizers) {
 }
 
 TEST_F(DecodeTest, LevelsThatNoEncoderWrites) {
-  // Large levels and steps: residuals exceed 16 bits and wrap.
+  // With large levels and steps, residuals no longer fit in 16 bits and wrap.
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Geometry geometry(64, 48);
     QuantizationTables tables;
@@ -68,8 +68,8 @@ TEST_F(DecodeTest, LevelsThatNoEncoderWrites) {
 }
 
 TEST_F(DecodeTest, MoreFramesThanAreInWork) {
-  // There are enough frames to fill all groups of the decoder several times. They include repeats, and scans of very
-  // different lengths.
+  // The decoder works on several groups of frames at the same time. These frames fill all groups several times. They
+  // include repeats, and scans of very different lengths.
   test::CompactStreamWriter writer(64, 32, 5);
   writer.add_any(2500, 30);
   EXPECT_FALSE(test::expect_same_decoding(writer.bytes(), device_));

@@ -1,4 +1,4 @@
-// Encodes frames that are already in GPU memory.
+// Tests encodes of frames that are already in GPU memory, so that they need not be uploaded.
 
 #include "c63/cuda/device_frames.h"
 
@@ -72,8 +72,8 @@ TEST_F(DeviceFramesTest, PlanesWithGapsArePacked) {
   const Bytes video = test::moving_video(80, 48, kFrames);
   const EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 4}};
   const Bytes expected = on_cpu(settings, video).stream();
-  // Planes in separate buffers. Rows are 101 bytes apart, with other bytes in between. Between frames there is one
-  // unused row.
+  // Each plane has its own buffer. Its rows begin 101 bytes apart, and bytes of other content fill the gaps. Between
+  // two frames there is one unused row.
   std::array<Bytes, 3> host;
   std::array<DeviceBuffer<std::uint8_t>, 3> memory;
   std::array<DevicePlane, 3> planes;
@@ -144,7 +144,7 @@ TEST_F(DeviceFramesTest, CopiesWithinTheDeviceTakeAnyPlaceAndSize) {
   test::Random random(7);
   Bytes from(kRoom);
   for (std::uint8_t& byte : from) byte = static_cast<std::uint8_t>(random.next());
-  // So many copies need more than one launch. Every second copy is aligned.
+  // One launch of the kernel cannot make 300 copies, so several are needed. Every second copy is aligned.
   constexpr std::size_t kCopies = 300;
   Bytes expected(kCopies * kRoom, 0xA5);
   const DeviceBuffer<std::uint8_t> source = to_device(from);

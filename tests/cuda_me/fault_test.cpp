@@ -1,4 +1,5 @@
-// A device that fails during an encode. Each case runs in a new process, because a device does not recover.
+// Tests what happens if a device fails during an encode or a decode. Each test runs in a new process, because a device
+// cannot be used after it has failed.
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kFaultAt = 7;
 
-/// Frames in memory. The device breaks when frame kFaultAt is read.
+/// A source of frames in memory that makes the device fail when frame kFaultAt is read.
 class BreakingSource final : public FrameSource {
  public:
   BreakingSource(const test::Bytes& video, int width, int height) : video_(video, width, height) {}
@@ -36,7 +37,8 @@ class BreakingSource final : public FrameSource {
 
 const EncoderSettings kSettings{.coding = {.width = 64, .height = 48, .key_interval = 5}, .execution = {.lanes = 1}};
 
-/// Exits with 0 if `judge` accepts the outcome of the encode: its error, if any, and the bytes that it returned.
+/// Encodes a video on a device that fails, and calls `judge` with the error (if any), the returned bytes and the
+/// expected bytes. Exits with 0 if `judge` returns true.
 template <typename Judge>
 [[noreturn]] void encode_on_a_breaking_device(bool with_fallback, Judge&& judge) {
   const test::Bytes video = test::moving_video(64, 48, 12);
@@ -82,7 +84,8 @@ TEST_F(FaultTest, WithAFallbackTheCpuFinishesWithTheSameBytes) {
       testing::ExitedWithCode(0), "");
 }
 
-/// Exits with 0 if a decode ends with a device error and all frames before the error are right.
+/// Decodes on a device that fails. Exits with 0 if decoding ends with a device error and all frames before it are
+/// right.
 [[noreturn]] void decode_on_a_breaking_device() {
   const test::Bytes stream = on_cpu(kSettings, test::moving_video(64, 48, 400)).stream();
   const test::Bytes expected = decode(stream);

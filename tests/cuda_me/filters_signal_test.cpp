@@ -1,5 +1,5 @@
-// Compares every variant of filters and scans of signals on a GPU with the serial form on the CPU, at every length,
-// also with unaligned data.
+// Tests filters and scans of signals on a GPU, in all variants. Compares them with the serial form on the CPU, at many
+// lengths and also with unaligned data.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace c63::cuda {
 namespace {
 
-/// Returns the variants that are fast enough for this many values.
+/// Returns all variants with their names.
 template <typename Variant>
 std::vector<std::pair<std::string_view, Variant>> variants_for(std::size_t) {
   const auto names = variant_names<Variant>();
@@ -63,7 +63,8 @@ TEST(CudaHistogram, EveryVariantIsExact) {
   }
 }
 
-/// There are so many equal bytes that a 32-bit counter would overflow. So the bytes are counted in several pieces.
+/// More than 2^32 bytes have the same value, so a 32-bit counter would overflow. histogram() must count them in several
+/// pieces.
 TEST(CudaHistogram, CubCountsBeyond32Bits) {
   C63_NEED_FILTER_GPU();
   constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12'345;
@@ -201,7 +202,7 @@ TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
 TEST(CudaScan, LongSignalsTakeManyTilesABlock) {
   C63_NEED_FILTER_GPU();
   FilterQueue queue;
-  // At these lengths, a block has so many tiles that they do not all fit in its shared memory.
+  // At these lengths, each thread block scans many tiles of the signal. They do not all fit in its shared memory.
   for (const std::size_t length : {std::size_t{5'000'001}, std::size_t{20'000'000}, std::size_t{20'000'002}}) {
     const auto values = make_values<std::uint32_t>(length, Content::random, 9, 1'000'000'000);
     const DeviceArray<std::uint32_t> in(queue, std::span<const std::uint32_t>(values)), out(queue, length);

@@ -13,7 +13,7 @@ namespace c63::cuda {
 #define C63_NEED_FILTER_GPU() \
   if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason
 
-/// A picture in device memory, with a row pitch.
+/// A picture in device memory. Its rows have gaps between them.
 template <typename T>
 struct DevicePicture {
   DevicePicture(const FilterQueue& queue, const Picture<T>& host)
@@ -25,7 +25,8 @@ struct DevicePicture {
   int height;
 };
 
-/// Device memory that starts `offset` elements into an allocation. The elements around it are poisoned.
+/// An array in device memory that begins `offset` elements after the start of an allocation, so it may be unaligned.
+/// The elements around it are poisoned.
 template <typename T>
 struct Offset {
   Offset(const FilterQueue& queue, std::size_t size, std::size_t offset)
@@ -36,7 +37,7 @@ struct Offset {
   }
   [[nodiscard]] std::span<T> span() const { return {array.data() + first, count}; }
   [[nodiscard]] std::span<const T> const_span() const { return span(); }
-  /// Returns the values. Fails the test if elements outside were written.
+  /// Returns the values of the array. Fails the test if a kernel wrote to the poisoned elements around it.
   [[nodiscard]] std::vector<T> download(const FilterQueue& queue) const {
     const std::vector<T> all = array.download(queue);
     for (std::size_t i = 0; i < all.size(); ++i) {

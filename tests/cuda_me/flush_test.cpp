@@ -1,4 +1,5 @@
-// Tests every case of how a scan ends (bitstream.md, "The end of the scan"). GPU and CPU must agree.
+// A scan can end in three ways (docs/bitstream.md, "The end of the scan"). In each case the GPU must write the same end
+// as the CPU.
 
 #include <array>
 
@@ -13,7 +14,8 @@ using test::Bytes;
 
 enum class Ending { nothing_written, extra_byte, filled_byte };
 
-/// Returns how the only scan of a stream ended, from the counts of coded bits and written bytes.
+/// Returns in which way the only scan of a stream ended. This follows from the number of coded bits and of written
+/// bytes.
 Ending ending_of(const EncodedFrame& frame) {
   const BitCounts& bits = frame.statistics.bits;
   const std::uint64_t coded = bits.motion + bits.luma + bits.chroma;
@@ -26,8 +28,8 @@ Ending ending_of(const EncodedFrame& frame) {
   return scan * 8 == coded + 8 ? Ending::extra_byte : Ending::filled_byte;
 }
 
-/// A picture of one MCU. Its last Y block has level `base` at zig-zag index 0 and -1 from index 56 on, as nearly as
-/// samples allow. All other blocks are flat.
+/// A picture of one MCU whose last Y block should have level `base` at zig-zag index 0 and level -1 from index 56 on.
+/// Because samples are whole numbers from 0 to 255, it only comes near these levels. All other blocks are flat.
 Bytes picture_with_long_tail(int base, int jitter) {
   const QuantizationTable steps = make_quantization_tables(25)[0];
   float coefficients[64] = {};

@@ -1,4 +1,4 @@
-// Looking ahead on the device gives the same motion, references, filtered frames and weights as on the host, bit for
+// Runs the look-ahead on a device. Motion, references, filtered frames and weights must be those of the host, bit for
 // bit.
 
 #include <algorithm>
@@ -21,7 +21,8 @@ using test::Bytes;
 
 constexpr int kKept = 3;
 
-/// CudaSourceFrames with its memory. Device memory is zero, as required; host memory is poisoned.
+/// A CudaSourceFrames object together with its memory. Device memory is filled with zeros, which CudaSourceFrames
+/// requires. Host memory is poisoned.
 class DeviceSource {
  public:
   DeviceSource(const Geometry& geometry, const LookaheadDecisions& decisions) {
@@ -74,8 +75,8 @@ void expect_same_frame(const LookedAt& expected, const Bytes& coded, const Looke
   }
 }
 
-/// Looks `ahead` frames ahead in a video, as one GOP, on device and host, and compares the results. References are
-/// chosen at random, up to four frames back.
+/// Codes a video as a GOP, twice, and looks ahead by `ahead` frames at each frame. Expects the same results from the
+/// device as from the host. The reference of each frame is chosen at random, up to kMostFramesBack frames back.
 void expect_what_the_host_finds(int width, int height, const LookaheadDecisions& decisions, const Bytes& video, std::size_t ahead) {
   const Geometry geometry(width, height);
   const std::size_t bytes = geometry.frame_bytes();
@@ -144,7 +145,7 @@ TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
 TEST_F(LookaheadTest, OverAllFramesThatErrorsAreFollowed) {
   const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
   expect_what_the_host_finds(96, 64, decisions, noisy_video(96, 64, 45, 5), kPropagationFrames);
-  // In a still video, importances reach their limit.
+  // In a still video, an error stays visible in all later frames. So importances reach their upper limit.
   const Bytes still = test::moving_video(96, 64, 1);
   Bytes frozen;
   for (int i = 0; i < 40; ++i) frozen.insert(frozen.end(), still.begin(), still.end());

@@ -1,4 +1,5 @@
-// Tests the public estimator: planes on host and device, its own stream and the caller's, and invalid arguments.
+// Tests the public motion estimator: with planes in host and device memory, with a CUDA stream of its own and of the
+// caller, and with invalid arguments.
 #include <gtest/gtest.h>
 
 #include "c63/cuda/devices.h"

@@ -1,6 +1,7 @@
 #pragma once
 
-// The search in its simplest form. Every kernel is compared with it. It uses only codec/search_window.h.
+// The full search by SAD in its simplest form. All kernels are compared with it. It shares no code with them except
+// codec/search_window.h.
 
 #include <cstdint>
 #include <cstdlib>
@@ -28,7 +29,8 @@ enum class Content { random, zero, full, opposite, alternating, smooth, flat_ste
 inline constexpr Content kContents[] = {Content::random,      Content::zero,   Content::full,      Content::opposite,
                                         Content::alternating, Content::smooth, Content::flat_steps};
 
-/// Returns sample (x, y) of the current (which = 0) or the reference plane (which = 1).
+/// Returns the value of sample (x, y) in a plane with this content. `which` is 0 for the current plane, 1 for the
+/// reference.
 inline std::uint8_t sample(Content content, int which, int x, int y, std::mt19937& random) {
   switch (content) {
     case Content::random:

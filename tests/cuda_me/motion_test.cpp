@@ -30,13 +30,12 @@ using test::TestPlane;
 
 constexpr std::uint8_t kPoison = 0xCD;
 
-/// A plane on the device, `misalignment` bytes past an aligned address.
+/// A plane in device memory. It begins `misalignment` bytes after an aligned address.
 class DevicePlane {
  public:
   DevicePlane(const TestPlane& plane, int misalignment, cudaStream_t stream)
       : buffer_(plane.samples.size() + static_cast<std::size_t>(misalignment)), misalignment_(misalignment) {
-    // The bytes after the last row do not belong to the plane, and are not allocated. So memcheck finds reads past the
-    // end.
+    // The last row is not followed by a gap, so the buffer ends with the plane. memcheck then finds reads past the end.
     copy_async(buffer_.data() + misalignment, plane.samples.data(), plane.samples.size(), stream);
   }
   [[nodiscard]] const std::uint8_t* data() const { return buffer_.data() + misalignment_; }
@@ -46,7 +45,7 @@ class DevicePlane {
   int misalignment_;
 };
 
-/// One job with its memory and its expected result.
+/// A motion search: its planes and results in device memory, and the results that are expected.
 struct Case {
   Case(int width, int height, int pitch_gap, int misalignment, int range, Content content, std::uint32_t seed,
        cudaStream_t stream)
@@ -189,8 +188,8 @@ TEST_P(MotionParity, ManyPlanesInOneCall) {
   for (const auto& one : cases) one->expect_right(std::string(GetParam().name).c_str(), *stream_);
 }
 
-// Planes with more tiles than the multiprocessors hold at the same time. The simplest kernel gives the expected result,
-// because the scalar search is too slow.
+// Planes with more tiles than the multiprocessors can hold at the same time. The scalar search is too slow for them, so
+// the expected result comes from the simplest kernel.
 TEST_P(MotionParity, LargePlanesAsTheSimplestKernel) {
   if (GetParam().kernel == MotionKernel::textbook) GTEST_SKIP() << "this is the simplest kernel";
   const auto simplest = make_motion_search(MotionKernel::textbook);

@@ -1,4 +1,4 @@
-// With a user's own search (c63/own_search.h), a GPU gives the same bytes as the CPU, in every preset.
+// Encodes with a search that a user wrote (c63/own_search.h). In every preset, a GPU must give the bytes of the CPU.
 
 #include <cstdlib>
 #include <filesystem>
@@ -15,7 +15,7 @@
 namespace c63::cuda {
 namespace {
 
-/// The definition: every candidate, the first of least SAD.
+/// The search by its definition: compares every candidate, and keeps the first one with the smallest SAD.
 void search_exactly(const c63_motion_job& job) {
   const int columns = job.width / 8;
   for (int block = 0; block < columns * (job.height / 8); ++block) {
@@ -38,7 +38,8 @@ void search_exactly(const c63_motion_job& job) {
   }
 }
 
-/// A file of the tree; the folder in which the test runs is tried if the sources have moved.
+/// Returns the path of a file of the source tree. If the sources are no longer where they were at build time, the path
+/// is relative to the current folder.
 std::string file_of_tree(const std::string& name) {
   const std::string built = C63_SOURCE_DIR "/" + name;
   return std::filesystem::exists(built) ? built : name;

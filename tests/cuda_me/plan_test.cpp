@@ -1,5 +1,5 @@
-// The GPU codes frames as plans require: tables per plane, blocks without a vector, headers, and references that do not
-// advance.
+// Tests that the GPU codes frames as their plans say: with tables for each plane, with blocks without a vector, without
+// some headers, and without advancing the reference.
 
 #include <array>
 #include <memory>
@@ -114,7 +114,7 @@ TEST_F(PlanTest, SmallForSanitizers) {
                          encode_planned(Encoder(settings, make_backend_factories()), video).stream()));
 }
 
-/// One chain of a GPU, driven frame by frame.
+/// A GPU with one chain. The test submits one frame at a time, with its plan, and waits for the result.
 class DrivenChain {
  public:
   explicit DrivenChain(const EncoderSettings& settings, bool graphs)

@@ -12,7 +12,7 @@
 
 namespace c63::test {
 
-/// The features of random plans. In addition, all plans have tables that differ between planes and change.
+/// Says which features random plans may have. In every random plan, tables differ between planes and change over time.
 struct PlanKinds {
   bool still = true;        ///< frames that do not advance the reference
   /// About every second frame is decided by rate. Such a frame may become a repeat if `still` is false.
@@ -20,8 +20,8 @@ struct PlanKinds {
   bool weighted = false;    ///< most frames decided by rate have weights: random ones, by activity, or for chroma
 };
 
-/// Makes random decisions; for the same frame always the same ones. Every decoder accepts the result: tables are sent
-/// in key frames and when they change, and a frame without SOF follows an inter frame and has that frame's tables.
+/// Makes random plans, but always the same plan for the same frame index. Every decoder accepts the frames: tables are
+/// sent in key frames and whenever they change. A frame without SOF always follows an inter frame and has its tables.
 class RandomPlanner final : public Planner {
  public:
   RandomPlanner(const Geometry& geometry, PlanKinds kinds) : mcus_(static_cast<std::size_t>(geometry.mcus())), kinds_(kinds) {}
@@ -59,7 +59,7 @@ class RandomPlanner final : public Planner {
     if (random.below(2) == 0) plan.rate.activity_power = static_cast<int>(random.below(1 + kMostActivityPower));
     if (random.below(2) == 0) plan.rate.chroma_weight = static_cast<Weight>(random.below(kWeights));
     if (random.below(3) == 0) return;
-    // Weights come in runs, because neighbours often have equal weights.
+    // Several MCUs in a row often have the same weight, as in real plans.
     auto weights = std::make_shared<FrameWeights>(mcus_);
     Weight weight = kPlainWeight;
     const std::uint32_t one_of = 1 + random.below(4);
@@ -70,7 +70,7 @@ class RandomPlanner final : public Planner {
     plan.weights = std::move(weights);
   }
 
-  /// Steps are at least 5, so that every level has a code.
+  /// Returns tables whose steps are at least 5. With smaller steps, a level could be too large for any code.
   static QuantizationTables random_tables(Random& random) {
     QuantizationTables tables;
     for (QuantizationTable& table : tables) {

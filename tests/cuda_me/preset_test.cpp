@@ -1,4 +1,4 @@
-// On the GPU, presets that decide by rate and distortion give the CPU's results, bit for bit.
+// Tests presets that decide by rate and distortion on the GPU. The results must be those of the CPU, bit for bit.
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ void expect_what_the_cpu_gives(const EncoderSettings& settings, const Bytes& vid
   if (settings.measurement.keep_reconstruction) expect_decodes(gpu);
 }
 
-/// A moving texture with new noise in every frame.
+/// Returns a video of a moving texture, with new noise in every frame.
 Bytes noisy_video(int width, int height, int frames) {
   Bytes video = test::moving_video(width, height, frames);
   test::Random random(7);
@@ -40,7 +40,7 @@ Bytes noisy_video(int width, int height, int frames) {
   return video;
 }
 
-/// A still video, then changes in some places, then a still video again.
+/// Returns a video of six equal frames, except that a part of frame 3 is changed.
 Bytes still_video(int width, int height) {
   const Bytes still = test::moving_video(width, height, 1);
   Bytes video;
@@ -49,7 +49,7 @@ Bytes still_video(int width, int height) {
   return video;
 }
 
-/// Settings of all presets that decide by rate, tuned for squared error and for structural similarity.
+/// Returns settings for each preset that decides by rate, tuned for squared error or for structural similarity.
 std::vector<CodingSettings> codings() {
   std::vector<CodingSettings> all;
   for (const Preset preset : {Preset::fast, Preset::good, Preset::best}) {
@@ -138,7 +138,7 @@ TEST_F(PresetTest, EveryToolAlone) {
   }
 }
 
-/// Errors of filtered frames are measured against the unfiltered ones.
+/// With the temporal filter, filtered frames are coded. Their errors are measured against the unfiltered ones.
 TEST_F(PresetTest, FilteredFramesAreMeasuredAgainstTheirOriginals) {
   for (const auto& [width, height] : {std::array{96, 64}, {50, 26}}) {
     EncoderSettings settings = settings_for(width, height, {.preset = Preset::fast, .qp = 15, .rate = {.temporal_filter = true}});
@@ -187,7 +187,8 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
   }
 }
 
-/// The GPU and the CPU encode at the same time. The one that is free takes the next GOP.
+/// A run with two devices, the GPU and the CPU. Whichever is free takes the next GOP. The stream must not depend on
+/// that.
 TEST_F(PresetTest, GpuAndCpuTogether) {
   const Bytes video = noisy_video(112, 64, 60);
   for (const Preset preset : {Preset::fast, Preset::good, Preset::best}) {

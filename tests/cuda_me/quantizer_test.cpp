@@ -1,4 +1,5 @@
-// Compares the device's quantizer with the codec's. The quantizer also runs on the host, so this test needs no GPU.
+// The GPU's quantizer must give the same levels as the codec's. Its code also runs on the host, so this test needs no
+// GPU.
 
 #include "cuda_me/kernels/quantizer.h"
 

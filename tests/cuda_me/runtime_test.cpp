@@ -1,4 +1,5 @@
-// Tests owning handles, error checks and the search for devices. Without a GPU, tests that need one are skipped.
+// Tests the handles that own CUDA objects, the checks for CUDA errors, and the search for devices. Tests that need a
+// GPU are skipped if there is none.
 #include <gtest/gtest.h>
 
 #include <numeric>

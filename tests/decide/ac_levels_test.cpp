@@ -16,7 +16,7 @@ namespace {
 
 using Levels = std::array<std::int16_t, 64>;
 
-/// Coefficients like those of real blocks: a few large ones at random positions.
+/// Coefficients like those of real blocks: all are small, except a few at random positions.
 Levels random_coefficients(Random& random, int kept, int reach) {
   Levels coefficients{};
   for (std::int16_t& c : coefficients) c = static_cast<std::int16_t>(static_cast<int>(random.below(41)) - 20);
@@ -27,7 +27,7 @@ Levels random_coefficients(Random& random, int kept, int reach) {
   return coefficients;
 }
 
-/// D + λR of the AC levels of a block, computed from the definition.
+/// Returns D + λR of a block with these AC levels, computed from the definition.
 std::int64_t cost_of(const Levels& coefficients, const Levels& levels, const Quantizer& quantizer, int plane, Cost lambda) {
   std::int64_t cost = 0;
   int last = 0;
@@ -54,7 +54,8 @@ QuantizationTable random_table(Random& random) {
   return table;
 }
 
-/// The lowest cost of all choices of levels that are allowed.
+/// Tries every allowed combination of levels and returns the lowest cost. Each kept coefficient has three allowed
+/// levels.
 std::int64_t least_cost(const Levels& coefficients, const AcSummary& summary, const Quantizer& quantizer, int plane,
                         Cost lambda) {
   std::vector<std::size_t> kept;
@@ -172,8 +173,8 @@ TEST(ChosenAcLevels, StayCodable) {
       for (const Cost lambda : {1, 1000, kMaxLambda}) {
         Levels c{};
         for (std::size_t k = 0; k < 64; ++k) c[k] = static_cast<std::int16_t>(k % 2 == 0 ? 32704 : -32704);
-        // No block has more energy than a single coefficient of this size. So of the AC coefficients, only the first is
-        // kept.
+        // One coefficient of this size already has the energy (sum of squares) of the largest possible block. So all
+        // other AC coefficients are set to zero.
         for (std::size_t k = 2; k < 64; ++k) c[k] = 0;
         const AcSummary summary = summarize_ac(c.data(), quantizer);
         for (const auto choose : {choose_ac_levels, round_ac_levels}) {

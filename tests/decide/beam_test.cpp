@@ -11,7 +11,7 @@
 namespace c63::test::beam_test {
 namespace {
 
-/// The blocks of one plane in an MCU row, in coding order, with the candidates of each.
+/// The blocks of one plane in an MCU row, in coding order, with the candidates of each block.
 struct Row {
   int plane = 0;
   Cost lambda = 0;
@@ -40,7 +40,8 @@ Row random_row(Random& random, int plane, std::size_t blocks, std::uint32_t most
   return row;
 }
 
-/// The cost of coding a row with the given lane for each block.
+/// Returns the cost of a row if its blocks use these lanes. A lane is one candidate of a block with one of its DC
+/// levels.
 std::int64_t cost_of(const Row& row, const std::vector<int>& lanes) {
   std::int64_t cost = 0;
   std::array<VectorNumber, 2> left = {kNoVector, kNoVector};

@@ -1,4 +1,4 @@
-// Tests the costs of candidates.
+// Tests the costs of a block's candidates, and the least cost of a row.
 
 #include "decide/block_costs.h"
 
@@ -58,8 +58,8 @@ TEST(BlockCosts, AreTheCheaperOfCodedAndWithoutAc) {
 }
 
 TEST(LeastRowCosts, AreThoseOfFramesThatCodeNothing) {
-  // A block without a vector has one flag, a DC difference of zero and an end of block: seven bits in luma, five in
-  // chroma. The first DC difference of a row is not counted.
+  // An empty block without a vector has a flag (1 bit), a DC difference of zero and an end of block. That is seven bits
+  // in luma and five in chroma. The least cost of a row leaves out the first DC difference of each plane.
   for (const auto& [width, height] : {std::pair{16, 16}, {64, 48}}) {
     const Geometry geometry(width, height);
     const std::int64_t blocks = geometry.mcus() * (4 * (1 + 2 + 4) + 2 * (1 + 2 + 2));

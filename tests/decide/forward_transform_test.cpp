@@ -23,7 +23,8 @@ Block transformed(const Block& residual) {
   return coefficients;
 }
 
-/// Returns the exact orthonormal transform of residuals in half samples, scaled like coefficients, in zig-zag order.
+/// Returns the coefficients of a residual by the definition of the orthonormal transform, without rounding. The
+/// residual is in half samples. The coefficients have the scale and the zig-zag order of the fast transform.
 std::array<double, 64> exact(const Block& residual) {
   std::array<double, 64> result{};
   for (int v = 0; v < 8; ++v) {
@@ -70,7 +71,7 @@ TEST(ForwardTransform, IsTheOrthonormalOneButForRounding) {
 }
 
 TEST(ForwardTransform, ExtremesFit) {
-  // A coefficient is largest if the residual has the signs of its basis function.
+  // A coefficient is largest if each residual is extreme and has the sign of the coefficient's basis function there.
   for (int v = 0; v < 8; ++v) {
     for (int u = 0; u < 8; ++u) {
       for (const int sign : {1, -1}) {

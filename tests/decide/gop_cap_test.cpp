@@ -1,5 +1,5 @@
-// Tests the search for a bit rate with a cap for GOPs. Videos are simulated: the size of a GOP is a function of its
-// quality.
+// Tests the search for a bit rate if no GOP may exceed a cap. Videos are simulated: a function gives the size of a GOP
+// from its quality.
 
 #include "c63/gop_cap.h"
 
@@ -123,7 +123,7 @@ TEST(CappedSearch, KeepsTheRateAndTheCap) {
       EXPECT_LE(static_cast<double>(gop.bytes), cap * rate / 8 * static_cast<double>(gop.frames) / kFramesPerSecond) << i;
     }
     filled += search.met() ? 1 : 0;
-    // If the target leaves room, each GOP must be near its cap or at the highest quality.
+    // If the whole video stays clearly below the target, every GOP must be near its cap or have the highest quality.
     const GopQuality highest{kMaxQp, video.course ? 1 : 0.05};
     const GopQuality of_video{search.next().settings.qp, search.next().settings.rate.lambda_scale};
     if (search.met() || search.distance() > -0.03 || of_video == highest) continue;

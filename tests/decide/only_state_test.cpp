@@ -29,7 +29,8 @@ Candidates random_candidates(Random& random, Cost reach, bool few_vectors) {
   return candidates;
 }
 
-/// A block for extend_only_state(), and its smallest cost, which is subtracted from the costs in `block`.
+/// A block in the form that extend_only_state() takes, whose costs are relative to the block's smallest cost. `least`
+/// is that smallest cost.
 struct PreparedBlock {
   NarrowBlock block;
   Cost least = kInvalidCost;
@@ -70,8 +71,9 @@ Chosen by_beam(const std::vector<Candidates>& row, int plane, Cost lambda) {
   return chosen;
 }
 
-/// Computes the choices of every unit for each joint, that is, for each way in which the previous unit can end. Then
-/// follows the row from the first unit on, and takes the choices for the joint that was reached.
+/// Chooses the lanes of a row as a GPU does (decide/only_state.h explains the words). First computes the lanes of every
+/// unit, for each possible joint of the previous unit. Then follows the row and takes, for each unit, the lanes that
+/// belong to the joint that was reached.
 template <int kBlocks>
 Chosen by_units(const std::vector<PreparedBlock>& row, int plane, Cost lambda) {
   using Unit = RowUnit<kBlocks>;
@@ -119,7 +121,7 @@ TEST(OnlyState, UnitsJoinedAreTheBeamOfOneState) {
   for (int n = 0; n < 3000; ++n) {
     const int plane = static_cast<int>(random.below(3));
     const Cost lambda = n % 7 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(20000));
-    // Costs above the beam's limit, many equal costs, or normal ones.
+    // The largest cost of a candidate: above the beam's limit, so small that many costs are equal, or normal.
     const Cost reach = n % 5 == 0 ? 1 << 30 : n % 5 == 1 ? 40 : 300000;
     std::vector<Candidates> row;
     std::vector<PreparedBlock> narrow_row;
@@ -131,7 +133,7 @@ TEST(OnlyState, UnitsJoinedAreTheBeamOfOneState) {
     ASSERT_EQ(plane == 0 ? by_units<4>(narrow_row, plane, lambda) : by_units<1>(narrow_row, plane, lambda), expected) << n;
     for (std::size_t b = 4; b < row.size(); ++b) {
       const auto vector_of_block = [&](std::size_t i) { return row[i][static_cast<std::size_t>(expected.lanes[i] / kDcLevels)].vector; };
-      // The block left of a left Y block is three blocks earlier.
+      // For a left Y block of an MCU, the left neighbour is three blocks earlier in coding order.
       reused += vector_of_block(b) != kNoVector && vector_of_block(b) == vector_of_block(b - 3);
     }
   }

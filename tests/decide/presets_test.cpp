@@ -44,8 +44,8 @@ TEST(Presets, BestHasALambdaThatFallsFasterWithTheQuality) {
     EXPECT_NEAR(preset_decisions(best).rate.lambda, good * std::pow(qp / 12, -0.3), 0.01 * good) << qp;
     EXPECT_EQ(preset_decisions(best).lookahead.lambda, preset_decisions(best).rate.lambda);
     EXPECT_DOUBLE_EQ(preset_decisions(best).lambda_power, -1.5);
-    // The qp is a tenth higher, and lambda_scale makes up for that. The search for targets treats these settings as
-    // equal to `best`, so their decisions must be equal.
+    // A qp that is a tenth higher lowers lambda, and lambda_scale raises it again by the same factor. The search for
+    // targets takes these settings for equal to `best`, so their lambdas must be equal.
     CodingSettings higher = best;
     higher.qp = 1.1 * qp;
     higher.rate.lambda_scale = std::pow(1.1, 1.5);
@@ -68,8 +68,8 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
     const Cost lambda = preset_decisions(settings).rate.lambda;
     const int step = flat_tables(qp)[0][0];
     const auto planner = make_planner_factory(settings)();
-    // Weights say how long the key frame's errors stay visible: just long enough for finer tables, or slightly too
-    // briefly. Without weights this is not known.
+    // The weights of a key frame say how long its errors stay visible. The first weights mean just long enough for
+    // finer tables, the second not quite. The last case has no weights, so nothing is known and the tables stay normal.
     for (const auto& of_key : {weights(7), weights(8), {}}) {
       const bool finer = of_key && of_key->front() == 7;
       const FramePlan key = planner->plan({.index = 0, .key = true, .weights = of_key});
@@ -81,7 +81,7 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
       }
       EXPECT_NEAR(key.rate.lambda, (finer ? 0.707 : 1) * lambda, 0.01 * lambda) << qp;
       EXPECT_TRUE(key.headers.quantization_tables);
-      // The next frame may become a repeat, so its tables are those of the key frame.
+      // This frame may become a repeat, which cannot send new tables. So its plan keeps the tables of the key frame.
       const FramePlan repeat = planner->plan({.index = 1, .hardly_new = true});
       EXPECT_EQ(repeat.tables, key.tables);
       EXPECT_FALSE(repeat.headers.quantization_tables);
@@ -96,13 +96,13 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
       }
     }
   }
-  // The first inter frame keeps the tables.
+  // Even a normal inter frame, if it is the first after the key frame, keeps the key frame's finer tables.
   const auto planner = make_planner_factory({.width = 32, .height = 32, .preset = Preset::best, .qp = 20})();
   EXPECT_EQ(planner->plan({.index = 4, .key = true, .weights = weights(7)}).tables[0][0], 8);
   EXPECT_FALSE(planner->plan({.index = 5}).headers.quantization_tables);
   EXPECT_TRUE(planner->plan({.index = 6}).headers.quantization_tables);
   EXPECT_EQ(preset_decisions({.preset = Preset::best, .qp = 20}).finer_tables->back()[63], 8);
-  // If course tables are requested, key frames have them, too.
+  // If the settings ask for course tables, key frames do not get finer tables.
   EXPECT_FALSE(preset_decisions({.preset = Preset::best, .rate = {.tables = TableShape::course}}).finer_tables);
   EXPECT_FALSE(preset_decisions({.preset = Preset::good}).finer_tables);
 }
@@ -143,7 +143,7 @@ TEST(Presets, GiveWayToExplicitSettings) {
   EXPECT_EQ(rate.found_vectors, 2);
   EXPECT_EQ(rate.beam_width, 3);
   EXPECT_NEAR(rate.lambda, 2.0 * preset_decisions({.preset = Preset::good, .qp = 20}).rate.lambda, 1.0);
-  // With preset reference, other tables and headers alone cause no decisions by rate.
+  // With preset reference, flat tables and compact headers do not turn on any decision by rate.
   settings.preset = Preset::reference;
   settings.rate = {.tables = TableShape::flat, .headers = HeaderSet::compact};
   EXPECT_FALSE(preset_decisions(settings).rate.any());
@@ -173,8 +173,8 @@ TEST(FlatTables, AreCoarserForLowerQualityAndEvenForDecoders) {
   EXPECT_EQ(flat_tables(50)[2][63], 8);
 }
 
-// pow() may differ in its last bit between machines. No qp in hundredths is so close to a rounding limit that this
-// matters.
+// The last bit of pow() may differ between machines. The steps come from rounding its result. For no qp in hundredths
+// is the result so near to a rounding limit that this bit matters.
 TEST(FlatTables, DoNotDependOnTheLastBitsOfPow) {
   for (int hundredths = 500; hundredths <= 5000; ++hundredths) {
     const double sixteenths = 16 * 74 * std::pow(hundredths / 100.0, -0.6);

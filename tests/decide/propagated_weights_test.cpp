@@ -1,4 +1,4 @@
-// Tests weights by how errors propagate to later frames.
+// Tests the weights that say how far the errors of an MCU propagate to later frames.
 
 #include "decide/propagated_weights.h"
 
@@ -14,7 +14,7 @@ constexpr Cost kLambda = 50 << kCostFractionBits;
 
 class PropagatedWeights : public testing::Test {
  protected:
-  /// The motion of a frame of 64x32: all blocks have the same vector and the same error per sample.
+  /// The motion of a frame of 64x32 in which all blocks have the same vector and the same squared error per sample.
   static SourceMotion uniform(MotionVector vector, std::uint32_t mean_error) {
     return SourceMotion(32, {vector, 64 * mean_error});
   }
@@ -29,13 +29,13 @@ class PropagatedWeights : public testing::Test {
 
 TEST_F(PropagatedWeights, OfTheLastFrameAreAlike) {
   EXPECT_EQ(weights({}), FrameWeights(8, kPlainWeight + 3));
-  // The next frame is predicted so badly that none of this frame's errors pass into it.
+  // The next frame is predicted so badly that it inherits none of this frame's errors.
   EXPECT_EQ(weights({uniform({0, 0}, 20000)}), FrameWeights(8, kPlainWeight + 1));
 }
 
 TEST_F(PropagatedWeights, ErrorsThatStayCountMore) {
-  // Errors count 2, 4 and 33 times, that is, 1, 2 and 5 octaves more than in one frame. λ falls with the power 0.3 of
-  // this number.
+  // Later frames are predicted perfectly, so they inherit all errors. With 1, 3 and 32 later frames, an error is
+  // visible in 2, 4 and 33 frames, which is 1, 2 and 5 octaves. λ is proportional to this number to the power of -0.3.
   EXPECT_EQ(weights({uniform({0, 0}, 0)}), FrameWeights(8, kPlainWeight - 1));
   EXPECT_EQ(weights(std::vector(3, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 2));
   EXPECT_EQ(weights(std::vector(32, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 5));
@@ -49,7 +49,8 @@ TEST_F(PropagatedWeights, ErrorsThatStayCountMore) {
 }
 
 TEST_F(PropagatedWeights, FollowMotion) {
-  // Only block 0 of the next frame is predicted well. Its vector points 16 samples to the right, into the second MCU.
+  // Only block 0 of the next frame is predicted well. Its vector points 16 samples to the right, so it inherits errors
+  // from the second MCU.
   SourceMotion motion = uniform({0, 0}, 60000);
   motion[0] = {{16, 0}, 0};
   const FrameWeights found = weights(std::vector<SourceMotion>{motion});
@@ -64,14 +65,15 @@ TEST_F(PropagatedWeights, OfFramesThatNothingIsPredictedFromAreLess) {
   EXPECT_EQ(weight({{&still, 2}, {&still, 3}}), kPlainWeight + 3);  // predicted from frames before this one
   EXPECT_EQ(weight({{&none, 1}, {&none, 1}}), kPlainWeight + 1);
   EXPECT_EQ(weight({{&none, 1}, {&none, 2}}), kPlainWeight);
-  // Both later frames take over all of the error, so it counts three times. In the first line, both are predicted from
-  // this frame. In the second line, the second frame is predicted from the first.
+  // Both later frames inherit all errors, so an error is visible in three frames. In the first line, both are predicted
+  // from this frame. In the second line, the second later frame is predicted from the first.
   EXPECT_EQ(weight({{&still, 1}, {&still, 2}}), kPlainWeight - 2);
   EXPECT_EQ(weight({{&still, 1}, {&still, 1}}), kPlainWeight - 1);
 }
 
 TEST_F(PropagatedWeights, HoldHoweverManyBlocksArePredictedFromOne) {
-  // Each block is predicted from a place nearer to the middle, and takes over all of the error there.
+  // Each block is predicted from a place nearer to the middle of the picture, and inherits all errors of that place. So
+  // the importance of the middle grows to its limit.
   const Geometry geometry(1024, 256);
   SourceMotion motion;
   for (int row = 0; row < 32; ++row) {

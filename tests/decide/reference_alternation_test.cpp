@@ -1,5 +1,5 @@
-// Tests which frames of a GOP "stay", that is, do not advance the reference. The choice depends on the bits of earlier
-// frames.
+// Tests how ReferenceAlternation chooses the frames of a GOP that "stay" (do not advance the reference). It decides
+// from the bits of earlier frames.
 
 #include "decide/reference_alternation.h"
 
@@ -20,12 +20,12 @@ constexpr std::int64_t kMcus = 100;
 constexpr std::int64_t kLeast = kLeastMcuBits * kMcus;
 constexpr int kFrames = 200;
 
-/// A function that gives the bits of a frame, counted above kLeast, the fewest possible. 0 means that the frame is a
-/// repeat.
+/// A simulated video: returns the bits that a frame takes above kLeast, the fewest possible bits of a coded frame. 0
+/// means that the frame is a repeat.
 using Taken = std::function<std::int64_t(int frame, ReferenceAlternation::Choice choice)>;
 
-/// Returns the choices for the frames of a GOP. s: the frame stays; t: it precedes one that stays, in a trial; r: the
-/// next frame stays and replaces it; '.': none of these.
+/// Returns the choices for the frames of a GOP, one letter for each frame. 's': the frame stays. 't': the next frame
+/// stays, as a trial. 'r': the next frame stays and replaces this one. '.': none of these.
 std::string choices_of(const Taken& taken, int most_frames = kFrames) {
   ReferenceAlternation alternation(kMcus, most_frames);
   std::vector<ReferenceAlternation::Choice> choices;
@@ -62,8 +62,8 @@ TEST(ReferenceAlternation, AfterATrialThatPaysEverySecondFrameStays) {
 
 TEST(ReferenceAlternation, TrialsAreFewIfTheyDoNotPay) {
   const std::string choices = choices_of(with_bits(10000, 10000));
-  // The first trial's result is used four frames after the trial's first frame. Results of later trials are used six
-  // frames after. The pauses between trials are 16, 32 and 64 frames.
+  // The first trial is judged when its second frame is observed, four frames after its first was planned. A later trial
+  // is judged two frames later. Then follows a pause of 16, 32 and at last 64 frames.
   EXPECT_EQ(places_of('t', choices), (std::vector<std::size_t>{4, 24, 62, 132}));
   EXPECT_TRUE(places_of('r', choices).empty());
 }
@@ -77,8 +77,9 @@ TEST(ReferenceAlternation, ALaterTrialMustSaveATwelfth) {
 }
 
 TEST(ReferenceAlternation, OnlyFramesOfOneParityAreCompared) {
-  // Every second frame has few bits, because it is the previous one moved by whole samples. A frame that stays has
-  // fewer bits than the average frame, but more than these small ones. So staying does not pay.
+  // Every second frame takes few bits, because it is the previous picture moved by whole samples. A frame that stays
+  // takes fewer bits than the average frame, but more than the small frame that it would replace. So staying saves
+  // nothing.
   const auto alternating = [](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
     return choice.stays ? 8000 : frame % 2 == 0 ? 12000 : 6000;
   };
@@ -86,7 +87,8 @@ TEST(ReferenceAlternation, OnlyFramesOfOneParityAreCompared) {
 }
 
 TEST(ReferenceAlternation, FallingBitsAreNoGain) {
-  // Frames become smaller and smaller. Trials after the first are compared with frames before and after them.
+  // Frames take fewer and fewer bits. So a later trial must be compared with frames before and after it. Compared only
+  // with earlier frames, every trial would seem to save bits.
   const auto falling = [](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
     return frame < 20 ? (choice.stays ? 90000 : 50000) : std::max(5000, 50000 - 2000 * (frame - 20));
   };
@@ -94,7 +96,8 @@ TEST(ReferenceAlternation, FallingBitsAreNoGain) {
 }
 
 TEST(ReferenceAlternation, EndsWhenFramesThatStayTakeMoreThanAdvancingOnesWould) {
-  // Replaced frames have seven tenths of the bits of other frames.
+  // A frame that is replaced takes 7000 bits, another advancing frame 10,000. From frame `frame` on, the bits of a
+  // frame that stays change from `before` to `after`.
   const auto changing_at = [](int frame, std::int64_t before, std::int64_t after) {
     return [=](int number, ReferenceAlternation::Choice choice) -> std::int64_t {
       return choice.stays ? (number < frame ? before : after) : choice.is_replaced ? 7000 : 10000;
@@ -102,7 +105,7 @@ TEST(ReferenceAlternation, EndsWhenFramesThatStayTakeMoreThanAdvancingOnesWould)
   };
   EXPECT_EQ(choices_of(changing_at(51, 9000, 11400)), choices_of(changing_at(kFrames, 9000, 0)));
   const std::string ended = choices_of(changing_at(51, 9000, 13000));
-  // Frames 51 and 53 together are too large. This is known when frame 56 is planned.
+  // Frames 51 and 53 together take so many bits that alternation ends. The planner knows this when it plans frame 56.
   EXPECT_EQ(ended.substr(46, 28), "rsrsrsrsrs" + std::string(16, '.') + "ts");
 }
 
@@ -116,8 +119,9 @@ TEST(ReferenceAlternation, AGopMustBeAbleToWinATrialBack) {
   EXPECT_EQ(choices_of(with_bits(16000, 15000), 20), "....ts..rsrsrsrsrsrs");
 }
 
-/// The two frames of a trial could have been repeats, so a trial costs their least bits. Alternation saves only bits
-/// above the least. It is tried only if the frames have enough of these to win back the cost.
+/// A trial forces two frames to be coded that could have been repeats, so it costs at least their smallest number of
+/// bits. Alternation saves only bits above this number. So no trial is made unless the frames have enough of these bits
+/// to win back the cost.
 TEST(ReferenceAlternation, FramesOfFewBitsAreNotTried) {
   EXPECT_EQ(choices_of(with_bits(600, 599)).find('s'), std::string::npos);
   EXPECT_EQ(choices_of(with_bits(1300, 1299), 100).find('s'), std::string::npos);
@@ -126,7 +130,8 @@ TEST(ReferenceAlternation, FramesOfFewBitsAreNotTried) {
 
 TEST(ReferenceAlternation, PicturesThatComeTwiceAreLeftToRepeats) {
   EXPECT_EQ(choices_of([](int frame, ReferenceAlternation::Choice) { return frame == 0 ? 10000 : 0; }), std::string(kFrames, '.'));
-  // Every third frame repeats the previous one. In a trial, it has a few bits instead.
+  // Every third frame shows the previous picture again, so it is a repeat. In a trial it must be coded, with a few
+  // bits.
   const std::string choices = choices_of([](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
     if (frame % 3 == 0 && frame > 0) return choice.stays || choice.precedes_staying ? 900 : 0;
     return choice.stays ? 40000 : 10000;

@@ -1,4 +1,4 @@
-// Tests which frames are predicted from the reference of the previous frame.
+// Tests which frames stay (use the same reference as the previous frame).
 
 #include "decide/reference_choice.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr Cost kLambda = 50 << kCostFractionBits;
 
-/// Motion totals of blocks that all have this squared error per sample.
+/// The motion totals of a frame whose blocks all have this squared error per sample.
 MotionTotals with_error(std::uint32_t mean, std::size_t blocks = 40, Cost lambda = kLambda) {
   return totals_of(SourceMotion(blocks, {{}, 64 * mean}), lambda);
 }
@@ -17,7 +17,8 @@ MotionTotals with_error(std::uint32_t mean, std::size_t blocks = 40, Cost lambda
 TEST(ReferenceChoice, StaysIfThatIsAboutAsGood) {
   EXPECT_TRUE(is_to_stay(with_error(400), with_error(100), kLambda));
   EXPECT_TRUE(is_to_stay(with_error(400), with_error(400), kLambda));
-  // 0.3λ is 15. An error of 400 is 4.8 octaves above it, and an eighth of that is 0.6 octaves.
+  // The bits of a block are estimated as log2((error + 15) / 15), where 15 is 0.3λ. For an error of 400, this is 4.8. A
+  // frame may stay if its estimate is less than an eighth larger: below 5.4, which means an error of about 610.
   EXPECT_TRUE(is_to_stay(with_error(400), with_error(580), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(400), with_error(660), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(0), with_error(100), kLambda));
@@ -51,7 +52,8 @@ TEST(ReferenceChoice, NoiseIsTheSameAtEveryDistance) {
   EXPECT_TRUE(is_noise(with_error(64), with_error(60), kLambda));
   EXPECT_FALSE(is_noise(with_error(64), with_error(69), kLambda));
   EXPECT_FALSE(is_noise(with_error(64), with_error(59), kLambda));
-  // If the noise of each frame exceeds λ per sample, it is coded. The difference of two frames has twice that noise.
+  // A difference between two frames has the noise of both, so its squared error is twice that of one frame. Noise of
+  // more than λ per sample in each frame is coded. So the limit for the difference is 2λ = 100.
   EXPECT_TRUE(is_noise(with_error(100), with_error(100), kLambda));
   EXPECT_FALSE(is_noise(with_error(101), with_error(101), kLambda));
   EXPECT_FALSE(is_noise(with_error(65025, 100000, kMaxLambda), with_error(65025, 100000, kMaxLambda), kMaxLambda));

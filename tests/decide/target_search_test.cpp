@@ -1,4 +1,5 @@
-// Tests the search for a target. Videos are simulated: bits and quality are functions of the quality setting.
+// Tests the search for a target. Videos are simulated: functions give the bits and the quality from the quality
+// setting.
 
 #include <gtest/gtest.h>
 
@@ -15,8 +16,8 @@
 namespace c63::test::target_search_test {
 namespace {
 
-/// A simulated video. Its bits and PSNR change steadily with the quality, and jump wherever the entries of the flat
-/// tables change.
+/// A simulated video. With rising quality its bits and PSNR rise evenly, except for a jump wherever the entries of the
+/// flat tables change.
 struct Video {
   double bytes_at_25 = 500'000;
   double bits_slope = 0.6;  ///< octaves of bits per octave of qp
@@ -72,7 +73,7 @@ TEST(TargetSearch, MeetsPossibleTargetsInAFewPasses) {
   int searches = 0;
   for (int i = 0; i < 600; ++i) {
     const Video video = random_video(random, i % 4 == 0);
-    // The target is the result of a random qp, so it can be reached.
+    // The target is what a random qp gives, so it can be met.
     CodingSettings wanted = settings_of(video);
     wanted.qp = 5.5 + random.below(4300) * 0.01;
     const PassFigures there = video.encode(wanted);
@@ -112,7 +113,7 @@ TEST(TargetSearch, BeginsWithWhatIsKnown) {
   EXPECT_LT(search(video, {Target::Kind::bytes, 340'000}, first.passes()).passes, first.passes().size());
 }
 
-/// A search that gets passes of another video still meets its target.
+/// The search gets known passes, but they belong to another video. It must notice this and still meet its target.
 TEST(TargetSearch, PassesOfAnotherEncodeAreFoundOutAndDropped) {
   const Video video;
   for (const Video& other : {Video{.bytes_at_25 = 400'000}, Video{.bytes_at_25 = 900'000}, Video{.bits_slope = 0.5}}) {
@@ -152,7 +153,8 @@ TEST(TargetSearch, AnImpossibleTargetIsReportedAfterTwoPasses) {
     TargetSearch small(settings_of(video), {Target::Kind::bytes, 1000});
     ASSERT_FALSE(small.add(video.encode(small.next())));
     EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] { small.add(video.encode(small.next())); }));
-    // If the known passes show that the target is impossible, no new pass is needed.
+    // The passes of the first search already show that a smaller target is impossible. So a second search that knows
+    // them makes no pass.
     EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] {
       TargetSearch(settings_of(video), {Target::Kind::bytes, 900}, small.passes());
     }));
@@ -216,7 +218,7 @@ TEST(TargetSearch, AQualityBeyondTheFormatIsApproached) {
   EXPECT_FALSE(worst.met);
   EXPECT_EQ(worst.last.qp, 1);
   EXPECT_EQ(worst.last.lambda_scale, 4);
-  // The target size exceeds that of the best quality, so the best quality is used.
+  // Even the best quality takes less than this size. So the best quality is used, and the target is not met.
   const Outcome large = search(video, {Target::Kind::bytes, 1e12});
   EXPECT_FALSE(large.met);
   EXPECT_EQ(large.last.lambda_scale, 0.05);
@@ -227,8 +229,8 @@ TEST(TargetSearch, ASizeThatIsTooSmallIsALimit) {
   EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [] { search({.course = true}, {Target::Kind::bitrate, 1000}); }));
 }
 
-/// Without λ, all qualities with the same flat tables give the same bytes. Flat tables have few different entries, so
-/// many neighbouring qualities do so.
+/// Without λ, all qualities with the same flat tables give the same bytes. Flat tables change only in steps, so the
+/// bytes stay the same over long ranges of the quality. The search must get past such a range.
 TEST(TargetSearch, ATargetBeyondAPlateauIsFound) {
   const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference, .rate = {.tables = TableShape::flat}};
   const auto figures_of = [](const CodingSettings& s) {
@@ -242,7 +244,7 @@ TEST(TargetSearch, ATargetBeyondAPlateauIsFound) {
   }
 }
 
-/// If no quality gives a size between two sizes, the smaller size is used.
+/// Here a video can only have 100 or 200 bytes. For a target of 150 bytes, the search must end with 100.
 TEST(TargetSearch, AStaircaseEndsBelowASize) {
   const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference};
   TargetSearch search(settings, {Target::Kind::bytes, 150});
@@ -254,7 +256,8 @@ TEST(TargetSearch, AStaircaseEndsBelowASize) {
   EXPECT_LE(search.passes().size(), 17U);
 }
 
-/// A video in GOPs of 25 frames. Every coded frame takes some bytes, however low the quality.
+/// A simulated video in GOPs of 25 frames. A coded frame never takes fewer than a certain number of bytes, however low
+/// the quality is. So very small targets need repeats.
 struct LongVideo {
   double loss = 1;  ///< PSNR that is lost if only every second frame is coded
   bool knows_keys = true;
@@ -292,7 +295,7 @@ struct LongVideo {
 
 TEST(TargetSearch, AnySizeFromKeyFramesAndRepeatsUpIsMet) {
   for (const auto& [preset, knows_keys] : {std::pair(Preset::reference, true), {Preset::fast, true}, {Preset::best, true}, {Preset::fast, false}}) {
-    // Repeats cost so much PSNR that the search must not drop more frames than needed.
+    // Each dropped frame lowers PSNR much. So the search must not drop more frames than the target needs.
     const LongVideo video{.loss = 20, .knows_keys = knows_keys};
     const auto least = static_cast<double>(LongVideo::least_bytes(preset, 25));
     const auto most = static_cast<double>(LongVideo::least_bytes(preset, 1));
@@ -303,7 +306,7 @@ TEST(TargetSearch, AnySizeFromKeyFramesAndRepeatsUpIsMet) {
       const int interval = search.passes().back().frame_interval;
       EXPECT_TRUE(interval == 1 || static_cast<double>(LongVideo::least_bytes(preset, interval - 1)) > size) << size << ", one of " << interval;
       EXPECT_LE(search.passes().size(), 17U) << size;
-      // A search that knows these passes needs few others.
+      // A second search that knows the passes of the first needs at most four more.
       const TargetSearch again = video.search(preset, {Target::Kind::bytes, size}, search.passes());
       EXPECT_LE(again.passes().size(), search.passes().size() + 4) << size;
       EXPECT_TRUE(again.met());

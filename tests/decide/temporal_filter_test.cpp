@@ -1,4 +1,5 @@
-// Tests the averaging of frames along motion: similar samples are averaged, different ones do not change.
+// Tests the temporal filter, which averages each frame with its neighbours along the motion. It averages samples that
+// are similar, and does not change others.
 
 #include "decide/temporal_filter.h"
 
@@ -34,7 +35,8 @@ TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
   for (std::uint32_t error = 0; error <= 64 * 65025; error += 640) {
     const float weight = filter.block_weight(1, error);
     EXPECT_LE(weight, last) << error;
-    // The factor is (1 - x/4)², where x is the mean squared error divided by the variance 7λ.
+    // The expected weight is 0.4·(1 - x/4)², but 0 if x exceeds 4. x is the block's mean squared error, divided by 7λ
+    // (the variance that counts as noise).
     const double left = std::max(0.0, 1 - error / 64.0 / (7.0 * 50) / 4);
     EXPECT_NEAR(weight, 0.4 * left * left, 1e-5) << error;
     last = weight;
@@ -51,8 +53,8 @@ TEST(TemporalFilter, BlocksWithAnotherMeanCountLess) {
       const float share = filter.mean_share(sum, samples);
       EXPECT_EQ(share, filter.mean_share(-sum, samples));
       EXPECT_LE(share, last) << sum;
-      // The factor is (1 - x/8)², where x is the squared sum divided by the variance of the sum. The variance of each
-      // difference is 7λ.
+      // The expected factor is (1 - x/8)², but 0 if x exceeds 8. x is the square of the summed differences, divided by
+      // the variance of such a sum. The variance of one difference is 7λ.
       const double left = std::max(0.0, 1 - static_cast<double>(sum) * sum / samples / (7.0 * 50) / 8);
       EXPECT_NEAR(share, left * left, 1e-5) << sum;
       last = share;
@@ -97,7 +99,8 @@ TEST(TemporalFilter, AveragesSimilarSamplesAndKeepsOthers) {
   }
 }
 
-/// The filter as defined, for one sample.
+/// Returns the filtered value of one sample, computed from the definition. `own` is the sample, `others` are the
+/// samples of other frames with their weights.
 int average_of(int own, const std::vector<std::pair<int, float>>& others, Cost lambda) {
   const float falloff = 1 / (4 * std::max(1.0F, 7.0F * static_cast<float>(lambda) / 256));
   float weights = 1;
@@ -161,7 +164,7 @@ TEST(TemporalFilter, WithoutTapsNothingChanges) {
   }
 }
 
-/// A smooth texture that is different everywhere, so that a search finds the right place.
+/// A smooth texture that looks different everywhere, so a search can find only the right place.
 std::uint32_t texture(std::uint32_t x, std::uint32_t y) {
   return static_cast<std::uint32_t>(128 + 60 * std::sin(0.11 * x + 0.03 * y) + 50 * std::sin(0.1 * y - 0.02 * x));
 }

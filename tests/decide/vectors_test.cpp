@@ -1,4 +1,4 @@
-// Tests the candidates of a block, and the costs of vectors in a search.
+// Tests the list of candidate vectors of a block, and the costs of vectors in a search.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests weights of MCUs, including weights by activity.
+// Tests the weights of MCUs: what a weight does to λ and costs, and which weights follow from activity.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST(Weights, AreQuartersOfAnOctaveOfLambda) {
     for (int other = 0; other < kWeights; ++other) {
       const auto to = static_cast<Weight>(other);
       EXPECT_NEAR(static_cast<double>(reweigh(1 << 20, weight, to)), std::exp2(20 + (other - w) / 4.0), 16);
-      // The largest cost of a row does not overflow: 2^17 blocks of 2^30 each.
+      // reweigh() must not overflow for a cost of 2^42, which is about the largest cost of a row.
       EXPECT_GT(reweigh(std::int64_t{1} << 42, weight, to), 0);
     }
   }
@@ -56,7 +56,7 @@ TEST(Activity, LogarithmsAreThoseOfTheNumber) {
 }
 
 TEST(Activity, IsTheLogarithmOfTheVariance) {
-  // A checkerboard of samples 128 + d and 128 - d has the variance d².
+  // Samples alternate between 128 + d and 128 - d like a checkerboard. Their variance is d².
   for (const int d : {0, 1, 10, 50, 127}) {
     Bytes luma;
     for (int i = 0; i < 256; ++i) luma.push_back(static_cast<std::uint8_t>(128 + ((i / 16 + i) % 2 == 0 ? d : -d)));
@@ -71,16 +71,19 @@ TEST(Activity, LivelyPlacesGetALargerLambda) {
     const bool lively = i % 64 >= 32;
     luma[i] = static_cast<std::uint8_t>(lively ? 255 * random.below(2) : 100);
   }
-  // The variances are 0 and about 16,250. The constant is added to both, so their ratio is 560, which exceeds the range
-  // of weights.
+  // The variance is 0 in the left half and about 16,250 on the right. A constant of 29 is added to both, so their ratio
+  // is 560. At full power (8), the weights would differ by more than their range allows, so they are limited to 0 and
+  // 16.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 8), (FrameWeights{0, 0, 16, 16, 0, 0, 16, 16}));
-  // The eighth root of this ratio is 4.6 quarters of an octave, half of them on each side of the mean.
+  // At power 2, λ grows with the eighth root of the ratio. The root is 4.6 quarters of an octave, half of it on each
+  // side of the mean.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 2), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 0), FrameWeights(8, kPlainWeight));
   for (std::size_t i = 0; i < luma.size(); ++i) {
     if (i % 64 >= 32) luma[i] = static_cast<std::uint8_t>((i + i / 64) % 2 == 0 ? 100 : 116);
   }
-  // Variances of 0 and 64 have a ratio of 3.2. Its root is 3.4 quarters of an octave.
+  // With variances of 0 and 64 the ratio is 3.2. At power 8, λ grows with its square root, which is 3.4 quarters of an
+  // octave.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 8), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
   EXPECT_EQ(activity_weights({luma.data() + 32, 32, 32, 64}, 8), FrameWeights(4, kPlainWeight));
 }

@@ -26,11 +26,12 @@ RAW = {"FOREMAN_352x288.yuv": "natural", "foreman_352x288.yuv": "natural", "mobi
        "people_320x192.yuv": "objects", "video.yuv": "pan"}
 FRAMES = 5
 ASSIGNMENT = re.compile(r"^(?:export )?\w+=\S+", re.M)
-# Where tools/demo leaves its programs and its video, and the video that README names as an alternative.
+# The folder in which tools/demo leaves its programs, the video that it makes, and the file name in README for users who
+# have the Foreman sequence.
 DEMO = "build/demo"
 DEMO_VIDEO = f"{DEMO}/natural_352x288.yuv"
 FOREMAN = "FOREMAN_352x288.yuv"
-# The code before each block of Python.
+# This code runs before each block of Python in a guide. It defines the names that the blocks use.
 PYTHON = """import c63
 import io
 import numpy

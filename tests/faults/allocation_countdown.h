@@ -2,14 +2,14 @@
 
 namespace c63::test {
 
-/// From now on, makes call number `number` of this program's operator new throw std::bad_alloc, on any thread. If
-/// `from_there_on` is true, all later calls throw, too. With 0, no call throws.
+/// Makes call `number` of operator new fail with std::bad_alloc. Calls of all threads of the program are counted, from
+/// now on. If `from_there_on` is true, all later calls fail, too. If `number` is 0, no call fails.
 void fail_allocation(long number, bool from_there_on);
 
-/// From now on no call fails.
+/// Ends what fail_allocation() began: no call fails any more.
 void stop_failing();
 
-/// The number of calls since fail_allocation().
+/// The number of calls of operator new since fail_allocation().
 [[nodiscard]] long allocations();
 
 }  // namespace c63::test

@@ -1,9 +1,9 @@
-// Makes each allocation of encoder, decoder, filters, files and sources fail: once only this one, and once this one and
-// all later ones. Each run must end within five seconds with std::bad_alloc, with Error (memory), or with the result of
-// a run without failures.
+// Makes each allocation of the encoder, the decoder, filters, files and sources fail. Each is tried twice: only this
+// one fails, or this one and all later ones. A run must end within five seconds. It must throw std::bad_alloc or Error
+// (memory), or give the result of a run without failures.
 //
-// Runs are in child processes, so that a run that aborts or hangs is reported as a failure and does not end the test.
-// With C63_FAULT_EVERY=1 in the environment, every allocation is also tried in a new process.
+// Runs are in child processes. So a run that aborts or hangs is reported as a failure and does not end the test. With
+// C63_FAULT_EVERY=1 in the environment, every allocation is also tried in a process of its own.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -34,19 +34,21 @@
 namespace c63::test {
 namespace {
 
-/// Does some work and returns its result.
+/// A piece of work whose allocations are made to fail. Returns its result.
 using Scenario = std::function<Bytes()>;
 
 constexpr int kSame = 0, kMemory = 7, kOtherError = 1;
 
-/// A child's report of a run: how it ended, a hash of its result, and the number of allocations.
+/// The result of one run, which a child process sends to the test: how it ended, a hash of its result, and its number
+/// of allocations.
 struct Report {
   int code = kOtherError;
   std::uint64_t hash = 0;
   long allocations = 0;
 };
 
-/// Runs a scenario. Allocation `number` fails; if `from_there_on` is true, all later ones, too. 0: none fails.
+/// Runs a scenario and makes allocation `number` fail, or none if it is 0. If `from_there_on` is true, all later
+/// allocations fail, too.
 Report run(const Scenario& scenario, long number, bool from_there_on) {
   Report report;
   fail_allocation(number, from_there_on);
@@ -71,8 +73,9 @@ struct Outcome {
   std::vector<Report> reports;  ///< one for each run that ended
 };
 
-/// Runs a scenario once for each number in one child process, with five seconds per run. Later runs find objects that
-/// live as long as the process: threads, arenas, constants.
+/// Runs a scenario several times in one child process, and makes another allocation fail each time: those in `numbers`.
+/// A run may take five seconds. From the second run on, objects that live as long as the process already exist
+/// (threads, arenas, constants), so these are not allocated again.
 Outcome run_in_child(const Scenario& scenario, const std::vector<long>& numbers, bool from_there_on) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
@@ -100,9 +103,10 @@ std::string describe(int status) {
   return "exit code " + std::to_string(WEXITSTATUS(status));
 }
 
-/// Runs a scenario once for each allocation that is tried, and makes that allocation fail, alone or with all later
-/// ones. Every `in_old`-th allocation is tried in a process that has already run the scenario. Every `in_new`-th is
-/// tried in a new process, which takes ten times as long. C63_FAULT_EVERY in the environment replaces `in_new`.
+/// Runs a scenario again and again, and makes another allocation fail each time. First only this allocation fails,
+/// later also all that follow it. Every `in_old`-th allocation is tried in a process that has already run the scenario.
+/// Every `in_new`-th is tried in a new process, which takes ten times as long. C63_FAULT_EVERY in the environment
+/// replaces `in_new`.
 void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
   const Outcome whole = run_in_child(scenario, {0, 0}, false);
   ASSERT_EQ(whole.reports.size(), 2U) << describe(whole.status);
@@ -196,7 +200,7 @@ TEST(Allocations, OfFiltersOnPictures) {
       200);
 }
 
-/// A folder for one process that runs a scenario.
+/// A folder for the files of a scenario. Each process has its own.
 class Folder {
  public:
   Folder() : path_(std::filesystem::temp_directory_path() / ("c63-allocations-" + std::to_string(::getpid()))) {
@@ -275,8 +279,8 @@ TEST(Allocations, OfAnEncoderThatDecides) {
 }
 
 TEST(Allocations, OfASearchForScenes) {
-  // The source allocates in the thread that reads. So the encoder may get the error in the search for scene cuts,
-  // before it takes the frame for coding.
+  // The prefilter allocates memory in the thread that reads frames. So its error may come from the search for scene
+  // cuts, which reads a frame before the encoder takes it for coding.
   try_positions(
       [] {
         const Bytes video = scene_video(32, 32, {9, 9, 9, 200, 200, 90, 90, 90});
@@ -329,7 +333,7 @@ TEST(Allocations, OfAPushSession) {
 }
 
 TEST(Allocations, OfADecoder) {
-  // Another process makes the stream, because this process must have no threads when it forks.
+  // A child process makes the stream. This process must not encode: it forks later, and must not have threads then.
   const std::string file = std::filesystem::temp_directory_path() / ("c63-stream-" + std::to_string(::getpid()));
   const Outcome made = run_in_child(
       [&] {

@@ -1,11 +1,12 @@
-// A library that is preloaded into a program and makes one of its calls fail. Used by tools/checks/fault_check and the
-// tests in this folder. Only for glibc on Linux.
+// A library that is preloaded into a program and makes one of its calls fail. tools/checks/fault_check and the tests in
+// this folder use it. It works only with glibc on Linux. Variables of the environment say what it does:
 //
-//   C63_FAULT=malloc:17     call 17 of malloc, counted from main on, fails; malloc:17+ all from that one on;
-//                           write:17! kills the program there, in the middle of what it writes
-//   C63_FAULT_COUNT=FILE    how many calls there were, written when main returns
-//   C63_FAULT_TRACE=FILE    a line for each call that concerns files, appended in order
-//   C63_FAULT_SERVE=1       main does not run here, but in children, one for each line of standard input; see serve()
+//   C63_FAULT=malloc:17     call 17 of malloc fails, counted from the start of main
+//   C63_FAULT=malloc:17+    call 17 and all later ones fail
+//   C63_FAULT=write:17!     call 17 of write writes half of its bytes, and then the program is killed
+//   C63_FAULT_COUNT=FILE    writes the number of these calls to FILE when main returns
+//   C63_FAULT_TRACE=FILE    appends a line to FILE for each call that concerns files, in their order
+//   C63_FAULT_SERVE=1       does not run main here, but in a child for each line of standard input; see serve()
 //
 // "malloc" means all functions that allocate. "open", "write" and "read" include their variants.
 
@@ -28,7 +29,8 @@
 #include <cstdlib>
 #include <cstring>
 
-// glibc's own allocator. A look-up of symbols would allocate.
+// These functions are glibc's own allocator. They are declared here, because looking them up with dlsym() would
+// allocate.
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
@@ -88,7 +90,7 @@ void read_environment() {
   if (const char* wanted = std::getenv("C63_FAULT")) set_fault(wanted);
 }
 
-/// Counts this call, and returns true if it must fail.
+/// Counts this call, and returns true if C63_FAULT says that it must fail.
 bool fails(Call call) {
   if (call != failing || !running) return false;
   const long number = ++calls;
@@ -98,7 +100,7 @@ bool fails(Call call) {
   return true;
 }
 
-/// Makes a write() fail, or writes half of it and kills the program.
+/// Replaces a write() that must fail: returns an error, or writes half of the bytes and kills the program.
 ssize_t failing_write(int descriptor, const void* bytes, std::size_t count) {
   if (!kills) return -1;
   static_cast<void>(::syscall(SYS_write, descriptor, bytes, count / 2));
@@ -132,14 +134,15 @@ void redirect(int descriptor, const char* path, int flags) {
   ::syscall(SYS_close, file);
 }
 
-/// Runs main in child processes, because loading a program and its libraries takes longer than a small run. Each line
-/// of standard input, with tabs between the words,
+/// Runs main many times, in child processes. This saves loading the program and its libraries for each run, which takes
+/// longer than a small run. Each line of standard input has these words, with tabs between them:
 ///
 ///   FAULT SECONDS FOLDER INPUT OUTPUT ERRORS COUNT
 ///
-/// starts a child that runs main in that folder, with these files as standard input, output and error, for at most that
-/// many seconds. The answer is the child's status, as of waitpid(). The function returns only in children; the process
-/// ends when the input ends.
+/// For each line, a child runs main in FOLDER, for at most SECONDS. FAULT is a value of C63_FAULT. INPUT, OUTPUT and ERRORS
+/// are the files for standard input, output and error, COUNT the file for the number of calls. The answer, on standard
+/// output, is the child's status from waitpid(). This function returns only in the children. The process itself ends when
+/// its input ends.
 void serve() {
   static char line[8192];
   for (;;) {
@@ -244,7 +247,7 @@ int open64(const char* path, int flags, ...) {
 }
 int close(int descriptor) {
   note("close", nullptr, descriptor);
-  // As with a real failure of close(), the descriptor is closed nevertheless.
+  // A real close() that fails has closed the descriptor nevertheless. This one does the same.
   const bool fault = fails(Call::close);
   const int code = errno;
   const int closed = static_cast<int>(::syscall(SYS_close, descriptor));

@@ -1,5 +1,5 @@
-// If a program is killed in any write, rename or close, the older output stays whole. The unfinished file next to it
-// decodes up to its last whole frame.
+// Kills a program in each of its writes, syncs, closes and renames. An older output must stay whole. The new,
+// unfinished file next to it must decode up to its last whole frame.
 
 #include <csignal>
 #include <string>
@@ -36,7 +36,7 @@ class Killed : public ToolsTest {
     return all;
   }
 
-  /// Returns how often a normal run makes this call.
+  /// Returns how often the command makes this call in a run without a failure.
   [[nodiscard]] long calls(const std::string& call, const std::vector<std::string>& command) const {
     std::vector<std::string> counted = with_fault(call, command);
     counted.insert(counted.begin() + 1, "C63_FAULT_COUNT=" + path("count"));
@@ -46,7 +46,7 @@ class Killed : public ToolsTest {
     return count;
   }
 
-  /// Returns the unfinished file next to the output, or an empty path if there is none.
+  /// Returns the path of the unfinished file (*.part-*) next to the output, or an empty path if there is none.
   [[nodiscard]] std::string part() const {
     for (const auto& entry : fs::directory_iterator(folder_)) {
       if (entry.path().filename().string().find(".part-") != std::string::npos) return entry.path().string();
@@ -54,7 +54,7 @@ class Killed : public ToolsTest {
     return {};
   }
 
-  /// Expects that the file is a beginning of the stream, and decodes to all frames that it contains whole.
+  /// Expects that `file` is the beginning of the stream, and that decoding it gives all frames that are whole in it.
   void expect_whole_frames(const std::string& file) const {
     const std::string bytes = read_file(file);
     ASSERT_TRUE(std::string_view(stream_).starts_with(bytes));

@@ -1,4 +1,5 @@
-// With --sync, bytes, name and folder reach the disk in this order before the program reports success.
+// With --sync, a program puts its output on the disk in this order: the bytes of the file, its final name, the folder.
+// Only then does it report success.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ class Sync : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  /// Returns the calls on files that c63gen makes with these options, in order.
+  /// Runs c63gen with these options and returns its calls that concern files, in order.
   [[nodiscard]] std::vector<std::string> calls_of(const std::vector<std::string>& options) const {
     const std::string trace = (folder_ / "trace").string();
     fs::remove(trace);
@@ -47,7 +48,7 @@ class Sync : public ::testing::Test {
 TEST_F(Sync, BytesThenNameThenFolderThenMessage) {
   const std::string target = (folder_ / "out.yuv").string();
   const auto calls = calls_of({"--sync", "-o", target});
-  // Each of these comes after the previous one.
+  // These calls must occur in this order.
   const std::vector<std::string> order = {"open " + target + ".part-", "write " + target + ".part-", "fsync " + target + ".part-",
                                           "close " + target + ".part-", "rename " + target, "open " + folder_.string(),
                                           "fsync " + folder_.string(), "write pipe:"};
@@ -57,7 +58,7 @@ TEST_F(Sync, BytesThenNameThenFolderThenMessage) {
     ASSERT_NE(at, calls.end()) << "no \"" << step << "\" in its place";
     ++at;
   }
-  // No bytes are written after the sync.
+  // After fsync(), no more bytes are written to the file.
   const auto synced = std::find_if(calls.begin(), calls.end(), [](const std::string& c) { return c.starts_with("fsync "); });
   EXPECT_TRUE(std::none_of(synced, calls.end(), [&](const std::string& c) { return c.starts_with("write " + target); }));
 }

@@ -1,5 +1,5 @@
-// Tests convolution of signals and pictures: compares the serial form with values computed by hand, and the fast form
-// with the serial one.
+// Tests convolution of signals and pictures. The serial form must give values that were computed by hand, and the fast
+// form those of the serial one.
 #include <cmath>
 #include <limits>
 
@@ -65,7 +65,9 @@ TEST(Convolution2d, SerialIsTheDefinition) {
   kernel.divisor = 2;
   Picture<std::uint8_t> out({3, 2});
   convolve(in.view(), kernel, out.view(), FilterForm::serial);
-  // At (0, 0): 4·100 + 1·0; at (1, 0): 5·100 + 1·10; at (2, 0): 6·100 + 2·10; row below: 7, 8, 9 times 100 and 0, 4, 5 times 10.
+  // The sums, before they are divided:
+  //   upper row: 4·100, then 5·100 + 1·10, then 6·100 + 2·10
+  //   lower row: 7·100, then 8·100 + 4·10, then 9·100 + 5·10
   EXPECT_EQ(out.view().at(0, 0), 200);
   EXPECT_EQ(out.view().at(1, 0), 255);
   EXPECT_EQ(out.view().at(2, 0), 255);

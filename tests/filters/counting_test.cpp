@@ -1,5 +1,5 @@
-// Tests histogram, reduction and scan: compares the serial form with the definition, and the fast form with the serial
-// one.
+// Tests histogram, reduction and scan. The serial form must follow the definition, and the fast form must give the
+// same.
 #include <cmath>
 #include <numeric>
 

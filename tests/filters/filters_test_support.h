@@ -13,23 +13,23 @@
 
 namespace c63 {
 
-/// Lengths at and next to the widths of vectors, warps and blocks, and one that is a multiple of none.
+/// Lengths equal to the widths of vectors, warps and thread blocks and next to them. 1000003 is a multiple of none.
 inline constexpr std::array<std::size_t, 10> kLengths = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1000003};
 
-/// Odd and even sizes, narrower and wider than kernels and tiles.
+/// Sizes of test pictures: odd and even ones, narrower and wider than filter kernels and tiles.
 struct Size {
   int width = 0;
   int height = 0;
 };
 inline constexpr std::array<Size, 8> kSizes = {{{0, 0}, {1, 1}, {3, 3}, {1, 40}, {40, 1}, {33, 17}, {257, 31}, {130, 129}}};
 
-/// The content of the samples of a test.
+/// The kinds of values in test signals and pictures.
 enum class Content { zeros, largest, alternating, random };
 inline constexpr std::array<Content, 4> kContents = {Content::zeros, Content::largest, Content::alternating,
                                                      Content::random};
 
-/// Returns `count` values with this content. Bytes are 0 to 255. Other values have magnitudes up to `bound`; random
-/// floats also have a fraction.
+/// Returns `count` values of this kind. Bytes are from 0 to 255, other types have magnitudes up to `bound`. Random
+/// floating-point values are not only whole numbers.
 template <typename T>
 std::vector<T> make_values(std::size_t count, Content content, unsigned seed = 1, int bound = 1000) {
   std::mt19937 random(seed);

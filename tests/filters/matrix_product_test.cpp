@@ -1,4 +1,4 @@
-// Tests the matrix product: compares with values computed by hand, and the fast form with sums in double.
+// Tests the matrix product. Small products must be those computed by hand. The fast form must be near sums in double.
 #include <cmath>
 
 #include "filters_test_support.h"

@@ -1,5 +1,5 @@
-// Tests shifts, weights and whitening: estimated shifts must be near the true ones, weights must reproduce polynomials,
-// and whitening must follow its definition.
+// Tests shifts, weights and whitening. Estimated shifts must be near the true ones. The weights for a shift must
+// reproduce polynomials. Whitening must follow its definition.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,7 +9,7 @@
 namespace c63 {
 namespace {
 
-/// A smooth scene, seen by a camera shifted by (dx, dy), of any sample type.
+/// Returns a picture of a smooth scene, taken by a camera that is shifted by (dx, dy) samples.
 template <typename Sample>
 Picture<Sample> scene(Size size, double dx, double dy) {
   Picture<Sample> picture(size);

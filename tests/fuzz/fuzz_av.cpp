@@ -1,4 +1,5 @@
-// Any bytes that FFmpeg accepts as a video give frames or one Error, whether or not damaged frames are skipped.
+// Gives any bytes to FFmpeg as a video. The result must be frames or one Error. Each input says whether damaged packets
+// are skipped.
 
 #include <filesystem>
 
@@ -8,12 +9,13 @@
 
 namespace {
 
-/// The module's folder: that of the build, or an empty string in a bundle, where the module is next to the program.
+/// Returns the folder of the FFmpeg module in the build. In a bundle that folder does not exist: then the result is
+/// empty, which means the folder of the program.
 std::string module_folder() { return std::filesystem::exists(C63_MODULE_FOLDER) ? C63_MODULE_FOLDER : ""; }
 
 }  // namespace
 
-// Loads the module's code before the first input, so that libFuzzer knows it.
+// Loads the module before the first input. Otherwise libFuzzer would not see which of its code an input reaches.
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
   c63::keep_media_messages();
   (void)c63::ffmpeg_module(module_folder());

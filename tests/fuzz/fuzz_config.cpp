@@ -1,5 +1,5 @@
-// Any --config file is either accepted or gives one Error, and never a crash. --describe-options can then still print
-// the settings.
+// Gives any bytes to a program as a --config file. The file must be accepted or give one Error, and the program must
+// not crash. After either, --describe-options must still be able to print the settings.
 
 #include <CLI/App.hpp>
 #include <string>

@@ -1,4 +1,5 @@
-// Any bytes decode to frames or to one Error, in every way the library decodes.
+// Decodes any bytes as a whole, in pieces, and frame by frame. The result must be frames and at most one Error. Each
+// way must give the same.
 
 #include <cstdint>
 #include <cstdlib>
@@ -46,11 +47,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   settings.execution.limits.max_memory = 64 << 20;
   const Outcome whole = decode_with(stream, settings, SIZE_MAX);
 
-  // Input in pieces gives the same result.
+  // Reading the stream in small pieces must give the same result.
   const Outcome pieces = decode_with(stream, settings, 97);
   require(pieces.fault == whole.fault && pieces.frames.size() == whole.frames.size());
 
-  // Decoding frame by frame gives the same result.
+  // Decoding frame by frame must give the same result.
   c63::FrameDecoder decoder(settings);
   for (const c63::DecodedFrame& frame : whole.frames) {
     const c63::DecodedFrame alone = decoder.decode(stream.subspan(frame.offset, frame.coded_bytes));

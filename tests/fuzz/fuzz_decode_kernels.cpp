@@ -1,5 +1,5 @@
-// Any bytes decode to the same frames and the same Error with every instruction set, any number of threads, and frame by frame
-// in any order.
+// Decodes any bytes with every instruction set, with several numbers of threads, and frame by frame in another order.
+// All must give the same frames and the same Error.
 
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace {
 
-/// The largest stream whose frames are also decoded one by one. Each frame costs the decoding of its GOP, and a repeat
-/// has only four bytes.
+/// The largest stream whose frames are also decoded one by one, in bytes. Decoding one frame means decoding its GOP up
+/// to it. A repeat takes only four bytes, so even a small stream may have many frames.
 constexpr std::size_t kMostForSeeking = 8 << 10;
 
 struct Outcome {
@@ -37,7 +37,8 @@ Outcome decode_with(std::span<const std::uint8_t> stream, c63::SimdLevel simd, i
   return outcome;
 }
 
-/// Decodes every frame alone, even numbers first. Returns the error of the first frame that has one.
+/// Decodes each frame by itself: first all with even numbers, then the others. Returns the samples of the frames up to
+/// the first one that gives an error, and that error.
 Outcome decode_each(std::span<const std::uint8_t> stream) {
   c63::DecoderSettings settings{.execution = {.threads = 2}, .keep_prediction = true};
   settings.execution.limits.max_pixels = 128 * 128;

@@ -1,6 +1,6 @@
-// Tests the entropy decoder of GPUs on the host. Any bytes are taken as a scan, which both forms of the decoder must
-// read alike. Bytes that begin like a frame are also taken as a stream. It must decode to the same frames and the same
-// Error on a device.
+// Tests the entropy decoder of GPUs on the host. Any bytes are taken as a scan: the decoder of the CPU and that of GPUs
+// must read the same from it. If the bytes begin like a frame, they are also taken as a stream. Decoding it on a device
+// must give the same frames and the same Error as on the CPU.
 
 #include <algorithm>
 #include <memory>
@@ -36,7 +36,8 @@ Outcome decode_with(std::span<const std::uint8_t> stream, std::shared_ptr<c63::D
   return outcome;
 }
 
-/// Parses a scan with both forms. The first byte selects the picture's size and kind.
+/// Decodes a scan with the CPU's decoder and the GPU's, and compares. The first byte gives the size of the picture and
+/// says whether it is a key frame. The scan follows.
 void parse_both_ways(std::span<const std::uint8_t> bytes) {
   const c63::Geometry geometry(16 * (1 + (bytes[0] & 3)), 16 * (1 + (bytes[0] >> 2 & 3)));
   const bool key = (bytes[0] & 16) != 0;

@@ -1,5 +1,5 @@
-// Any encode decodes to the encoder's reconstruction, for any size, quality and content and any decisions. Every
-// instruction set writes the same bytes.
+// Encodes any video, of any size and quality and with any decisions. Decoding must give the encoder's reconstruction.
+// Every instruction set must write the same bytes.
 
 #include <array>
 #include <cstdint>
@@ -17,7 +17,8 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Sets some of the decisions, as the bits of `set` say. The others are left to the preset.
+/// Returns settings in which each bit of `set` says whether a decision is made here. If so, its value comes from
+/// `values` or `lambda`. The preset makes all other decisions.
 c63::RateSettings rate_of(std::uint8_t set, std::uint8_t values, std::uint8_t lambda) {
   c63::RateSettings rate;
   const auto has = [](std::uint8_t bits, int bit) { return (bits >> bit & 1) != 0; };
@@ -63,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   settings.execution.simd = sets[data[10] % sets.size()];
   settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = settings.measurement.ssim = true;
 
-  // The input after the first kHead bytes is the video. It is repeated until there are three frames.
+  // The bytes after the first kHead bytes are the samples of the video. They are repeated to fill three frames.
   const std::size_t frame = c63::frame_bytes(settings.coding.width, settings.coding.height);
   c63::test::Bytes video(3 * frame);
   for (std::size_t i = 0; i < video.size(); ++i) video[i] = size > kHead ? data[kHead + i % (size - kHead)] : 0;

@@ -1,5 +1,5 @@
-// Any bytes taken as a signal give finite values or one Error. If the values are written and read again, they are the
-// same, bit for bit.
+// Reads any bytes as a file with a signal. The result must be finite values or one Error. After writing and reading the
+// values again they must be the same, bit for bit.
 
 #include <cmath>
 #include <cstring>

@@ -15,12 +15,13 @@ inline void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Bytes that can be opened by a name as long as the object exists: a regular file in memory, or a pipe.
+/// Bytes under a name that programs can open, as long as the object exists. The name is that of a regular file in
+/// memory or of a pipe.
 class NamedBytes {
  public:
   enum class Kind { file, pipe };
 
-  /// A pipe takes at most 64 KiB.
+  /// For a pipe, there may be at most 64 KiB of bytes: they are written before anyone reads.
   NamedBytes(std::span<const std::uint8_t> bytes, Kind kind) {
     int writer = -1;
     if (kind == Kind::file) {

@@ -1,4 +1,4 @@
-// Writes the inputs from which fuzzing starts: small valid streams for fuzz_decode, small videos for fuzz_round_trip.
+// Writes the corpora: the valid inputs from which fuzzing starts, such as small streams and small videos.
 
 #include <cstdio>
 #include <filesystem>
@@ -66,7 +66,8 @@ void write_streams(const fs::path& folder) {
   write_file(folder / "repeats", repeats.bytes());
 }
 
-/// Writes single scans, each after a byte for size and kind, and streams.
+/// Writes inputs for fuzz_device_decode: single scans, each after the byte that gives size and kind of the frame, and
+/// whole streams.
 void write_scans(const fs::path& folder) {
   for (int kind = 0; kind < 32; kind += 3) {
     const c63::Geometry geometry(16 * (1 + (kind & 3)), 16 * (1 + (kind >> 2 & 3)));

@@ -17,7 +17,8 @@ struct SourceOutcome {
   std::string fault;  ///< id of the error that ended the reading; empty at a normal end
 };
 
-/// Reads a video to its end, at most `most` frames. Only errors that bad input may cause are caught.
+/// Reads a video, up to its end or up to `most` frames. Catches only errors that bad input may cause. Any other error
+/// ends the program, so that libFuzzer reports it.
 inline SourceOutcome read_source(const SourceOptions& options, std::size_t most = 64) {
   SourceOutcome outcome;
   try {

@@ -1,6 +1,6 @@
-// A user's program. It encodes a few frames in memory, decodes them, and includes all public headers. Then it opens a
-// picture. Its argument is ON if FFmpeg must be there, or OFF. C63_MODULES is the folder of modules that the package
-// names.
+// A program of a user. It includes the public headers, encodes a few frames in memory and decodes them. Then it opens a
+// picture that needs FFmpeg. Its argument is ON if c63 was built with FFmpeg, else OFF. C63_MODULES is the folder of
+// modules that pkg-config names.
 
 #include <c63/decoder.h>
 #include <c63/encoder.h>
@@ -22,8 +22,8 @@
 #define C63_MODULES ""
 #endif
 
-// Opens a picture that only FFmpeg reads. If `expected` is true, returns true if the picture is read. Otherwise returns
-// true if it is refused because there is no FFmpeg.
+// Opens a picture that only FFmpeg can read. Returns true if the result is as expected: the picture is read if
+// `expected` is true, and is refused for lack of FFmpeg otherwise.
 static bool reads_picture(bool expected) {
   std::FILE* file = std::fopen("picture.ppm", "wb");
   if (file == nullptr) return false;

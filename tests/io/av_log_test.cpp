@@ -7,14 +7,15 @@
 #include "io_test_support.h"
 #include "movie_builder.h"
 
-// Tests which error contains FFmpeg's messages, and how much memory FFmpeg may use.
+// Tests that FFmpeg's messages appear in the error of the source that caused them, and that FFmpeg takes limited
+// memory.
 
 namespace c63 {
 namespace {
 
 class AvLog : public test::TemporaryFolder {
  protected:
-  /// A movie whose second packet is shorter than a picture.
+  /// Returns a movie of two pictures. The second one has only `bytes` bytes, fewer than a picture needs.
   std::string movie_with_short_packet(std::size_t bytes) {
     return write_file(std::to_string(bytes) + ".mov",
                       test::movie_of({std::string(16 * 16 * 3, 'a'), std::string(bytes, 'b')}));
@@ -29,7 +30,7 @@ class AvLog : public test::TemporaryFolder {
     }
   }
 
-  /// Opens and reads `file` with FFmpeg in a child process, which exits with 0 if the error contains `text`.
+  /// Opens and reads `file` with FFmpeg, then exits: with 0 if the error contains `text`. Called in a child process.
   static void exit_by_error_of(const std::string& file, const std::string& text) {
     std::exit(error_of(file).find(text) != std::string::npos ? 0 : 1);
   }

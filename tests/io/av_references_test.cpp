@@ -11,14 +11,14 @@
 #include "io_test_support.h"
 #include "movie_builder.h"
 
-// Tests that a video is read only from the named file, even if it refers to other files and hosts.
+// Some formats can refer to other files or to hosts. c63 must open nothing but the named file.
 
 namespace c63 {
 namespace {
 
 using test::expect_error;
 
-/// A socket on this machine to which nobody may connect.
+/// A socket on this machine. The test fails if FFmpeg connects to it or sends something to it.
 class SilentSocket {
  public:
   explicit SilentSocket(int type) : descriptor_(::socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
@@ -69,7 +69,7 @@ class AvReferences : public test::TemporaryFolder {
     TemporaryFolder::TearDown();
   }
 
-  /// Expects an error for this content, both as a file of that name and from a pipe.
+  /// Expects that opening this content is refused, both as a file with this name and from a pipe.
   void expect_refused(const std::string& name, const std::string& content) {
     SCOPED_TRACE(name + ": " + content.substr(0, 60));
     const std::string file = write_file(name, content);
@@ -120,7 +120,8 @@ TEST_F(AvReferences, DataOfAMovieInAnotherFileIsRefused) {
 }
 
 TEST_F(AvReferences, NamesAreNeitherPatternsNorAddresses) {
-  // If the first two names below were taken as patterns, these two files would be read.
+  // "p%03d.ppm" and "p*.ppm" are taken as plain file names. If they were taken as patterns, these two files would be
+  // read instead.
   write_file("p000.ppm", picture('n'));
   write_file("p001.ppm", picture('n'));
   for (const std::string name : {"p%03d.ppm", "p*.ppm", "concat:p000.ppm|p001.ppm"}) {

@@ -30,7 +30,7 @@ std::string shared_sequence(const std::string& name) {
   return std::string(folder != nullptr ? folder : C63_SHARED_DATA) + "/sequences/" + name;
 }
 
-/// A picture as a PPM file.
+/// Returns a picture in the PPM format.
 std::string portable_pixmap(int width, int height, const std::string& rgb) {
   std::string picture = "P6\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n";
   for (int i = 0; i < width * height; ++i) picture += rgb;

@@ -16,7 +16,7 @@
 
 namespace c63::test {
 
-/// A folder for each test, removed afterwards.
+/// Gives each test a folder, which is removed afterwards.
 class TemporaryFolder : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -56,7 +56,7 @@ inline std::string sample_bytes(std::size_t count, unsigned seed = 1) {
   return bytes;
 }
 
-/// Expects an Error of that kind and id.
+/// Runs `action`, and expects that it throws an Error of this kind and id.
 inline void expect_error(ErrorKind kind, const std::string& id, const std::function<void()>& action,
                          const std::function<void(const Error&)>& check = {}) {
   try {
@@ -70,7 +70,7 @@ inline void expect_error(ErrorKind kind, const std::string& id, const std::funct
   }
 }
 
-/// Returns frame `index`, or "" if it does not exist. The buffer is poisoned before the read.
+/// Returns frame `index`, or "" if it does not exist. The buffer is poisoned before the read, so missing samples show.
 inline std::string read_frame(FrameSource& source, std::int64_t index) {
   const VideoFormat format = source.format();
   std::vector<std::uint8_t> frame(frame_bytes(format.width, format.height), 0xA5);
@@ -78,7 +78,7 @@ inline std::string read_frame(FrameSource& source, std::int64_t index) {
   return {frame.begin(), frame.end()};
 }
 
-/// All frames of a source, read in order.
+/// Reads all frames of a source in order, and returns them.
 inline std::string read_all(FrameSource& source) {
   std::string all;
   for (std::int64_t index = 0;; ++index) {
@@ -88,7 +88,8 @@ inline std::string read_all(FrameSource& source) {
   }
 }
 
-/// Replaces a standard descriptor by `replacement` as long as the object exists, then closes `replacement`.
+/// Makes a standard descriptor (0, 1 or 2) refer to what `replacement` refers to, and closes `replacement`. The
+/// destructor restores the standard descriptor.
 class RedirectedDescriptor {
  public:
   RedirectedDescriptor(int standard, int replacement) : standard_(standard), saved_(::dup(standard)) {
@@ -107,7 +108,7 @@ class RedirectedDescriptor {
   int saved_;
 };
 
-/// Feeds bytes to stdin through a pipe in small pieces, like a slow writer.
+/// Makes stdin a pipe, and writes `content` to it in small pieces, as a slow program would.
 class PipedInput {
  public:
   explicit PipedInput(const std::string& content);

@@ -17,7 +17,7 @@ std::string atom(const std::string& type, const std::string& content) {
   return big_endian(8 + content.size(), 4) + type + content;
 }
 
-/// A length byte and a string, in a field of `room` bytes.
+/// Returns a length byte and `text`, filled with zeros to 1 + `room` bytes.
 std::string counted(const std::string& text, std::size_t room) {
   std::string field(1, static_cast<char>(text.size()));
   field += text;

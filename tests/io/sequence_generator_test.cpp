@@ -135,8 +135,8 @@ TEST(SequenceGenerator, PanMovesEverySampleByTheGivenMotion) {
     for (int row = 0; row < 10; ++row) {
       for (int column = 0; column < 12; ++column) {
         const TrueVector& vector = motion.vectors[row * 12 + column];
-        // The content of the first column and of the last row was outside the previous picture, so its motion is not
-        // known.
+        // The content of the first column and of the last row has just entered the picture. The previous picture did
+        // not show it, so it has no known motion.
         EXPECT_EQ(vector.known, column > 0 && row < 9) << column << "," << row;
         if (vector.known) {
           EXPECT_EQ(std::pair(vector.x, vector.y), std::pair(-3 * 256, 2 * 256));
@@ -155,7 +155,8 @@ TEST(SequenceGenerator, FirstFrameHasNoKnownMotion) {
   }
 }
 
-/// The luma of `frame` at (x, y), by bilinear interpolation. Coordinates are in 1/256 sample.
+/// Returns the luma of `frame` at (x, y), which need not be whole numbers. Interpolates between the four nearest
+/// samples.
 double luma_at(const std::string& frame, int width, double x, double y) {
   const int x0 = static_cast<int>(std::floor(x));
   const int y0 = static_cast<int>(std::floor(y));

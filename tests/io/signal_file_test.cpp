@@ -1,4 +1,5 @@
-// Tests signals in files: values are exact to the last bit, and every kind of damage gives an error.
+// Tests files with signals. Values that are written and read must stay exact to the last bit. Every kind of damage must
+// give an error.
 #include <gtest/gtest.h>
 
 #include <cstring>

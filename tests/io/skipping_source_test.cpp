@@ -32,8 +32,8 @@ class SkippingSource : public test::TemporaryFolder {
     return table;
   }
 
-  /// Opens the source again, skips to frame `first`, and expects all frames from there to the end. Returns the frame at
-  /// which the source began to read.
+  /// Opens the source again and skips towards frame `first`. The source may stop at an earlier frame: returns that
+  /// frame. Expects all frames from there to the end.
   std::int64_t expect_frames_from(const std::string& file, const std::shared_ptr<SeekTable>& table, std::int64_t first) {
     const auto source = open(file, table);
     const std::int64_t entered = source->skip_towards(0, first);
@@ -45,14 +45,14 @@ class SkippingSource : public test::TemporaryFolder {
     return entered;
   }
 
-  /// A movie of key frames only.
+  /// Returns the path of a movie in which every frame is a key frame.
   std::string movie() {
     std::vector<std::string> pictures;
     for (unsigned i = 0; i < 6; ++i) pictures.push_back(test::sample_bytes(std::size_t{16} * 16 * 3, i));
     return write_file("movie.mov", test::movie_of(pictures));
   }
 
-  /// 40 frames with motion, encoded by the ffmpeg program.
+  /// Returns the path of a video of 40 moving frames, encoded by the ffmpeg program with these options.
   std::string encoded(const std::string& name, const std::string& options) {
     const std::string file = path(name);
     const auto made = test::shell("ffmpeg -v error -f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 40 -pix_fmt yuv420p " +
@@ -128,7 +128,7 @@ TEST_F(SkippingSource, EntersWhatEncodersWrite) {
   struct Case {
     std::string name;
     std::string options;
-    /// The source can start at key frames. For this, key frames must have times, and frames shown after a key frame
+    /// True if the source can skip to a key frame. Key frames must have times. Frames that are shown after a key frame
     /// must not refer to frames before it.
     bool enters;
   };

@@ -17,7 +17,7 @@ class Y4mSource : public test::TemporaryFolder {
   std::unique_ptr<FrameSource> open(const std::string& content) {
     return open_frame_source(options(write_file("a.y4m", content)));
   }
-  /// Expects that opening the file or reading all of it fails with this error, as a file and from a pipe.
+  /// Expects that opening this content or reading all of it fails with this error, both from a file and from a pipe.
   void expect_fault(const std::string& content, const std::string& id, std::optional<std::int64_t> frame,
                     std::optional<std::int64_t> offset, ErrorKind kind = ErrorKind::input) {
     const auto check = [&](const Error& error) {
@@ -161,7 +161,8 @@ TEST_F(Y4mSource, EveryTruncationIsReportedAndWholeFramesComeFirst) {
 #ifdef C63_HAVE_FFMPEG
 
 TEST_F(Y4mSource, OtherLayoutsAreConvertedAsFfmpegDoes) {
-  // Two sources read the same file: c63's parser finds the frames of one, FFmpeg's those of the other.
+  // Reads the same file twice. First c63's own parser splits it into frames, and FFmpeg only converts them. Then FFmpeg
+  // does both. The frames must be equal.
   for (const auto& [chroma, bytes] : {std::pair{"411", 16 * 6 * 3 / 2},
                                       {"422", 16 * 6 * 2},
                                       {"444", 16 * 6 * 3},

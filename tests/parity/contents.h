@@ -9,7 +9,8 @@
 
 namespace c63::parity {
 
-/// The contents of test planes: extremes of a stage's arithmetic, and values in between.
+/// The kinds of content of test planes. Some give the largest and smallest results of a computation, the others values
+/// in between.
 enum class Content { zeros, ones, alternating, columns, random, extremes, gradient, noise_on_gray, shifted };
 
 inline constexpr std::array kContents = {Content::zeros,    Content::ones,     Content::alternating,
@@ -22,8 +23,8 @@ inline const char* name_of(Content content) {
   return kNames[static_cast<std::size_t>(content)];
 }
 
-/// Fills `width` samples of each row. Rows are `pitch` bytes apart; the bytes between rows do not change. The same seed
-/// gives the same content.
+/// Fills the samples of a plane. A row has `width` samples, and the next row begins `pitch` bytes later. The bytes
+/// between rows do not change. The same seed gives the same content.
 inline void fill(Content content, std::uint8_t* data, int width, int height, std::ptrdiff_t pitch, unsigned seed) {
   std::mt19937 random(seed);
   for (int y = 0; y < height; ++y) {

@@ -1,5 +1,5 @@
-// The decision kernels of every instruction set give exactly the results of the scalar ones, which are the definitions
-// in decide/.
+// Tests the kernels that make decisions, for every instruction set. They must give exactly the results of the scalar
+// kernels, which follow the definitions in decide/.
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ class DecisionParity : public testing::TestWithParam<SimdLevel> {
   const DecisionKernels* kernels_ = nullptr;
 };
 
-/// A plane with the margin that kernels may read past its end.
+/// A plane in memory that is larger by a margin, because kernels may read some bytes past the end of a plane.
 class Plane {
  public:
   Plane(Content content, int width, int height, std::ptrdiff_t pitch, unsigned seed)
@@ -63,7 +63,7 @@ class Plane {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// Tables of all kinds: flat ones, course ones, steps of 1 and of 255.
+/// Tables with equal steps (1 to 255) and with random steps, for each plane and several λ.
 std::vector<LevelTable> level_tables() {
   std::vector<LevelTable> tables;
   Random random(1);
@@ -85,7 +85,8 @@ std::vector<LevelTable> level_tables() {
 
 TEST_P(DecisionParity, SearchOfEveryBlock) {
   constexpr int kSizes[][2] = {{8, 8}, {16, 16}, {48, 40}, {88, 24}, {8, 96}};
-  // The scalar kernels' result, computed once for all instruction sets.
+  // The results of the scalar kernels. They are computed once and used for all instruction sets, because that takes
+  // long.
   static std::vector<std::vector<std::array<std::uint32_t, 9>>> known;
   std::size_t at = 0;
   for (const auto [width, height] : kSizes) {
@@ -174,7 +175,8 @@ TEST_P(DecisionParity, TransformOfAnyNumberOfBlocks) {
 
 // ---- levels and costs
 
-/// A random block with at most `kept` large coefficients, of magnitudes up to about `reach`.
+/// A random block. At most `kept` of its coefficients are large: they have magnitudes below `reach`. All others are
+/// small.
 TransformedBlock random_block(Random& random, const LevelTable& table, std::uint32_t kept, std::uint32_t reach) {
   TransformedBlock block{};
   for (std::int16_t& c : block.coefficients) c = static_cast<std::int16_t>(static_cast<int>(random.below(33)) - 16);
@@ -188,8 +190,8 @@ TransformedBlock random_block(Random& random, const LevelTable& table, std::uint
   return block;
 }
 
-/// Numbers of large coefficients with their largest magnitude, from none to a full block. No block has more energy than
-/// a real one can have.
+/// A kind of random block: how many of its coefficients are large, and how large they are. In all kinds, the energy
+/// (sum of squares) is no larger than in real blocks.
 struct Shape {
   std::uint32_t kept;
   std::uint32_t reach;
@@ -200,7 +202,7 @@ TEST_P(DecisionParity, ChosenLevels) {
   Random random(3);
   for (const LevelTable& table : level_tables()) {
     for (const Shape shape : kShapes) {
-      // Any number of blocks in one call, with any numbers of kept coefficients.
+      // One call of the kernel takes `count` blocks. Every third block is of another random kind.
       for (const std::size_t count : {0U, 1U, 3U, 5U, 16U, 17U, 200U}) {
         std::vector<TransformedBlock> blocks;
         for (std::size_t i = 0; i < count; ++i) {
@@ -236,8 +238,8 @@ TEST_P(DecisionParity, CostsOfCandidates) {
     for (const int dc : {0, 1, -1, 40, -40, 500, -500, 7000, 32704, -32704}) {
       for (const Shape shape : kShapes) {
         TransformedBlock block = random_block(random, table, shape.kept, shape.reach);
-        // The DC coefficient is eight times the mean of the residuals and has 4 fraction bits, so the residual sum must
-        // be half of it. For other sums, costs may exceed their limit.
+        // In real blocks, the DC coefficient is twice the sum of the residuals (it is eight times their mean, with 4
+        // fraction bits). With other sums, costs could exceed their limit. So the sum is set to half of `dc`.
         block.coefficients[0] = static_cast<std::int16_t>(dc);
         block.residual_sum = dc / 2;
         const int least = dc / 2 * (dc / 2) / 64;
@@ -269,7 +271,7 @@ BeamCandidate random_candidate(Random& random, std::uint32_t reach, std::uint32_
   c.vector_bits = c.vector == kNoVector ? kNoVectorBits : kVectorFlagBits + vector_bits(v.x, v.y);
   for (std::size_t i = 0; i < kDcLevels; ++i) {
     c.levels[i] = static_cast<std::int16_t>(static_cast<int>(random.below(2 * level_reach + 1)) - static_cast<int>(level_reach));
-    // There are only a few different costs, because the order of candidates matters only if costs are equal.
+    // Only a few different costs, so many are equal. Only then does the order of the candidates matter.
     c.costs[i] = i > 0 && random.below(4) == 0 ? kInvalidCost : static_cast<Cost>(random.below(reach) * 64);
   }
   return c;
@@ -359,7 +361,7 @@ TEST(VectorListParity, ListsWhatCandidateVectorsDoes) {
   Random random(6);
   for (int n = 0; n < 20000; ++n) {
     const PlaneGeometry g = Geometry(16 * static_cast<int>(1 + random.below(4)), 16 * static_cast<int>(1 + random.below(4))).plane(0);
-    // Only a few different vectors, so that most are repeated.
+    // In three of four rounds there are only a few different vectors, so most vectors repeat.
     const auto reach = static_cast<int>(1 + random.below(n % 4 == 0 ? 127 : 3));
     const auto vector = [&] {
       return MotionVector{static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach),

@@ -1,4 +1,4 @@
-// Whole, mutated and truncated streams give the same pictures and the same error with every instruction set and any
+// Decodes whole, changed and cut streams. Pictures and errors must be the same with every instruction set and any
 // number of threads.
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ Outcome decode_with(std::span<const std::uint8_t> stream, SimdLevel level, int t
   return outcome;
 }
 
-/// Returns true if the stream has a fault.
+/// Decodes a stream in all these ways and compares the results. Returns true if the stream is invalid.
 bool expect_parity(std::span<const std::uint8_t> stream) {
   const Outcome expected = decode_with(stream, SimdLevel::scalar, 1);
   const auto levels = available_simd_levels();

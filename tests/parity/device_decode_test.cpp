@@ -1,5 +1,5 @@
-// Decoding on a device gives the pictures and the error of decoding on the CPU, for any stream. Here the host plays the
-// device; tests/cuda_me does the same with a GPU.
+// A device must give the same pictures and the same error as the CPU, for any stream. Here the host takes the part of
+// the device (support/host_decode_backend.h). tests/cuda_me makes the same test with a GPU.
 
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST(DeviceDecode, PredictionsAndVectorsAreRefused) {
   }
 }
 
-/// A device that says that frame `index` is invalid, although it is valid.
+/// A device with an error: it rejects frame `index`, although that frame is valid.
 class DoubtfulBackend final : public DecodeBackend {
  public:
   explicit DoubtfulBackend(int index) : left_(index) {}
@@ -116,7 +116,7 @@ TEST(DeviceDecode, AValidFrameThatADeviceRejectsIsDecoded) {
   EXPECT_EQ(decoded.frames.size(), 4U);
 }
 
-/// A joining device that is ready before the first frame.
+/// Returns a joining device that is ready before the first frame is decoded.
 std::shared_ptr<JoiningDecoder> joining(const std::shared_ptr<DecodeBackend>& device) {
   constexpr JoiningDecoder::Worth kAlways{.starting_ms = 0, .opening_ms = 0};
   auto decoder = std::make_shared<JoiningDecoder>([device] { return device; }, kAlways);

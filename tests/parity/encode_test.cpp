@@ -1,4 +1,5 @@
-// Equal settings give equal bytes with every instruction set, thread count and lane count. The project promises this.
+// The project promises that equal settings give equal bytes. This tests it for every instruction set, thread count and
+// lane count.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ namespace {
 
 using parity::Content;
 
-/// Frames with motion, noise and flat parts.
+/// Makes frames with motion in luma, noise in chroma, and some other samples in between.
 std::vector<std::uint8_t> make_video(int width, int height, int frames) {
   std::vector<std::uint8_t> video;
   for (int f = 0; f < frames; ++f) {
@@ -61,11 +62,11 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-/// Combinations of thread counts and lane counts.
+/// The combinations of a thread count and a lane count that are tested.
 constexpr Execution kExecutions[] = {{1, 1}, {1, 3}, {2, 3}, {2, 1}, {5, 1}, {5, 3}};
 
-/// Returns the stream that the scalar kernels make of a video. Each stream is made once, and used for all instruction
-/// sets.
+/// Returns the stream that the scalar kernels make from a video. Each stream is made only once and then kept, because
+/// all instruction sets are compared with it.
 const std::vector<std::uint8_t>& scalar_stream(std::span<const std::uint8_t> video, EncoderSettings settings) {
   static std::map<std::array<int, 4>, std::vector<std::uint8_t>> known;
   const CodingSettings& coding = settings.coding;
@@ -94,8 +95,8 @@ TEST_P(EncodeParity, SameBytesAndPictures) {
       const std::vector<std::uint8_t>& expected = scalar_stream(video, settings);
       settings.execution.simd = level;
       for (std::size_t i = 0; i < std::size(kExecutions); ++i) {
-        // The default method uses all combinations, unless the kernels are scalar or a sanitizer is used. In all other
-        // cases every third combination is used, so that each method has at least three sizes.
+        // Only the default method tests all combinations, and only with fast kernels and without a sanitizer. All other
+        // cases test every third combination, so each method still has at least three sizes.
         const bool all = method == SearchMethod::full && level != SimdLevel::scalar && !kSanitized;
         if (!all && (size + range + i) % 3 != 0) continue;
         settings.execution.threads = kExecutions[i].threads;
@@ -155,7 +156,7 @@ TEST(EstimateMotion, FindsTheFirstMinimumOfTheCodecsWindow) {
 TEST(EstimateMotion, FindsPlainMotionUnlessItDoesNotSearch) {
   constexpr int kWidth = 128;
   constexpr int kHeight = 96;
-  // A smooth hill that moves by (5, -3).
+  // The picture is a smooth hill, which moves by (5, -3) from one plane to the other.
   const auto hill = [](int x, int y) {
     const int d = (x - 64) * (x - 64) + (y - 48) * (y - 48);
     return static_cast<std::uint8_t>(std::max(0, 250 - d / 12));

@@ -1,4 +1,4 @@
-// Every instruction set gives the course encoder's bytes.
+// With every instruction set, encodes must give the bytes of the course encoder.
 
 #include <gtest/gtest.h>
 

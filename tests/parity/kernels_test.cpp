@@ -21,7 +21,7 @@ using parity::fill;
 using parity::kContents;
 using parity::name_of;
 
-/// A plane in poisoned memory with the margin that kernels may read past its end.
+/// A plane in poisoned memory that is larger by a margin, because kernels may read some bytes past the end of a plane.
 class Plane {
  public:
   Plane(int width, int height, std::ptrdiff_t pitch, std::uint8_t poison = 0xA5)
@@ -69,7 +69,7 @@ TEST_P(KernelParity, Sad) {
   }
 }
 
-/// The sums of a plane as a searcher stores them.
+/// Returns the sums of all 4x4 squares of a plane, as a search by elimination keeps them.
 std::vector<std::uint8_t> sums_of(const Kernels& kernels, ConstPlaneView plane) {
   std::vector<std::uint8_t> sums(static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height) +
                                  4 * kPlaneGuard, 0xBE);
@@ -116,7 +116,8 @@ TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
             if (at == known.size()) known.push_back(scalar_.search_brute(search));
             const BestCandidate expected = known[at++];
             expect_same(kernels_->search_brute(search), expected, what);
-            // The result does not depend on the start: the first candidate, the last, the best itself, one in between.
+            // The elimination kernel must find the same vector from any start: the first candidate, the last one, the
+            // best one, or one in between.
             const Position places[] = {{window.left, window.top},
                                        {window.right - 1, window.bottom - 1},
                                        {expected.x, expected.y},
@@ -135,8 +136,7 @@ TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
 }
 
 TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
-  // In a picture that repeats every 8 samples, many candidates have equal SADs. If it repeats every 4, equal candidates
-  // are closer together.
+  // The picture repeats every `period` samples, so many candidates have equal SADs. The first of them must be found.
   for (const int period : {4, 8, 16}) {
     Plane plane(96, 96, 96);
     for (int y = 0; y < 96; ++y) {
@@ -164,10 +164,11 @@ TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
   }
 }
 
-/// The most neighbouring blocks in a test: a little more than two calls of any kernel take.
+/// The largest number of neighbouring blocks in a test. It is a little more than twice the number of blocks that any
+/// kernel works on at the same time.
 constexpr int kMostBlocks = 9;
 
-/// Predictions of `count` blocks, from different places in `plane`. Every third block is predicted from zeros.
+/// Returns predictions for `count` blocks, from random places in `plane`. Every third block is predicted from zeros.
 std::vector<BlockPrediction> predictions_in(Plane& plane, int count, unsigned seed) {
   static constexpr std::uint8_t kZeros[8] = {};
   const PlaneView view = plane.view();
@@ -182,7 +183,7 @@ std::vector<BlockPrediction> predictions_in(Plane& plane, int count, unsigned se
   return predictions;
 }
 
-/// Codes blocks. The memory before and after the levels is poisoned.
+/// Transforms and quantizes blocks. Returns their levels, with poisoned memory before and after them.
 std::vector<std::int16_t> code(const Kernels& kernels, const std::uint8_t* current, std::ptrdiff_t current_pitch,
                                std::span<const BlockPrediction> predictions, const TransformTable& table) {
   std::vector<std::int16_t> levels(64 * predictions.size() + 2 * 64, 0x5A5A);
@@ -203,7 +204,7 @@ TEST_P(KernelParity, CodeBlocks) {
           const int count = 1 + static_cast<int>(seed) % kMostBlocks;
           Plane current(a, kWidth, 16, kWidth + 5, seed);
           Plane source(b, 24, 24, 24 + 3, seed + 100);
-          // Some blocks end at the end of the plane. Only the margin follows them.
+          // Some of these blocks lie at the end of the last row, so only the margin follows them in memory.
           for (const int end : {8 * count, 8 * count + 3, kWidth}) {
             const std::uint8_t* p = &current.view().at(end - 8 * count, 8);
             const auto predictions = predictions_in(source, count, seed);
@@ -230,8 +231,8 @@ TEST_P(KernelParity, CodeBlocksInAnyNumber) {
 }
 
 TEST_P(KernelParity, CodeBlocksOnTies) {
-  // Flat residuals give DC coefficients on and next to the halves where rounding changes. All residuals and all steps
-  // are tested.
+  // All residuals of a block are equal, so only its DC coefficient is not zero. Tests all residuals with all steps:
+  // some quotients lie exactly on a half, where rounding changes, and others next to one.
   Plane current(8 * 16, 8, 8 * 16);
   Plane source(8 * 16, 8, 8 * 16);
   std::vector<BlockPrediction> predictions;
@@ -253,7 +254,7 @@ TEST_P(KernelParity, CodeBlocksOnTies) {
           << residual << " step " << step;
     }
   }
-  // Blocks with two different values give other coefficients on and next to halves, too.
+  // With two different values in a block, other coefficients than DC lie on a half or next to it, too.
   const TransformTable table(make_quantization_tables(25)[0], 0);
   Plane pairs(8 * 86, 8, 8 * 86);
   const std::vector<BlockPrediction> nothing = [] {
@@ -272,7 +273,7 @@ TEST_P(KernelParity, CodeBlocksOnTies) {
   }
 }
 
-/// Reconstructs blocks in a poisoned plane.
+/// Reconstructs blocks in a plane that is poisoned before, and returns the plane.
 std::vector<std::uint8_t> restore(const Kernels& kernels, const std::vector<std::int16_t>& levels,
                                   const TransformTable& table, std::span<const BlockPrediction> predictions) {
   const int width = 8 * static_cast<int>(predictions.size()) + 16;
@@ -291,7 +292,8 @@ TEST_P(KernelParity, RestoreBlocksWithAnyLevelsAndSteps) {
     const TransformTable table(steps, round % 3);
     const int count = round % (kMostBlocks + 1);
     std::vector<std::int16_t> levels(static_cast<std::size_t>(64 * count));
-    // In some rounds, only coefficients of low indices are nonzero; in others, coefficients of any index.
+    // In a third of the rounds, only the first 10 coefficients may be nonzero. In another third these are the first 25,
+    // and in the others all 64.
     const unsigned places = round % 3 == 0 ? 10 : round % 3 == 1 ? 25 : 64;
     for (int block = 0; block < count; ++block) {
       const unsigned nonzero = random() % 8 == 0 ? 64 : random() % 12;
@@ -310,7 +312,8 @@ TEST_P(KernelParity, RestoreBlocksWithAnyLevelsAndSteps) {
 }
 
 TEST_P(KernelParity, RestoreBlocksWithOneLevel) {
-  // A kernel may skip zero levels. So each place of each of four neighbouring blocks has the only non-zero level once.
+  // A kernel may skip levels that are zero. So in each round all levels of five neighbouring blocks are zero except
+  // one. Each level gets its turn.
   const TransformTable table(make_quantization_tables(10)[0], 0);
   Plane source(Content::random, 24, 24, 25, 8);
   const auto predictions = predictions_in(source, 5, 1);
@@ -325,7 +328,8 @@ TEST_P(KernelParity, RestoreBlocksWithOneLevel) {
 }
 
 TEST_P(KernelParity, RestoreBlocksDequantizesEveryProduct) {
-  // Tests every level with the smallest and the largest steps. Levels -32768 and 32767 give the extreme products.
+  // Restores every possible level, with the smallest and the largest steps. Levels -32768 and 32767 give the largest
+  // products.
   Plane source(Content::noise_on_gray, 24, 24, 25, 8);
   const auto predictions = predictions_in(source, 4, 1);
   std::vector<std::int16_t> levels(64 * 4);

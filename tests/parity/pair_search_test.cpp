@@ -1,5 +1,5 @@
-// Compares searches of several pairs with the definition, for every instruction set, every exhaustive method and all
-// options.
+// Compares motion searches in several pairs of planes with their definition, for every instruction set, every
+// exhaustive method and all options.
 
 #include "cpu/pair_search.h"
 

@@ -1,5 +1,5 @@
-// Tests which method the automatic full search chooses. Test kernels advance the clock by the time that they pretend to
-// take. The choice never changes the result.
+// Tests which method the automatic full search chooses. The test's own kernels set how long they seem to take: they
+// advance a simulated clock. Whatever is chosen, the vectors must be the same.
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -20,7 +20,7 @@ using parity::Content;
 
 constexpr int kRound = 256;  // frames
 
-/// The time that a test kernel pretends to take, and the number of its calls.
+/// The time that a kernel of the test seems to take, and how often it was called.
 struct Cost {
   std::atomic<int> nanoseconds = 1;
   std::atomic<int> calls = 0;
@@ -77,7 +77,7 @@ class AutomaticSearch : public testing::TestWithParam<SimdLevel> {
   Kernels kernels_{};
 };
 
-/// A plane that changes from frame to frame, and its search by several threads.
+/// A plane that gets new content for each frame, and the search that several threads run in it.
 class Plane {
  public:
   Plane(const Kernels& kernels, int width, int height, int range)
@@ -188,7 +188,8 @@ TEST_P(AutomaticSearch, CountsTheSumsForElimination) {
     for (int frame = 0; frame < kRound; ++frame) {
       plane.search(false);
       if (frame >= 3) {
-        // For 10 blocks, elimination saves 20 ns of search. The sums of 37 rows take longer than that.
+        // Elimination saves 2 ns of search for each of the 10 blocks. But it needs the sums of 37 rows, and these take
+        // longer than 20 ns. So elimination must not be chosen.
         ASSERT_EQ(eliminate.calls, 0) << cost_of_sums << " frame " << frame;
       }
     }

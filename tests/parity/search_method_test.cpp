@@ -1,5 +1,5 @@
-// A search method only needs to list the candidates that it tries. Then it works for every goal and preset. A method
-// that tries all candidates finds the same as the exhaustive methods.
+// Tests that a new search method only needs to list the candidates that it tries. It then works with every goal of a
+// search and every preset. The method here tries all candidates, so it must find the same as the exhaustive methods.
 
 #include "cpu/search_method.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using parity::Content;
 
-/// Tries all candidates from the last to the first, some of them twice.
+/// A search method that tries all candidates from the last to the first, and some of them twice.
 class EveryCandidate final : public BlockSearcher {
  public:
   using BlockSearcher::BlockSearcher;
@@ -35,7 +35,7 @@ class EveryCandidate final : public BlockSearcher {
   }
 };
 
-/// A plane with the margin that kernels may read past its end.
+/// A plane in memory that is larger by a margin, because kernels may read some bytes past the end of a plane.
 class Plane {
  public:
   Plane(Content content, int width, int height, unsigned seed)

@@ -4,7 +4,8 @@
 
 namespace c63::test {
 
-/// Watches this program's operator new in all threads, as long as the object exists. Only one may exist at a time.
+/// Counts what operator new allocates in all threads of the program, as long as the object exists. Only one object may
+/// exist at a time.
 class AllocationProbe {
  public:
   AllocationProbe();
@@ -12,11 +13,12 @@ class AllocationProbe {
   AllocationProbe(const AllocationProbe&) = delete;
   AllocationProbe& operator=(const AllocationProbe&) = delete;
 
-  /// The largest single request so far, in bytes.
+  /// The number of bytes of the largest allocation so far.
   [[nodiscard]] std::size_t largest() const;
-  /// The bytes of all requests so far.
+  /// The number of bytes of all allocations so far, including those that were released again.
   [[nodiscard]] std::size_t total() const;
-  /// The most bytes that were in use at the same time, without those in use at construction.
+  /// The largest number of bytes that were in use at the same time. What was already in use at construction does not
+  /// count.
   [[nodiscard]] std::size_t peak() const;
 };
 

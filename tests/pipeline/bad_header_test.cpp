@@ -1,4 +1,5 @@
-// Tests streams with invalid headers. In each case the decoder returns all valid frames, then one error with its place.
+// Tests streams with invalid headers. The decoder must return all frames before the invalid one, then one error that
+// says where the fault is.
 
 #include "pipeline/allocation_probe.h"
 #include "pipeline/bad_stream.h"
@@ -142,7 +143,7 @@ TEST_F(BadHeader, SegmentsWithoutAScanAreNotARepeat) {
     StreamEditor edited(valid());
     Bytes frame = kRepeat;
     frame.insert(frame.begin() + 2, valid().begin() + first, valid().begin() + end);
-    // The size is checked before missing segments are reported.
+    // This frame contains the segments in [first, end) and no scan. It must be an error, not a repeat.
     edited.frames.insert(edited.frames.begin() + 1, frame);
     expect_fault_in(edited, "C63-NO-SCAN", 1, 2 + end - first);
   }
@@ -269,7 +270,8 @@ TEST_F(BadHeader, QuantizationTablesPersist) {
 }
 
 TEST_F(BadHeader, AllocationBomb) {
-  // A tiny stream that claims to have the largest picture. Its scan would have at least 39.8 MB.
+  // A tiny stream whose header claims the largest possible picture. The scan of such a picture has at least 39.8 MB.
+  // The decoder must see that the stream is too short, without allocating memory for the picture.
   stream_.set_u16(0, layout::kWidth, 65520);
   stream_.set_u16(0, layout::kHeight, 32752);
   const Bytes bytes = stream_.bytes();
@@ -278,7 +280,7 @@ TEST_F(BadHeader, AllocationBomb) {
     expect_fault(bytes, "C63-TRUNCATED", 0, bytes.size());
     EXPECT_LT(probe.largest(), std::size_t{1} << 20);
   }
-  // Only the first header, so the decoder knows nothing but the size.
+  // The same with only the first header. The decoder knows the size of the picture, but no scan follows.
   const Bytes head(bytes.begin(), bytes.begin() + layout::kScan);
   const AllocationProbe probe;
   expect_fault(head, "C63-TRUNCATED", 0, head.size());
@@ -296,7 +298,7 @@ TEST_F(BadHeader, PictureAboveTheMemoryLimit) {
   EXPECT_EQ(decoded.error->place().frame, 0);
 }
 
-/// A valid beginning, followed by zeros without end.
+/// A source that begins with a valid header. After it, zeros follow without end.
 class EndlessSource final : public ByteSource {
  public:
   explicit EndlessSource(Bytes start) : start_(std::move(start)) {}

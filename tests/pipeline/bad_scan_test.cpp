@@ -1,5 +1,5 @@
-// Tests scans with codes that no encoder writes. In each case the decoder returns all valid frames, then one error with
-// its place.
+// Tests scans with codes that no encoder writes. The decoder must return all frames before the invalid one, then one
+// error that says where the fault is.
 
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/entropy_encoder.h"
@@ -14,8 +14,8 @@ class BadScan : public BadStream {
 
   static Bytes empty_key_frame() { return ScanBuilder().empty_blocks().frame(kSide, kSide, true); }
 
-  /// Expects this error in this block, in a key frame or in an inter frame after an empty key frame. The block starts
-  /// in byte `byte` of the scan.
+  /// Makes a stream of an empty key frame and a frame with this scan, which is a key frame if `key` is true. Expects
+  /// this error in this block of the second frame. The block begins in byte `byte` of the scan.
   static void expect_block_fault(ScanBuilder& scan, const std::string& id, const std::string& block, std::size_t byte,
                                  bool key, int side = kSide) {
     const Bytes before =
@@ -99,7 +99,8 @@ TEST_F(BadScan, ReuseOfAnIntraBlock) {
 }
 
 TEST_F(BadScan, ReuseOfAnInheritedVector) {
-  // The left block is predicted with an inherited vector, but this frame has no vector that could be reused.
+  // In a frame without SOF, the left block inherits the vector of the previous frame. The next block must not reuse it,
+  // because the left block itself contains no vector.
   ScanBuilder inter;
   for (int block = 0; block < 4; ++block) inter.vector(0, 0).empty_luma();
   inter.vector(0, 0).empty_chroma().vector(0, 0).empty_chroma();
@@ -159,7 +160,7 @@ TEST_F(BadScan, LastCoefficientNeedsNoEndOfBlock) {
 }
 
 TEST_F(BadScan, DcOverflow) {
-  // 16 bits hold at most 32 differences of 1000.
+  // A DC level is the sum of the differences so far. With differences of 1000, the 33rd block exceeds 16 bits.
   ScanBuilder scan;
   for (int mcu = 0; mcu < 9; ++mcu) {
     for (int block = 0; block < 4; ++block) scan.intra().value(kDcLumaCodes, 1000).symbol(kAcLumaCodes, kEndOfBlock);
@@ -242,7 +243,7 @@ TEST_F(BadScan, ScanMissing) {
   expect_fault_in(stream_, "C63-SCAN-MARKER", 1, layout::kScan);
 }
 
-/// Expects that decoding gives frames or an Error.
+/// Expects that decoding gives frames and perhaps an Error, but does not crash.
 void expect_survives(const Bytes& stream, int threads) {
   DecoderSettings settings{.execution = {.threads = threads}, .keep_prediction = true, .keep_motion = true};
   settings.execution.limits.max_pixels = 1 << 16;
@@ -277,7 +278,7 @@ TEST_F(BadScan, RandomScans) {
 }
 
 TEST_F(BadScan, HostileCoefficientsStayDefined) {
-  // The largest levels and steps that a stream can have. Sanitizers check the conversions.
+  // These are the largest levels and steps that a stream can have. Sanitizers find conversions that overflow.
   for (const int sign : {1, -1}) {
     ScanBuilder scan;
     for (int mcu = 0; mcu < 4; ++mcu) {
@@ -301,8 +302,9 @@ TEST_F(BadScan, HostileCoefficientsStayDefined) {
 }
 
 TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
-  // The last Y block ends with eight levels of -1 at k = 56..63; U and V are empty. So the last 32 bits are zero, and
-  // the bits of the unfinished byte are lost. Other values before them shift these bits to all positions in a byte.
+  // The last Y block ends with eight levels of -1, and U and V are empty. So the last 32 bits of the scan are zero, and
+  // the encoder leaves out the bits of the unfinished byte. Other levels before them move these bits to all positions
+  // in a byte.
   int lost = 0;
   for (int shift = 0; shift < 64; ++shift) {
     FrameSyntax syntax(Geometry(16, 16));

@@ -10,7 +10,7 @@
 
 namespace c63::test {
 
-/// A valid stream of a key frame and two inter frames. Tests damage it.
+/// A valid stream of a key frame and two inter frames, which each test damages.
 class BadStream : public testing::Test {
  protected:
   static constexpr int kWidth = 48;
@@ -25,8 +25,8 @@ class BadStream : public testing::Test {
     return pictures;
   }
 
-  /// Expects that decoding `stream` returns all frames before frame `frame`, undamaged, and then throws exactly this
-  /// error. Tests several numbers of threads, small pieces, and decoding frame by frame.
+  /// Expects that decoding `stream` gives all frames before frame `frame` unchanged, and then exactly this error.
+  /// Repeats this with several numbers of threads, and with the stream whole and in small pieces.
   static void expect_fault(const Bytes& stream, const std::string& id, std::int64_t frame, std::size_t offset,
                            ErrorKind kind = ErrorKind::input, const DecoderSettings& base = {}) {
     for (const int threads : {1, 3}) {
@@ -52,7 +52,7 @@ class BadStream : public testing::Test {
     }
   }
 
-  /// Does the same as expect_fault(). `at` is the offset of the error from the start of frame `frame`.
+  /// Does the same as expect_fault() for an edited stream. `at` is where the error lies in frame `frame`, in bytes.
   static void expect_fault_in(const StreamEditor& stream, const std::string& id, std::size_t frame, std::size_t at,
                               ErrorKind kind = ErrorKind::input, const DecoderSettings& base = {}) {
     expect_fault(stream.bytes(), id, static_cast<std::int64_t>(frame), stream.offset(frame) + at, kind, base);

@@ -49,7 +49,8 @@ TEST(BlockStatisticsTest, BitsOfBlocksAreThoseThatTheEncoderCounts) {
 }
 
 TEST(BlockStatisticsTest, KindsOfAGreyPicture) {
-  // The first block of each plane has a DC level. All others have the same level, so nothing else is coded.
+  // In a grey picture, the first block of each plane has a DC level. The other blocks have the same level, so their DC
+  // difference is zero. No block has AC levels.
   const test::Bytes grey = test::generate(32, 16, 2, [](auto, auto, auto, auto) { return 128U; });
   test::VideoSource source(grey, 32, 16);
   BlockAnalyser analyser;

@@ -32,8 +32,8 @@ struct Decoded {
   }
 };
 
-/// An arena with this many threads, even if the machine has fewer CPUs. A decoder's own arena never has more threads
-/// than CPUs.
+/// Returns an arena with this many threads, even if the machine has fewer CPUs. The arena that a decoder makes itself
+/// never has more threads than there are CPUs.
 inline std::shared_ptr<ThreadArena> arena_with(int threads) { return std::make_shared<ThreadArena>(threads); }
 
 inline Decoded decode_stream(ByteSource& source, DecoderSettings settings = {}) {
@@ -90,7 +90,8 @@ inline Encoded encode_source(FrameSource& source, const EncoderSettings& setting
   return encode_source(source, encoder);
 }
 
-/// Encodes, and requests a stop when `frames` frames have been returned.
+/// Encodes, and requests a stop when `frames` coded frames have been returned. Frames that devices already work on may
+/// still follow.
 inline Encoded encode_and_stop_after(std::size_t frames, FrameSource& source, Encoder& encoder) {
   std::stop_source stop;
   Encoded result;
@@ -104,7 +105,7 @@ inline Encoded encode_and_stop_after(std::size_t frames, FrameSource& source, En
   return result;
 }
 
-/// Expects that `encoded` consists of the first `count` frames of `whole`.
+/// Expects that `encoded` has exactly `count` frames, and that these are the first frames of `whole`.
 inline void expect_first_frames_of(const Encoded& whole, const Encoded& encoded, std::size_t count) {
   ASSERT_EQ(encoded.frames.size(), count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -114,7 +115,8 @@ inline void expect_first_frames_of(const Encoded& whole, const Encoded& encoded,
   }
 }
 
-/// Expects all frames before frame `broken`, then the source's error.
+/// Expects that `encoded` has all frames of `whole` before frame `broken`, and ended with the error that the source
+/// threw at that frame.
 inline void expect_frames_before_break(const Encoded& whole, const Encoded& encoded, int broken) {
   ASSERT_TRUE(encoded.error);
   EXPECT_EQ(encoded.error->id(), "TEST-BROKEN") << encoded.error->what();

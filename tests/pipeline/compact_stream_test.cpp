@@ -1,6 +1,5 @@
 // Tests streams that save bits in ways that the course decoder allows: without tables, without SOF, with repeats, with
-// a short SOS. The expected pictures come from a model that works like the course decoder and keeps the samples of
-// every prediction.
+// a short SOS. The expected pictures come from CourseModel, which works like the course decoder.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +18,7 @@
 namespace c63::test::compact_stream_test {
 namespace {
 
-/// The decoded picture of a frame.
+/// The decoding result of a frame that is expected.
 struct Expected {
   Bytes picture;
   Bytes prediction;
@@ -27,9 +26,9 @@ struct Expected {
   std::array<std::vector<std::uint8_t>, kPlanes> inter;
 };
 
-/// Works like the course decoder. A SOF makes a new, empty frame, whose reference is the previous frame. A scan sets
-/// levels and vectors. At the end of a frame, blocks that have a vector are predicted, and all blocks are
-/// reconstructed.
+/// Works like the course decoder. A SOF begins a new, empty frame and makes the previous frame its reference. A scan
+/// sets the levels and vectors of the frame. At the end of a frame, blocks that have a vector are predicted anew, the
+/// others keep their old prediction. Then all blocks are reconstructed.
 class CourseModel {
  public:
   explicit CourseModel(const Geometry& geometry) : geometry_(geometry) {}
@@ -151,8 +150,8 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
       for (const SimdLevel simd : available_simd_levels()) {
         for (const int threads : {1, 2, 5}) {
           for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{61}}) {
-            // The first stream uses all combinations, the others every third one, so each combination has several
-            // streams.
+            // To save time, only the first stream is tested with all combinations. The others are tested with every
+            // third one. Over several streams, each combination still occurs several times.
             if (seed != 1 && ++place % 3 != 0) continue;
             StreamSource source(bytes, piece);
             const Decoded decoded = decode_stream(
@@ -265,7 +264,7 @@ TEST(CompactStream, DamageEndsTheSameWayHoweverItIsDecoded) {
   EXPECT_LT(decoded_anyway, static_cast<int>(kDamagedStreams * 9 / 10));
 }
 
-/// A stream, followed by a repeated piece of it without end.
+/// A source that first gives a stream, and then the same bytes again and again, without end.
 class EndlessSource final : public ByteSource {
  public:
   EndlessSource(Bytes start, Bytes again) : start_(std::move(start)), again_(std::move(again)) {}
@@ -316,7 +315,7 @@ TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
     EXPECT_EQ(frames, count);
     EXPECT_EQ(summary.frames, count);
     EXPECT_LT(probe.peak(), std::size_t{4} << 20);
-    // The bytes that are read ahead are limited, too.
+    // The decoder must also not read the source much further than it decodes: at most 1 MiB.
     EXPECT_LT(source.taken(), static_cast<std::size_t>(first + count) * 4 + (1 << 20));
   }
 }
@@ -325,8 +324,8 @@ TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyIfWanted) {
   CompactStreamWriter writer(1920, 1088, 4);
   writer.add_key();
   const std::size_t picture = frame_bytes(1920, 1088);
-  // The pictures of a million repeats would take 3 TB in all. Repeats with a pad byte do not form runs; the pictures of
-  // 2000 of them would take 6 GB.
+  // All pictures of a million repeats would take 3 TB. The second kind of repeat has a pad byte, and the decoder treats
+  // each of these by itself. The pictures of 2000 of them would take 6 GB.
   for (const auto& [repeat, count] : {std::pair{repeat_frame(), 1'000'000}, {Bytes{0xFF, 0xD8, 0x00, 0xFF, 0xD9}, 2000}}) {
     EndlessSource source(writer.bytes(), repeat);
     std::int64_t frames = 0;

@@ -1,5 +1,5 @@
-// Tests what the decoder promises besides its pictures: ranges of frames, any source, stops, limits, and decoding frame
-// by frame.
+// Tests what the decoder offers in addition to correct pictures: ranges of frames, any source, stops, limits, and
+// decoding frame by frame.
 
 #include <gtest/gtest.h>
 

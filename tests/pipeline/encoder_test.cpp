@@ -1,5 +1,5 @@
-// Tests what the encoder promises besides its bytes: the result is the same for any source and any number of lanes and
-// threads. Errors, stops and fallbacks lose no frame.
+// Tests what the encoder promises in addition to correct bytes. The result must be the same for any source and any
+// number of lanes and threads. Errors, stops and fallbacks must not lose frames.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -42,7 +42,7 @@ const Bytes& video() {
   return frames;
 }
 
-/// The result that all others must equal: one lane, one thread, from a file.
+/// The result that all other encodes must equal. It is made with one lane and one thread, from a file.
 const Encoded& expected() {
   static const Encoded encoded = [] {
     EncoderSettings settings = small_gops();
@@ -71,7 +71,7 @@ TEST(Encoder, SameBytesForEveryThreadLaneAndSource) {
         expect_first_frames(encoded, kFrames);
         EXPECT_EQ(encoded.summary.frames, kFrames);
         EXPECT_EQ(encoded.summary.key_frames, 6);
-        // If `lanes` is 0, there is one lane more than threads, but only one lane for one thread.
+        // If `lanes` is 0, the encoder chooses: one lane for one thread, otherwise one lane more than threads.
         const int wanted = lanes > 0 ? lanes : threads == 1 ? 1 : threads + 1;
         EXPECT_EQ(encoded.summary.lanes, kind == Kind::file ? std::min(wanted, 6) : wanted);
       }
@@ -124,7 +124,7 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
 }
 
 TEST(Encoder, FramesInDeviceMemoryAreReadIfTheCpuMeasuresThem) {
-  // Memory that cannot be accessed: reading it ends the process.
+  // This memory stands for frames in a device's memory. The CPU cannot read it: an attempt would end the process.
   const std::size_t size = frame_bytes(kWidth, kHeight);
   void* const hidden = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(hidden, MAP_FAILED);
@@ -196,7 +196,7 @@ TEST(Encoder, GlobalMotionIsThatOfTheFramesForEveryLane) {
   constexpr int kSide = 64;
   const std::size_t size = frame_bytes(kSide, kSide);
   Bytes frames = moving_video(kSide, kSide, 10);
-  // Frame 6 is flat, so it has no pattern with which frame 7 could be compared.
+  // Frame 6 is flat, so it has no texture. The motion from it to frame 7 cannot be measured.
   std::ranges::fill(std::span(frames).subspan(6 * size, size), 90);
   const auto luma = [&](std::int64_t frame) {
     return ConstPlaneView{frames.data() + static_cast<std::size_t>(frame) * size, kSide, kSide, kSide};
@@ -303,8 +303,8 @@ TEST(Encoder, MemoryLimitBoundsTheLanes) {
   EXPECT_EQ(two.summary.lanes, 2);
   expect_first_frames(two, kFrames);
 
-  // The frames that are read ahead from a pipe need memory, too. A GOP of 64 frames does not fit in it, so there is
-  // only one lane.
+  // Frames that are read ahead from a pipe need memory, too. The 64 frames of a GOP take more than there is, so the
+  // encoder uses only one lane.
   VideoSource pipe(video(), kWidth, kHeight, Kind::pipe);
   settings.coding.key_interval = 64;
   EXPECT_EQ(encode_source(pipe, settings).summary.lanes, 1);
@@ -334,8 +334,8 @@ TEST(Encoder, BrokenSourceDeliversEveryFrameBefore) {
 }
 
 TEST(Encoder, StopFinishesTheFramesInHand) {
-  // More frames than the lanes and the output queue hold, so that some frames of a file are not read when the run
-  // stops.
+  // The video has more frames than the lanes and the output queue can hold. So some frames of a file are not read yet
+  // when the run stops.
   Bytes repeated;
   for (int i = 0; i < 20; ++i) repeated.insert(repeated.end(), video().begin(), video().end());
   const std::size_t all = 20 * static_cast<std::size_t>(kFrames);

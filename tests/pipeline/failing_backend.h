@@ -11,7 +11,7 @@
 
 namespace c63::test {
 
-/// The CPU backend, which fails as a lost device after a number of frames.
+/// The CPU backend, which fails after it has returned `frames` frames, as if the device were lost.
 class FailingBackend final : public Backend {
  public:
   FailingBackend(const ResolvedEncode& encode, int max_chains, int frames, ErrorKind kind)
@@ -21,7 +21,8 @@ class FailingBackend final : public Backend {
   [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return backend_->input(chain); }
   void submit(std::span<const ChainFrame> frames) override { backend_->submit(frames); }
   void collect(std::vector<ChainResult>& finished) override {
-    // Frames are returned one by one, so that the device fails at exactly that frame.
+    // The CPU backend may give several frames at a time. They are returned one by one, so the failure comes after
+    // exactly the right number of frames.
     while (waiting_.empty() && !is_abandoned_) backend_->collect(waiting_);
     if (is_abandoned_) return;
     if (left_-- == 0) throw Error(kind_, "TEST-DEVICE-LOST", "the device is gone");
@@ -41,7 +42,7 @@ class FailingBackend final : public Backend {
   std::atomic<bool> is_abandoned_ = false;
 };
 
-/// Opens a FailingBackend. If the number of frames is negative, opening fails.
+/// Returns a factory that makes a FailingBackend. If `frames` is negative, the factory itself throws.
 inline BackendFactory failing_after(int frames, ErrorKind kind = ErrorKind::device) {
   return [frames, kind](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
     if (frames < 0) throw Error(kind, "TEST-NO-DEVICE", "there is no device");

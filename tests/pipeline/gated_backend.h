@@ -12,7 +12,7 @@
 
 namespace c63::test {
 
-/// Holds back the frames of a GatedBackend until it is opened.
+/// Makes a GatedBackend wait: it returns no coded frame until open() is called.
 class Gate {
  public:
   void open() {
@@ -39,7 +39,7 @@ class Gate {
   int submitted_ = 0;
 };
 
-/// The CPU backend, which returns no coded frame until the gate is open.
+/// The CPU backend, but it returns no coded frame until its gate is open.
 class GatedBackend final : public Backend {
  public:
   GatedBackend(std::unique_ptr<Backend> inner, Gate& gate) : inner_(std::move(inner)), gate_(gate) {}

@@ -1,5 +1,5 @@
-// Encodes give the course encoder's streams, and decodes the course decoder's pictures, for every number of threads and
-// lanes.
+// Encoding must give the course encoder's streams, and decoding the course decoder's pictures, for every number of
+// threads and lanes.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST_P(GoldenVector, DecodesToTheCourseDecodersPictures) {
 INSTANTIATE_TEST_SUITE_P(All, GoldenVector, testing::ValuesIn(kGoldenVideos),
                          [](const auto& tested) { return name(tested.param); });
 
-/// Returns the SHA-256 sums of the shared data's manifest, by file name.
+/// Reads the list of the shared test data. Returns the SHA-256 sum of each file, by file name.
 std::map<std::string, std::string> read_manifest() {
   std::ifstream file(shared_path("golden/manifest.tsv"));
   std::map<std::string, std::string> sums;
@@ -85,7 +85,8 @@ void PrintTo(const Sequence& sequence, std::ostream* out) { *out << sequence.nam
 
 class GoldenSequence : public testing::TestWithParam<Sequence> {
  protected:
-  /// The sequence's frames. FFmpeg decodes compressed ones; empty if this build has no FFmpeg.
+  /// Returns the frames of the sequence. FFmpeg decodes compressed files. Without FFmpeg, the result is empty for
+  /// these.
   Bytes video() const {
     const Sequence s = GetParam();
     const auto path = shared_path(std::string("sequences/") + s.file);

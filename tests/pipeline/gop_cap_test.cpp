@@ -1,5 +1,5 @@
-// Tests GOPs with different qualities: each is coded as in a video of that quality, whatever else is coded at the same
-// time.
+// Tests encodes in which GOPs have different qualities. Each GOP must have the same bytes as in a video that has this
+// quality everywhere. Other GOPs, coded at the same time, must not change it.
 
 #include "c63/gop_cap.h"
 

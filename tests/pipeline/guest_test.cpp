@@ -38,7 +38,7 @@ std::vector<std::string> environment() {
   return all;
 }
 
-/// Counts threads in an arena.
+/// Counts the threads that enter an arena, and the most that were in it at the same time.
 class Visitors final : public oneapi::tbb::task_scheduler_observer {
  public:
   explicit Visitors(oneapi::tbb::task_arena& arena) : task_scheduler_observer(arena) { observe(true); }
@@ -84,8 +84,8 @@ TEST(Guest, WorksInTheArenaThatItIsGiven) {
     oneapi::tbb::task_arena arena(slots);
     EncoderSettings settings = settings_with(0);
     settings.execution.arena = std::make_shared<ThreadArena>(arena);
-    // Each run has its own observer: a worker that stays in the arena between the runs must be counted in the second
-    // one, too.
+    // The encode and the decode each have their own observer. A worker may stay in the arena between them. The second
+    // observer counts it, too.
     const auto expect_visits = [&](const std::function<void()>& work) {
       Visitors visitors(arena);
       work();
@@ -112,7 +112,8 @@ TEST(Guest, EncodersAndADecoderRunAtTheSameTime) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(decode(expected, {.execution = {.threads = 2}}), pictures);
 }
 
-// Workers may have been requested but not started. A leak checker must report nothing about them.
+// The process ends at a moment when workers may have been requested, but not started. A leak checker must not report
+// their memory.
 TEST(Guest, TheProcessMayEndRightAfterItsThreadsStarted) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (int i = 0; i < 5; ++i) {

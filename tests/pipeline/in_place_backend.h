@@ -12,7 +12,7 @@
 
 namespace c63::test {
 
-/// Wraps another backend. Accepts frames in place and counts them.
+/// Wraps another backend. It accepts all frames that a source offers in place, and counts them.
 class InPlaceBackend final : public Backend {
  public:
   using Counter = std::atomic<std::int64_t>;
@@ -37,7 +37,7 @@ class InPlaceBackend final : public Backend {
   Counter& taken_;
 };
 
-/// Opens an InPlaceBackend around the backend that `inner` opens.
+/// Returns a factory that wraps the backend of `inner` in an InPlaceBackend.
 inline BackendFactory in_place(BackendFactory inner, InPlaceBackend::Counter& taken) {
   return [inner = std::move(inner), &taken](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
     return std::make_unique<InPlaceBackend>(inner(encode, max_chains), taken);

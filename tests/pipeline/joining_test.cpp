@@ -1,5 +1,5 @@
-// Tests a device that joins an encode. The bytes are the same whenever it joins, if it takes over frames or not, if it
-// never becomes ready, and if it fails.
+// Tests a device that joins an encode. The bytes must be the same whenever it joins, and whether or not it takes over
+// frames. This must also be true if it never becomes ready or fails.
 
 #include "c63/joining_device.h"
 
@@ -30,8 +30,8 @@ constexpr JoiningDevice::Worth kAlways{.starting_ms = 0, .opening_ms = 0};
 
 using Kind = VideoSource::Kind;
 
-/// The CPU backend, which stalls after a number of frames until it is abandoned. The joining device codes the other
-/// frames.
+/// The CPU backend, which returns `frames` frames and then waits until it is abandoned. So the joining device must code
+/// all other frames.
 class StallingBackend final : public Backend {
  public:
   StallingBackend(const ResolvedEncode& encode, int max_chains, int frames)
@@ -216,8 +216,8 @@ TEST(Joining, ThatFailsToStartOrOpenLeavesTheEncodeAlone) {
     expect_first_frames_of(expected, encoded, kFrames);
     EXPECT_LE(problems.size(), 1U);  // the encode may end before the problem is known
   }
-  // The only device fails at its first frame, and the joining device fails to start. The fallback then codes all
-  // frames.
+  // The encode's only device fails at its first frame, and the joining device does not even start. The fallback must
+  // then code all frames.
   Encoder encoder(settings_of(), failing_after(0));
   std::vector<std::string> problems;
   encoder.set_joining(fails_to_start, [&](const std::string& problem) { problems.push_back(problem); });

@@ -25,7 +25,7 @@ EncoderSettings settings_for(int lanes, bool keep = true) {
   return settings;
 }
 
-/// The CPU as a device. Counts how often it is opened.
+/// Returns a factory for the CPU backend that counts how often a backend is opened.
 BackendFactory counting(int& opened) {
   return [&opened](const ResolvedEncode& encode, int max_chains) {
     ++opened;

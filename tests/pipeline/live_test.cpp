@@ -1,4 +1,4 @@
-// Tests that slow input is coded as it arrives: no frame waits for input that it does not need.
+// Tests that frames of slow input are coded while they arrive. No frame may wait for input that it does not need.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr int kWidth = 48;
 constexpr int kHeight = 32;
 
-/// A camera: frame `index` arrives only when frame `index` - 2 has been delivered.
+/// A source like a camera. Frame `index` arrives only after the coded frame `index` - 2 has been delivered.
 class LiveSource final : public FrameSource {
  public:
   explicit LiveSource(Bytes frames) : frames_(std::move(frames), kWidth, kHeight, VideoSource::Kind::pipe) {}
@@ -108,7 +108,7 @@ TEST(Live, AStopCodesAllFramesThatWereRead) {
         },
         stop.get_token());
     EXPECT_TRUE(summary.stopped);
-    // Frame 5 may have arrived, and frame 6 may be on its way.
+    // When the stop comes, five frames (0 to 4) have been delivered. Frames 5 and 6 may have been read, too.
     EXPECT_GE(frames, 5);
     EXPECT_LE(frames, 7);
   }

@@ -1,5 +1,5 @@
-// Tests looking ahead in a GOP: frames are filtered over time, and weighted by how errors propagate. The bytes do not
-// depend on how the encode is run.
+// Tests the look-ahead in a GOP, which filters frames over time and weights them by how errors propagate. The bytes
+// must not depend on lanes, threads or the kind of source.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr int kWidth = 96;
 constexpr int kHeight = 64;
 
-/// A moving texture with new noise in every frame.
+/// Returns a video of a moving texture, with new noise in every frame.
 Bytes noisy_video(int width, int height, int frames, std::uint32_t noise) {
   Bytes video = moving_video(width, height, frames);
   Random random(7);
@@ -104,12 +104,14 @@ TEST(Lookahead, ABrokenSourceEndsTheVideoAtThatFrame) {
   }
 }
 
-/// Frames for looking ahead are in host memory. Half of the limit is for them and for the other memory of lanes.
+/// The CPU keeps the frames for looking ahead in host memory. Together with the other memory of lanes, they may take
+/// half of the limit.
 TEST(Lookahead, HasAsManyLanesAsThereIsMemoryFor) {
   const Bytes video = noisy_video(kWidth, kHeight, 24, 3);
   const CodingSettings coding = looking_ahead(true, true, 3, true);
   constexpr std::uint64_t kPicture = kWidth * kHeight * 3 / 2;
-  // 13 frames for looking ahead, and 15 other pictures.
+  // The memory of a lane, in pictures. The look-ahead takes 9/4 for each of 13 frames, 1 for an averaged frame, and 1
+  // for weights. The chain itself takes 15.
   constexpr std::uint64_t kLane = (9 * 13 / 4 + 1 + 1 + 15) * kPicture;
   const auto encode = [&](std::uint64_t max_memory) {
     EncoderSettings settings{.coding = coding, .execution = {.threads = 2, .lanes = 6}};
@@ -129,7 +131,7 @@ TEST(Lookahead, HasAsManyLanesAsThereIsMemoryFor) {
   EXPECT_EQ(none.error->id(), "C63-MAX-MEMORY");
 }
 
-/// Errors are measured against the unfiltered frames. Filtering must still save bits.
+/// The encoder codes filtered frames, but must report errors against the unfiltered ones. Filtering must save bits.
 TEST(TemporalFilter, ErrorsAreMeasuredAgainstTheOriginal) {
   const Bytes video = noisy_video(kWidth, kHeight, 6, 8);
   EncoderSettings settings{.coding = looking_ahead(true, false), .execution = {.threads = 2}};
@@ -160,7 +162,7 @@ TEST(TemporalFilter, AStillVideoStaysAsItIs) {
 }
 
 TEST(PropagatedWeights, SpendMoreOnWhatStays) {
-  // The left half is still. The right half is new in every frame.
+  // The left half of the picture never changes. The right half is new noise in every frame.
   Random random(2);
   const Bytes video = generate(kWidth, kHeight, 20, [&](std::uint32_t x, std::uint32_t y, std::uint32_t, std::uint32_t p) {
     const std::uint32_t noise = random.below(256);
@@ -193,7 +195,7 @@ TEST(ChromaLambda, MovesBitsBetweenChromaAndLuma) {
     EXPECT_LT(bits, last_bits) << scale;
     last_bits = bits;
   }
-  // A chroma λ that equals the luma λ gives the same stream as no weights.
+  // If chroma has the same λ as luma, the stream must be the same as without a setting for chroma.
   CodingSettings even = looking_ahead(false, false);
   even.rate.chroma_lambda = 1.0;
   EXPECT_EQ(encode_video(video, kWidth, kHeight, even).stream(),

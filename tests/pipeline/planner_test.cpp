@@ -25,8 +25,8 @@ EncoderSettings settings_with(int lanes) {
   return settings;
 }
 
-/// Random plans that use all features of the format: different tables for each plane and frame, decisions by rate,
-/// omitted headers, frames that do not advance the reference.
+/// Makes random plans that use all features of the format. Tables differ between planes and frames, some frames are
+/// decided by rate, headers are left out, and some frames do not advance the reference.
 class FreePlanner final : public Planner {
  public:
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
@@ -35,7 +35,7 @@ class FreePlanner final : public Planner {
     FramePlan plan;
     plan.index = frame.index;
     plan.key = frame.key;
-    // Tables change in every second frame on average, and are written only when they change.
+    // About every second frame gets new tables. Tables are written only when they change.
     const bool new_tables = frame.key || below(2) == 0;
     if (new_tables) {
       for (QuantizationTable& table : tables_) {
@@ -48,7 +48,8 @@ class FreePlanner final : public Planner {
                     .code_tables = below(2) == 0,
                     .scan_components = below(2) == 0};
     last_was_key_ = frame.key;
-    // Blocks may have no vector. In frames that do not advance the reference, they inherit one.
+    // Decisions by rate let some blocks have no vector. In a frame that does not advance the reference, such a block
+    // inherits the vector of the previous frame.
     if (below(3) != 0) {
       plan.rate = {.lambda = static_cast<Cost>(200 + below(4000)), .sad_per_bit = 300, .found_vectors = static_cast<int>(below(4)),
                    .beam_width = 1 + static_cast<int>(below(4)), .choose_levels = below(2) == 0};
@@ -98,7 +99,8 @@ TEST(Plans, SameBytesForEveryLaneDeviceAndInstructionSet) {
   }
 }
 
-/// Uses coarser tables after large frames. So its plans depend on what it observed, with the delay that lag() states.
+/// Chooses the tables from the total size of the frames observed so far. So its plans depend on what it has observed
+/// when a frame is planned. It must have observed exactly the frames that lag() allows.
 class LateObserver final : public Planner {
  public:
   explicit LateObserver(int lag) : lag_(lag) {}
@@ -144,8 +146,8 @@ TEST(Plans, ObservationsComeAsLateAsAPlannerSaysWhateverRuns) {
   }
 }
 
-/// Makes the decisions of the course encoder, but has frames filtered over time. The reference preset itself never
-/// filters.
+/// Plans frames like the course encoder, but asks the look-ahead to filter them over time. Preset reference itself
+/// never does that.
 class FilteringPlanner final : public Planner {
  public:
   [[nodiscard]] LookaheadDecisions lookahead(std::int64_t /*key*/) const override { return {.filter = true, .lambda = 8000}; }
@@ -159,7 +161,7 @@ class FilteringPlanner final : public Planner {
 };
 
 TEST(Plans, APlannerChoosesWhatItLooksAheadAtWhateverThePreset) {
-  // The same picture in all frames, with a little noise, which a filter removes.
+  // All frames show the same picture with a little noise, which the filter removes.
   const Bytes picture = moving_video(kWidth, kHeight, 1);
   std::minstd_rand random(5);
   Bytes video;
@@ -180,8 +182,8 @@ TEST(Plans, APlannerChoosesWhatItLooksAheadAtWhateverThePreset) {
   EXPECT_GT(filtered.frames[3].statistics.times.filter, 0);
 }
 
-/// With every preset, each frame between coded frames is a repeat of four bytes, which shows the last coded frame
-/// again.
+/// With a frame interval of 3, only every third frame is coded. The frames in between must be repeats of four bytes,
+/// with every preset.
 TEST(FrameInterval, FramesBetweenAreRepeats) {
   for (const Preset preset : all_presets()) {
     EncoderSettings settings = settings_with(1);

@@ -1,4 +1,4 @@
-// Tests prefilters: their effect on flat and noisy pictures, in any order of reads, and invalid settings.
+// Tests prefilters: what they do to flat and noisy pictures, reads of frames in any order, and invalid settings.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kPlenty = 1 << 20;
 
-/// Frames of noise around a level that rises by 10 per frame.
+/// A source whose frames are noise. The mean of the samples rises by 10 per frame.
 class NoiseSource final : public FrameSource {
  public:
   NoiseSource(int width, int height, bool seekable) : format_{width, height, {}}, seekable_(seekable) {}

@@ -19,7 +19,7 @@ inline Encoded encode_video(const Bytes& video, int width, int height, const Cod
   return encode_source(source, settings);
 }
 
-/// Expects that decoding gives the encoder's reconstructions and predictions, with equal statistics.
+/// Expects that decoding gives the same pictures, predictions, repeats and vectors as the encoder reported.
 inline void expect_decodes(const Encoded& encoded, const std::string& what) {
   ASSERT_FALSE(encoded.error) << what << ": " << encoded.error->what();
   const Decoded decoded = decode_stream(encoded.stream(), {.keep_prediction = true, .keep_motion = true});

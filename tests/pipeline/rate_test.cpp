@@ -1,5 +1,5 @@
-// Tests presets that decide by rate and distortion. Their streams decode to the encoder's reconstructions, do not
-// depend on threads, lanes or instruction sets, and have fewer bits.
+// Tests presets that decide by rate and distortion. Their streams must decode to the encoder's reconstructions and have
+// fewer bits than those of preset reference. They must not depend on threads, lanes or instruction sets.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ Bytes noise(int width, int height, int frames, bool extreme) {
   });
 }
 
-/// Large areas of black and white, which change from frame to frame and give the largest coefficients.
+/// Large areas of black and white that change from frame to frame. They give the largest coefficients.
 Bytes flashes(int width, int height, int frames) {
   return generate(width, height, frames, [](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t) {
     return (x / 8 + y / 8 * 3 + f) % 3 == 0 ? 255U : 0U;
@@ -63,7 +63,7 @@ TEST_P(RatePresets, DecodeWithAnyRange) {
   }
 }
 
-/// All options at both ends of their ranges, with the content that has the largest costs.
+/// Sets options to the ends of their ranges, and encodes the content with the largest costs. The stream must decode.
 TEST_P(RatePresets, ExtremesOfOptionsDecode) {
   for (const double scale : {0.05, 4.0}) {
     for (const int most : {0, 7}) {
@@ -88,8 +88,8 @@ TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
       for (const int lanes : {0, 1, 3}) {
         ++place;
         for (const int threads : {1, 2, 5}) {
-          // The preset good uses all combinations. The others use every third one, so that each pair of the three
-          // values occurs.
+          // Preset good tests all combinations of instruction set, lanes and threads. The other presets test every
+          // third one. So each pair of two of these values still occurs.
           if (++place % 3 != 0 && GetParam() != Preset::good) continue;
           EXPECT_EQ(encode_video(video, 112, 64, coding, lanes, level, threads).stream(), expected)
               << name(level) << ", " << lanes << " lanes, " << threads << " threads";
@@ -130,7 +130,8 @@ TEST_P(RatePresets, TakeFewerBitsForAsGoodAPicture) {
     return error;
   };
   const Encoded reference = encode_video(video, 176, 144, {.qp = 20});
-  // In content as noisy as this, flat tables keep much more detail at the same qp. So the preset gets a lower qp.
+  // This video is so noisy that flat tables keep much more detail than course tables at the same qp. So the preset gets
+  // a lower qp than the reference.
   const Encoded preset = encode_video(video, 176, 144, {.preset = GetParam(), .qp = 16});
   EXPECT_LT(10 * preset.stream().size(), 9 * reference.stream().size());
   EXPECT_LT(luma_error(preset), luma_error(reference));
@@ -163,13 +164,14 @@ TEST(RateOptions, EachDecodesAlone) {
   check({.beam = 1, .lambda_scale = 0.05}, "small lambda");
 }
 
-/// Returns true if a frame has a SOF, which means that it advances the reference.
+/// Returns true if a frame advances the reference. Such a frame has a SOF.
 bool advances(const EncodedFrame& frame) {
   const Bytes marker = {0xFF, 0xC0};
   return std::search(frame.bytes.begin(), frame.bytes.end(), marker.begin(), marker.end()) != frame.bytes.end();
 }
 
-/// Two pictures alternate, so each frame equals the reference of the previous frame.
+/// Two different pictures alternate. So each frame equals the frame before the previous one, which is the reference of
+/// the previous frame.
 TEST(AdaptiveReference, StaysIfThePictureBeforeLastIsBetter) {
   const Bytes one = moving_video(96, 64, 1, 1);
   const Bytes other = noise(96, 64, 1, false);
@@ -189,8 +191,8 @@ TEST(AdaptiveReference, StaysIfThePictureBeforeLastIsBetter) {
   }
 }
 
-/// The sizes of a trial's frames show that the frame before the previous one is the better reference. After that, every
-/// second frame does not advance the reference.
+/// Two different pictures alternate, as above. Preset good makes a trial and learns from its bits that the frame before
+/// the previous one is the better reference. After that, every second frame does not advance the reference.
 TEST(AdaptiveReference, GoodAlternatesIfATrialPays) {
   constexpr int kFrames = 40;
   const Bytes one = moving_video(96, 64, 1, 1);
@@ -212,7 +214,8 @@ TEST(AdaptiveReference, GoodAlternatesIfATrialPays) {
   EXPECT_LT(encoded.stream().size() * 10, advancing.stream().size() * 9);
 }
 
-/// Frames that advance the reference or not, repeats and key frames follow each other in every possible order.
+/// In a random order of pictures, frames that advance the reference, frames that do not, repeats and key frames follow
+/// each other in every possible order.
 TEST(AdaptiveReference, DecodesWhateverComesNext) {
   Random random(9);
   for (int round = 0; round < 6; ++round) {

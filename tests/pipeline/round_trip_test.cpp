@@ -67,7 +67,8 @@ TEST(RoundTripOf, ExtremesAtEveryQp) {
   }
 }
 
-/// A picture whose only AC coefficient is as large as possible: the product of two cosines at full amplitude.
+/// The picture has the signs of the product of two cosines, in black and white. So one coefficient is as large as
+/// possible.
 TEST(RoundTripOf, LargestCoefficientsStayReadable) {
   for (const int qp : {25, 26, 29, 34, 50}) {
     for (int v = 0; v < 8; ++v) {

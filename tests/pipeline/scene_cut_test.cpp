@@ -1,4 +1,5 @@
-// Tests where key frames at scene cuts are. Sources, lanes, threads, stops, errors and fallbacks must not change this.
+// Tests which frames become key frames at scene cuts. Sources, lanes, threads, stops, errors and fallbacks must not
+// change that.
 
 #include <gtest/gtest.h>
 
@@ -69,7 +70,7 @@ TEST(SceneCuts, FlashesFadesAndPansAreNotCuts) {
   }
 }
 
-/// Scenes of 7, 5 and 9 frames. The first contains a flash.
+/// A video with scenes of 7, 5 and 9 frames. Frame 2 is a flash (one white frame), which is not a scene.
 const Bytes& generated_scenes() {
   static const Bytes video = [] {
     Bytes frames;
@@ -153,8 +154,8 @@ TEST(SceneCuts, StopFinishesTheFramesInHand) {
         if (kind == Kind::file) {
           expect_first_frames(encoded, count);
         } else {
-          // The result must be as if the input ended with the last frame that was read: the frames after a flash are
-          // then unknown.
+          // The result must be the same as if the input ended after the last frame that was read. The encoder then
+          // cannot know whether a change near the end is a flash or a new scene.
           const Bytes read(generated_scenes().begin(), generated_scenes().begin() + count * frame_bytes(kWidth, kHeight));
           VideoSource same(read, kWidth, kHeight, kind);
           Encoder again(settings_with(4, lanes));

@@ -1,4 +1,5 @@
-// Tests that any frame can be decoded at any time, with the pictures and errors of decoding from the beginning.
+// Tests that any frame can be decoded at any time. Pictures and errors must be the same as in decoding from the
+// beginning.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,7 +26,8 @@ Bytes encoded(int width, int height, HeaderSet headers, std::optional<bool> repe
   return encode(moving_video(width, height, kFrames), settings);
 }
 
-/// A stream whose frames differ in all data that the decoder keeps from frame to frame.
+/// A stream in which everything that a decoder keeps from frame to frame changes: tables, pictures, and runs of
+/// repeats.
 Bytes varied_stream() {
   StreamEditor editor(encoded(48, 32, HeaderSet::full));
   for (std::size_t i = 0; i < editor.frames.size(); ++i) editor.set(i, layout::kDqtTables + 1, static_cast<std::uint8_t>(3 + i / 3));
@@ -63,7 +65,8 @@ TEST(SeekableDecoder, AnyFrameInAnyOrder) {
   }
 }
 
-/// Returns where all frames lie, and the error at the end, using this many threads.
+/// Searches a stream for its frames with this many threads. Returns where each frame lies, and the text of the error
+/// that ended the search, if any.
 std::pair<std::vector<FrameEntry>, std::string> index_of(const Bytes& stream, int threads) {
   SeekableDecoder decoder(stream, {.execution = {.arena = arena_with(threads)}});
   std::vector<FrameEntry> entries;

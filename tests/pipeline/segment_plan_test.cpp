@@ -1,4 +1,4 @@
-// Tests where segments begin: their key frames and bytes are those of the whole video.
+// Tests where the segments of a video begin. Their key frames and their bytes must be those of the whole video.
 
 #include "pipeline/segment_plan.h"
 
@@ -20,7 +20,8 @@ using Kind = VideoSource::Kind;
 constexpr int kWidth = 48;
 constexpr int kHeight = 32;
 
-// Scene cuts are at frames 4, 10, 12 and 19. Flashes are at 7 and 21, where key intervals of 3 and 2 place a key frame.
+// The grey level of each frame (see scene_video()). Scene cuts are at frames 4, 10, 12 and 19. Frames 7 and 21 are
+// flashes. Key intervals of 3 and 2 also place a key frame on a flash.
 const std::vector<int> kLevels = {9,   9,   9,   9,   90,  90,  90,  200, 90, 90,  30, 30,
                                   150, 150, 150, 150, 150, 150, 150, 60,  60, 230, 60, 60};
 

@@ -1,5 +1,5 @@
-// Tests that frames pushed one by one give the bytes of encode(), and that errors are thrown from calls that can handle
-// them.
+// Tests encodes in which the caller pushes frames one by one. They must give the bytes of encode(). If a device fails,
+// the next call of push(), wait() or poll() must throw the error.
 
 #include <gtest/gtest.h>
 

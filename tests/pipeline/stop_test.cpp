@@ -1,5 +1,5 @@
-// Tests which frames are coded after a stop: for a file, the frames that are on devices; for a live source, all frames
-// that were read; after a drop, only frames already coded.
+// Tests which frames are coded after a stop. From a file: only the frames that devices already work on. From a live
+// source: all frames that were read. After a drop: no more frames are coded.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ EncoderSettings stop_settings(int lanes, Preset preset = Preset::reference) {
   return settings;
 }
 
-/// Frames that can only be read in order. All are available at once.
+/// A source that can only be read in order, and whose frames are all available at once.
 class InOrder final : public FrameSource {
  public:
   explicit InOrder(bool live) : frames_(video(), kWidth, kHeight, VideoSource::Kind::pipe), live_(live) {}
@@ -54,7 +54,7 @@ class InOrder final : public FrameSource {
   std::promise<void> all_read_;
 };
 
-/// An encode on its own thread. Its device returns nothing until the gate is open.
+/// Encodes in a thread of its own. The device returns no coded frame until the gate is open.
 class StoppedEncode {
  public:
   StoppedEncode(const EncoderSettings& settings, FrameSource& source) : encoder_(settings, behind(gate)) {
@@ -96,7 +96,7 @@ TEST(Stop, OfAContainerLeavesTheFramesThatDevicesHave) {
       EXPECT_TRUE(encode.result.summary.stopped);
       EXPECT_EQ(encode.drained, 0);
       EXPECT_GE(encode.result.frames.size(), 1U);
-      // At most three frames per chain are on the device.
+      // Devices work on at most three frames of a chain at the same time.
       EXPECT_LE(encode.gate.submitted(), 3 * lanes);
       expect_first_frames_of(whole(settings), encode.result, encode.result.frames.size());
     }

@@ -57,14 +57,15 @@ std::vector<std::uint8_t> noise_stream(const EncoderSettings& settings, std::int
   return stream;
 }
 
-/// Returns the spans by track and index, ordered by their start.
+/// Sorts the spans of a trace into rows. A row is a track with an index, such as lane 0. Spans are in order of their
+/// start.
 std::map<std::pair<TraceTrack, int>, std::vector<TraceSpan>> rows_of(const TraceRecorder& trace) {
   std::map<std::pair<TraceTrack, int>, std::vector<TraceSpan>> rows;
   for (const TraceSpan& span : trace.spans()) rows[{span.track, span.index}].push_back(span);
   return rows;
 }
 
-/// Expects that each span begins where the previous one ends, so that they cover the whole time.
+/// Expects that each span begins exactly where the previous one ends, so the row has no gaps.
 void expect_no_gap(const std::vector<TraceSpan>& row) {
   for (std::size_t i = 1; i < row.size(); ++i) {
     EXPECT_EQ((row[i].start - row[i - 1].end).count(), 0) << "ns between " << row[i - 1].name << " and " << row[i].name;
@@ -83,7 +84,7 @@ TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
   TraceRecorder encoding;
   encode_traced(settings, 7, encoding);
   auto frames = test::check_trace(encoding.chrome_json());
-  // There may also be reads past the end.
+  // The trace may also contain reads of frames after the last one, which find the end of the video.
   for (const std::int64_t frame : all) EXPECT_EQ(frames["read"].count(frame), 1U);
   for (const char* stage : {"load", "code", "measure", "entropy", "write"}) EXPECT_EQ(frames[stage], all) << stage;
   EXPECT_EQ(frames["search"], (std::multiset<std::int64_t>{1, 2, 4, 5})) << "key frames are not searched";
@@ -92,14 +93,14 @@ TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
   decode_traced({.execution = {.threads = 2}}, noise_stream(settings, 7), decoding);
   frames = test::check_trace(decoding.chrome_json());
   EXPECT_EQ(frames["write"], all);
-  // A frame is decoded a few rows at a time, so each of these spans occurs several times per frame.
+  // A frame is decoded a few rows at a time. So each frame has several spans of these stages.
   for (const char* stage : {"entropy", "restore"}) {
     EXPECT_EQ(std::set(frames[stage].begin(), frames[stage].end()), std::set(all.begin(), all.end())) << stage;
   }
 }
 
-// At every moment of a run, the row of the caller and the rows of lanes and threads have a span, however busy the
-// machine is.
+// Tests that the rows of the calling thread, of lanes and of threads have no gaps: at each moment of a run, a span says
+// what happens. This must be true even on a busy machine.
 TEST(TraceTest, SpansOfARowAddUpToTheRun) {
   for (const auto& [threads, lanes] : {std::pair{1, 1}, {2, 1}, {2, 3}}) {
     const EncoderSettings settings{.coding = {.width = 176, .height = 144, .key_interval = 5}, .execution = {.threads = threads, .lanes = lanes, .simd = SimdLevel::scalar}};

@@ -1,4 +1,4 @@
-// Tests weights, which make errors count less in some places than in others.
+// Tests tuning by weights. With weights, an error counts less in some places than in others.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(Tune, DecodesToWhatTheEncoderShows) {
   }
 }
 
-/// The left half is almost flat, the right half a moving texture.
+/// A video whose left half is almost flat. The right half is a moving texture.
 Bytes halves(int width, int height, int frames) {
   return generate(width, height, frames, [width](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
     if (p > 0) return 128U;
@@ -75,7 +75,7 @@ TEST(Tune, IsUselessIfNothingIsDecidedByRate) {
   EXPECT_NO_THROW(validate({.coding = {.width = 16, .height = 16, .rate = {.choose_levels = true, .tune = Tune::ssim}}}));
 }
 
-/// Adds weights to a preset's plans.
+/// Makes the plans of a preset and adds weights to them. The weights may be random or invalid.
 class WeighingPlanner final : public Planner {
  public:
   enum class Kind { plain, random, too_few, too_large };

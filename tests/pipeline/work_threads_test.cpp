@@ -1,4 +1,4 @@
-// Tests which thread runs a task: one of the library's own threads, if one waits.
+// Tests which thread runs a posted task. If one of the library's own threads waits, that thread must run it.
 
 #include "threads/work_threads.h"
 

@@ -125,7 +125,8 @@ def test_pictures_outlive_their_decoder(stream):
 
 
 def test_a_file_that_is_shortened_is_an_error(tmp_path):
-    # An earlier version mapped files into memory. There, a file that was shortened ended the process by SIGBUS.
+    # An earlier version mapped files into memory. Then the process ended with SIGBUS if the file was shortened
+    # meanwhile. Now this must be an error.
     noise = np.random.default_rng(1).integers(0, 256, (40, 432, 352), np.uint8)
     path = tmp_path / "long.c63"
     data = c63.encode(noise, qp=50, keyint=4, me="zero") * 10  # more than is read ahead

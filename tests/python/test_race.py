@@ -158,7 +158,7 @@ def test_wrong_arguments_are_refused(arguments):
         c63.race("built_in")
 
 
-# Searches on a GPU: what a CUDA kernel, torch and Triton do is in tools/checks/race_python.
+# Tests of searches on a GPU. tools/checks/race_python tests what kernels in CUDA, torch and Triton do.
 @pytest.mark.parametrize("arrays", ["cupy", "torch"])
 def test_the_built_in_search_of_the_gpu_is_right(arrays):
     module = pytest.importorskip(arrays)

@@ -16,12 +16,13 @@ inline std::string find_browser() {
   return {};
 }
 
-/// Opens a page in a headless browser, without network access, after adding a script to the end of the file `page`.
-/// Returns the title that the script sets, which begins with "ALL GOOD" or "FAILED".
+/// Appends a script to the file `page` and opens the file in a browser without a window, without network access. The
+/// script must set the page's title, which is returned. It begins with "ALL GOOD" or "FAILED".
 inline std::string title_after_script(const std::string& browser, const TemporaryFolder& folder, const std::string& page,
                                       const std::string& script) {
-  // The browser's clock skips idle time, and could reach its limit while other threads decode pictures. A timer that
-  // runs until the title is set prevents this. If the machine is too busy even so, the page is opened once more.
+  // The browser's clock is simulated: it jumps over idle time. While other threads decode pictures, it could jump to
+  // its limit. So a timer keeps the page busy until the title is set. If a busy machine still ends the page too early,
+  // the page is opened again, up to three times in all.
   constexpr const char* kPrelude =
       "document.title = 'UNFINISHED';\n"
       "const ticking = setInterval(() => { if (!document.title.startsWith('UNFINISHED')) clearInterval(ticking); }, 1);\n";

@@ -24,7 +24,8 @@ struct CompactFrame {
   Bytes bytes = {};
 };
 
-/// Appends a scan. Its last byte is filled with zeros. No byte is added after it, and no bits are lost.
+/// Writes a scan in the shortest valid way: zeros fill its last byte, and nothing follows. The course encoder would add
+/// a byte or lose bits in some cases.
 inline void append_compact_scan(const FrameSyntax& syntax, Bytes& out, BitCounts& bits) {
   BitCounts counted;
   Bytes scan;
@@ -39,7 +40,7 @@ inline void append_compact_scan(const FrameSyntax& syntax, Bytes& out, BitCounts
   bits = counted;
 }
 
-/// Writes random streams with every kind of frame that the course decoder accepts.
+/// Writes random streams. They contain every kind of frame that the course decoder accepts.
 class CompactStreamWriter {
  public:
   CompactStreamWriter(int width, int height, std::uint64_t seed)
@@ -47,14 +48,15 @@ class CompactStreamWriter {
 
   void add_key() { add(/*key=*/true, {.quantization_tables = first_ || chance(2), .frame = true}); }
   void add_inter() { add(/*key=*/false, {.quantization_tables = chance(4), .frame = true}); }
-  /// Adds a frame without SOF. Call it only after an inter frame; repeats may lie in between.
+  /// Adds a frame without SOF, which replaces the previous frame as a reference. The last frame that is no repeat must
+  /// be an inter frame.
   void add_replacing() { add(/*key=*/false, {.quantization_tables = chance(4), .frame = false}); }
   void add_repeat() {
     CompactFrame frame{.repeat = true, .tables = tables_};
     write_repeat_frame(frame.bytes);
     frames_.push_back(std::move(frame));
   }
-  /// Adds `count` frames in a random but legal order. GOPs have about `gop` frames.
+  /// Adds `count` random frames in an order that is allowed. On average, one frame in `gop` is a key frame.
   void add_any(int count, std::uint32_t gop) {
     for (int i = 0; i < count; ++i) {
       if (first_ || chance(gop)) {
@@ -78,7 +80,7 @@ class CompactStreamWriter {
   }
 
  private:
-  /// Returns true at random, on average once in `of` calls.
+  /// Returns true in one of `of` calls on average.
   [[nodiscard]] bool chance(std::uint32_t of) { return random_.below(of) == 0; }
 
   void add(bool key, FrameHeaders headers) {
@@ -92,7 +94,7 @@ class CompactStreamWriter {
     CompactFrame frame{.headers = headers, .tables = tables_};
     frame.syntax = random_syntax(geometry_, key, 1 + random_.below(5), 12, random_.next());
     if (!headers.frame) {
-      // Half of the blocks contain no vector, so they inherit one.
+      // In a frame without SOF, a block without a vector inherits one. Half of the blocks do that here.
       for (PlaneSyntax& plane : frame.syntax.planes) {
         for (std::size_t block = 0; block < plane.vectors.size(); ++block) {
           if (chance(2)) continue;
@@ -101,7 +103,7 @@ class CompactStreamWriter {
         }
       }
     }
-    // Key frames get bright blocks: if they were black, all predictions would be black.
+    // Without this, most blocks of key frames would be nearly black. Then predictions from them would be black, too.
     if (key) {
       for (PlaneSyntax& plane : frame.syntax.planes) {
         for (int block = 0; block < plane.geometry.blocks(); ++block) {

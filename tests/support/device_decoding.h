@@ -14,14 +14,14 @@
 
 namespace c63::test {
 
-/// The pictures and frames that a decode returned, and its error.
+/// What a decode returned: the samples of all pictures, data of each frame, and the error.
 struct DecodeOutcome {
   Bytes samples;
   std::vector<FrameInfo> frames;
   std::string fault;  ///< the error's text with its place; empty if there is none
 };
 
-/// Calls `decode` with a sink, and returns what the sink received and the error.
+/// Calls `decode` with a sink that keeps all frames. Returns these frames, and the error that `decode` threw, if any.
 template <typename Decode>
 DecodeOutcome outcome_of(Decode&& decode) {
   DecodeOutcome outcome;
@@ -49,7 +49,7 @@ inline void expect_same_outcome(const DecodeOutcome& expected, const DecodeOutco
   }
 }
 
-/// Decodes a stream on the CPU and on `device`, and compares. Returns true if the stream is invalid.
+/// Decodes a stream on the CPU and on `device`, and expects the same result. Returns true if the stream is invalid.
 inline bool expect_same_decoding(std::span<const std::uint8_t> stream, const std::shared_ptr<DecodeBackend>& device,
                                  DecoderSettings settings = {}) {
   settings.execution.limits.max_pixels = 1 << 22;
@@ -61,7 +61,7 @@ inline bool expect_same_decoding(std::span<const std::uint8_t> stream, const std
   return !expected.fault.empty();
 }
 
-/// Calls expect_same_decoding() for streams with changed bytes and for truncated streams.
+/// Calls expect_same_decoding() for damaged streams: in each round one with changed bytes, and one that ends too early.
 inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device, int rounds) {
   Random random(stream.size());
   int faults = 0;
@@ -77,7 +77,8 @@ inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shar
   EXPECT_GT(faults, 0);
 }
 
-/// Compares decodes of ranges of frames, of key frames only, and of single frames in any order.
+/// Expects that `device` decodes the same as the CPU: parts of the stream, only key frames, and single frames in any
+/// order.
 inline void expect_same_ranges(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device) {
   for (const std::int64_t first : {1, 4, 7}) {
     for (const std::int64_t most : {1, 3, -1}) {

@@ -11,7 +11,7 @@
 
 namespace c63::test {
 
-/// Runs `action`, which must throw an Error of this kind and id, and returns the error.
+/// Runs `action`, expects that it throws an Error of this kind and id, and returns the error.
 inline std::optional<Error> expect_error(ErrorKind kind, const std::string& id, const std::function<void()>& action) {
   try {
     action();

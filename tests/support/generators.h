@@ -9,7 +9,7 @@ namespace c63::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Generator A of the golden vectors: noise over the whole file.
+/// Generator A of the golden vectors: noise. Each byte follows from its position in the file.
 inline Bytes generate_a(int width, int height, int frames) {
   Bytes bytes(frame_bytes(width, height) * static_cast<std::size_t>(frames));
   for (std::size_t k = 0; k < bytes.size(); ++k) {
@@ -18,7 +18,7 @@ inline Bytes generate_a(int width, int height, int frames) {
   return bytes;
 }
 
-/// Calls sample(x, y, frame, plane) for every sample of a video with even sides.
+/// Makes a video with even sides. sample(x, y, frame, plane) returns each sample.
 template <typename Sample>
 Bytes generate(int width, int height, int frames, Sample&& sample) {
   Bytes bytes;
@@ -35,14 +35,15 @@ Bytes generate(int width, int height, int frames, Sample&& sample) {
   return bytes;
 }
 
-/// Generator B of the golden vectors: moving ramps and steps.
+/// Generator B of the golden vectors: a brightness ramp and steps, which both move.
 inline Bytes generate_b(int width, int height, int frames) {
   return generate(width, height, frames, [](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
     return p == 0 ? 3 * x + 5 * y + 7 * f + 20 * ((x / 8 + y / 8 + f) % 3) : 128 + 9 * p + 2 * x - y + 3 * f;
   });
 }
 
-/// Generator D(s) of the golden vectors: quadratic textures that distinguish fused from separate rounding.
+/// Generator D of the golden vectors, with seed `s`: textures of squares of x and y. Their bytes change if a
+/// multiplication and an addition are fused.
 inline Bytes generate_d(std::uint32_t s, int width, int height, int frames) {
   const auto px = [s](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
     return (x * x * (s % 7 + 1) + y * y * (s % 5 + 2) + x * y * (s % 11) + (17 * f + 31 * p) * s) >> (2 + s % 4);
@@ -52,7 +53,7 @@ inline Bytes generate_d(std::uint32_t s, int width, int height, int frames) {
   });
 }
 
-/// A small deterministic random number generator.
+/// A small random number generator. The same seed always gives the same numbers.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 1) {}
@@ -69,7 +70,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Noise: no part of the video predicts another.
+/// A video of noise. Nothing in it can be predicted.
 inline Bytes random_video(int width, int height, int frames, std::uint64_t seed = 1) {
   Bytes bytes(frame_bytes(width, height) * static_cast<std::size_t>(frames));
   Random random(seed);
@@ -77,14 +78,14 @@ inline Bytes random_video(int width, int height, int frames, std::uint64_t seed 
   return bytes;
 }
 
-/// Only 0 and 255, at random: the largest possible residuals and coefficients.
+/// A video of samples that are 0 or 255 at random. This gives the largest residuals and coefficients.
 inline Bytes extreme_video(int width, int height, int frames, std::uint64_t seed = 1) {
   Bytes bytes = random_video(width, height, frames, seed);
   for (auto& byte : bytes) byte = byte < 128 ? 0 : 255;
   return bytes;
 }
 
-/// A texture that moves by (2, 1) samples per frame, plus noise of a few levels. Sides may be odd.
+/// A texture that moves by (2, 1) samples per frame, with a little noise. Width and height may be odd.
 inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed = 1) {
   Bytes bytes;
   Random random(seed);
@@ -102,8 +103,8 @@ inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed 
   return bytes;
 }
 
-/// A moving ramp of eight grey levels that starts at levels[f] in frame f. Two levels that differ by 8 or more give
-/// different scenes.
+/// A video of ramps with eight grey levels. In frame f, they begin at levels[f]. If two frames have levels that differ
+/// by 8 or more, the encoder takes them for different scenes.
 inline Bytes scene_video(int width, int height, const std::vector<int>& levels) {
   return generate(width, height, static_cast<int>(levels.size()),
                   [&](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {

@@ -9,7 +9,7 @@
 
 namespace c63::test {
 
-/// A video from one of the generators in the format's description, and the course codec's results for it.
+/// A test video from one of the generators, with the sizes and MD5 sums of what the course codec makes of it.
 struct GoldenVideo {
   char generator = 'A';
   std::uint32_t seed = 0;  ///< for generator D
@@ -32,14 +32,14 @@ inline constexpr GoldenVideo kGoldenVideos[] = {
     {'A', 0, 4, 1, 2, 1459, "eebc392f4feadcbeb4a76b1a3194673d", "6c7aac054324e30d056c3de04948e892"},
     {'B', 0, 16, 18, 3, 2224, "0fdbe7e48d1a56ffec3762247b961ea5", "111152bb26044f1b8b34d69fd29856ec"},
     {'B', 0, 176, 144, 4, 23852, "3f8a2444eec3930e125223b343ebfa2f", "18fd55a312d7865bc4a2c31bfc19117e"},
-    // Fused multiply-add would change the results of the three videos below: in the encoder for the first two, in the
-    // decoder for the third.
+    // The compiler must not fuse multiplications and additions. It would change the streams of the first two videos
+    // below, and the decoded pictures of the third.
     {'D', 17, 64, 64, 3, 8807, "201eb33a476da958f1e9bc00f36522fb", "a99262493240e9b3d4dac8607425c19b"},
     {'D', 12, 64, 64, 3, 11148, "bb322017e62320263501868b39e9683c", "db46f087f44ef486bc6071e5d9e78f40"},
     {'D', 3, 64, 64, 3, 5650, "5e6dce8d050026ae2d1735df6aa66408", "e8ffbd527ed89e27127dad273ec5aa3f"},
 };
 
-/// Returns a name such as D17_64x64.
+/// Returns a name for the test, such as D17_64x64.
 inline std::string name(const GoldenVideo& v) {
   return v.generator + (v.generator == 'D' ? std::to_string(v.seed) : "") + "_" + std::to_string(v.width) + "x" +
          std::to_string(v.height);

@@ -8,8 +8,8 @@
 
 namespace c63::test {
 
-/// A buffer for outputs. The buffer and the guards before and after it are filled with a pattern. This shows missing
-/// writes and writes outside.
+/// A buffer for outputs, with guards before and after it. All of this is filled with a pattern. So a test sees which
+/// elements were not written, and whether something outside was written.
 template <typename T>
 class GuardedBuffer {
  public:
@@ -23,7 +23,7 @@ class GuardedBuffer {
   [[nodiscard]] std::span<T> span() { return {data(), count_}; }
   [[nodiscard]] std::span<const T> span() const { return {memory_.data() + kGuard, count_}; }
 
-  /// Returns true if nothing was written before or after the buffer.
+  /// Returns true if nothing was written to the guards.
   [[nodiscard]] bool guards_intact() const {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(memory_.data());
     const auto same = [this](unsigned char byte) { return byte == pattern_; };

@@ -31,7 +31,7 @@ inline std::string hash(const nettle_hash& method, const void* bytes, std::size_
 
 }  // namespace detail
 
-/// Returns 32 lower-case hexadecimal digits.
+/// Returns the MD5 as 32 hexadecimal digits in lower case.
 inline std::string md5(std::span<const std::uint8_t> bytes) {
   return detail::hash(nettle_md5, bytes.data(), bytes.size());
 }

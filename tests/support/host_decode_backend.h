@@ -21,8 +21,9 @@
 
 namespace c63::test {
 
-/// Parses a scan as a device does. Levels are zero at first, vectors are poisoned. Returns false if the scan is
-/// invalid, or if memory outside the frame was written.
+/// Decodes a scan with the GPU's entropy decoder. Returns false if the scan is invalid, or if something outside the
+/// frame's memory was written. Levels are zeroed before, as on a device. Vectors are poisoned, because all must be
+/// written.
 inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const std::uint8_t> stuffed, FrameSyntax& syntax) {
   static const ScanTables kTables;
   const ScanShape shape(geometry);
@@ -30,7 +31,7 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
   GuardedBuffer<std::int16_t> levels(blocks * 64);
   std::ranges::fill(levels.span(), std::int16_t{0});
   GuardedBuffer<PackedVector> vectors(blocks, 0x5A);
-  // The buffer has no byte more than needed, so that a sanitizer finds reads past its end.
+  // This buffer has exactly the bytes that the decoder may read. So a sanitizer finds reads past its end.
   std::vector<std::uint8_t> bytes;
   const std::size_t size = remove_stuffing(stuffed, bytes).size();
   bytes.resize(size + zeros_after_scan(size));
@@ -52,8 +53,8 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
   return true;
 }
 
-/// Plays a GPU on the host, frame by frame. It accepts `room` frames at the same time. No frame is ready until the
-/// caller waits for one.
+/// A decoding device that runs on the host, one frame at a time. It holds up to `room` frames. It decodes a frame only
+/// when the caller waits for it, so is_ready() is false until then.
 class HostDecodeBackend final : public DecodeBackend {
  public:
   explicit HostDecodeBackend(std::size_t room = 5) : room_(room) {}

@@ -1,7 +1,6 @@
 #pragma once
 
-// The definition of estimate_motion() (c63/motion_search.h) in the simplest form. Every implementation is compared with
-// it.
+// The definition of estimate_motion() (c63/motion_search.h) as simple code. All implementations are compared with it.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +17,7 @@
 
 namespace c63::test {
 
-/// The results of a motion search in several pairs of planes.
+/// Memory for the results of a motion search in several pairs of planes.
 struct FoundMotion {
   FoundMotion(std::size_t pairs, std::size_t blocks)
       : vectors(pairs * blocks), sads(pairs * blocks), seconds(pairs * blocks), quarters(4 * pairs * blocks) {}
@@ -87,8 +86,8 @@ inline FoundMotion defined_motion(std::span<const MotionPair> pairs, const Motio
 using MotionImplementation =
     std::function<void(std::span<const MotionPair>, const MotionSettings&, const MotionResults&, const MotionVector*)>;
 
-/// Compares an implementation with the definition: noise, motion, ties and extremes, in several sizes, with all
-/// options.
+/// Compares an implementation with the definition. Planes have noise, motion, many equal SADs, or extreme samples. All
+/// options are tested, at several sizes.
 inline void expect_options_of_the_definition(const MotionImplementation& implementation) {
   struct Size {
     int width, height, pitch;

@@ -6,7 +6,7 @@
 
 namespace c63 {
 
-// Print names for GoogleTest, which looks for these functions in the namespace of the types.
+// GoogleTest prints values of these types with these functions. They must be in the namespace of the types.
 inline void PrintTo(SimdLevel level, std::ostream* out) { *out << name(level); }
 inline void PrintTo(SearchMethod method, std::ostream* out) { *out << name(method); }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// Replaces operator new and delete of the program that includes this file. Only one source file of a program may
-// include it.
+// Replaces operator new and delete in the whole program. Exactly one source file of the program must include this file.
 
 #include <cstddef>
 #include <cstdlib>
@@ -9,11 +8,11 @@
 
 namespace c63::test {
 
-// The program must define these three functions.
+// The program that includes this file must define these three functions.
 
 /// Called before each allocation; may throw std::bad_alloc.
 void before_allocation();
-/// Called after each allocation, with the memory and the number of bytes that were requested.
+/// Called after each allocation. `size` is the number of bytes that were requested.
 void after_allocation(void* memory, std::size_t size);
 /// Called before memory is released; `memory` is not null.
 void before_release(void* memory) noexcept;

@@ -12,8 +12,8 @@
 
 namespace c63::test {
 
-/// Returns the path of `name` in the shared test data ("golden/…", "sequences/…"), whether or not it exists. The
-/// environment variable C63_SHARED_DATA overrides the folder set at build time.
+/// Returns the path of a file of the shared test data, such as "golden/…" or "sequences/…", even if it does not exist.
+/// The folder is set at build time. The environment variable C63_SHARED_DATA replaces it.
 inline std::filesystem::path shared_path(const std::string& name) {
   const char* const folder = std::getenv("C63_SHARED_DATA");
   return std::filesystem::path(folder != nullptr && *folder != '\0' ? folder : C63_SHARED_DATA) / name;
@@ -27,7 +27,7 @@ inline std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path) {
 
 }  // namespace c63::test
 
-/// Skips the test, with the reason, if a file of the shared test data is missing.
+/// Skips the test, and says why, if this file of the shared test data is missing.
 #define C63_NEEDS_SHARED(name)                                \
   if (!std::filesystem::exists(c63::test::shared_path(name))) \
   GTEST_SKIP() << "no " << c63::test::shared_path(name).string() << " (set C63_SHARED_DATA)"

@@ -16,13 +16,13 @@
 
 namespace c63::test {
 
-/// Frames in memory, offered as a file (seekable, readable by any number of threads) or as a pipe. A read may be made
-/// to fail.
+/// A source of frames in memory. It behaves like a file (frames in any order, read by any number of threads) or like a
+/// pipe (frames in order, unknown number). A test can make a read fail.
 class VideoSource final : public FrameSource {
  public:
   enum class Kind { file, pipe };
-  /// Returns the samples of a frame in place, or an empty span if the frame must be read. They are valid as long as the
-  /// source exists.
+  /// A function that returns the samples of a frame in place, or an empty span if the frame must be read. The samples
+  /// must be valid as long as the source exists.
   using Place = std::function<std::span<const std::uint8_t>(std::int64_t index)>;
 
   VideoSource(Bytes frames, int width, int height, Kind kind = Kind::file)
@@ -32,12 +32,13 @@ class VideoSource final : public FrameSource {
         length_(static_cast<std::int64_t>(frames_.size() / frame_bytes(width, height))),
         kind_(kind) {}
 
-  /// Makes reads of frame `index` fail: the first one of a pipe, every one of a file. A pipe then continues with the
-  /// next frame.
+  /// Makes reads of frame `index` fail. In a file, every such read fails. In a pipe, the next read gives the next
+  /// frame.
   void break_at(std::int64_t index) { broken_ = index; }
-  /// Offers `length` frames: the frames in memory, repeated.
+  /// Makes the video `length` frames long, by repeating the frames in memory.
   void loop(std::int64_t length) { length_ = length; }
-  /// Also offers frames in place. If `in_host_memory` is false, the CPU must not read them.
+  /// Lets the source also offer frames in place, with this function. If `in_host_memory` is false, the CPU must not
+  /// read them.
   void offer(Place place, bool in_host_memory = true) {
     place_ = std::move(place);
     in_host_memory_ = in_host_memory;
@@ -69,12 +70,12 @@ class VideoSource final : public FrameSource {
 
   [[nodiscard]] bool in_host_memory() const override { return in_host_memory_; }
 
-  /// The samples that read() returns for an index.
+  /// Returns the samples that read() gives for frame `index`.
   [[nodiscard]] std::span<const std::uint8_t> frame(std::int64_t index) const {
     const std::size_t size = frame_bytes(width_, height_);
     return std::span(frames_).subspan(static_cast<std::size_t>(index) % (frames_.size() / size) * size, size);
   }
-  /// The number of frames that were read.
+  /// The number of reads that gave a frame.
   [[nodiscard]] std::int64_t reads() const { return reads_; }
 
  private:
@@ -90,7 +91,7 @@ class VideoSource final : public FrameSource {
   std::atomic<std::int64_t> reads_ = 0;
 };
 
-/// A coded stream that is read in pieces of at most `piece` bytes. It counts the bytes that were read.
+/// A coded stream in memory. A read gives at most `piece` bytes. taken() is the number of bytes that were read.
 class StreamSource final : public ByteSource {
  public:
   explicit StreamSource(std::span<const std::uint8_t> bytes, std::size_t piece = SIZE_MAX)

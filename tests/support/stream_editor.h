@@ -13,7 +13,7 @@
 
 namespace c63::test {
 
-/// Offsets of the segments in a frame that c63 wrote with all headers.
+/// Positions in a frame that c63 wrote with all headers, in bytes from its start.
 namespace layout {
 inline constexpr std::size_t kDqt = 2;
 inline constexpr std::size_t kDqtLength = 4;
@@ -43,7 +43,7 @@ class StreamEditor {
     }
   }
 
-  /// Offset of frame `index` in the stream.
+  /// Returns where frame `index` begins in the stream, in bytes.
   [[nodiscard]] std::size_t offset(std::size_t index) const {
     std::size_t sum = 0;
     for (std::size_t i = 0; i < index; ++i) sum += frames.at(i).size();
@@ -58,7 +58,7 @@ class StreamEditor {
     Bytes& f = frames.at(frame);
     f.insert(f.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin(), bytes.end());
   }
-  /// Removes bytes and returns them.
+  /// Removes `count` bytes from a frame, beginning at byte `at`, and returns them.
   Bytes cut(std::size_t frame, std::size_t at, std::size_t count) {
     Bytes& f = frames.at(frame);
     if (at + count > f.size()) throw std::out_of_range("cut");
@@ -76,7 +76,7 @@ class StreamEditor {
   std::vector<Bytes> frames;
 };
 
-/// Writes the codes of a scan one by one, valid or not.
+/// Builds a scan from single codes. The scan may be invalid.
 class ScanBuilder {
  public:
   ScanBuilder() : writer_(bytes_) {}
@@ -98,16 +98,16 @@ class ScanBuilder {
   ScanBuilder& intra() { return bits(0, 1); }
   ScanBuilder& reuse() { return bits(3, 2); }
   ScanBuilder& vector(int x, int y) { return bits(2, 2).value(kDcLumaCodes, x).value(kDcLumaCodes, y); }
-  /// Writes a block with DC difference 0 and no other levels.
+  /// Writes an empty block: its DC difference is 0, and it has no AC levels.
   ScanBuilder& empty_luma() { return value(kDcLumaCodes, 0).symbol(kAcLumaCodes, kEndOfBlock); }
   ScanBuilder& empty_chroma() { return value(kDcChromaCodes, 0).symbol(kAcChromaCodes, kEndOfBlock); }
-  /// Writes the blocks of an empty intra MCU, beginning with block `first` (0..3 are Y, 4 is U, 5 is V).
+  /// Writes empty blocks without vectors, from block `first` of an MCU to its last one (0 to 3 are Y, 4 is U, 5 is V).
   ScanBuilder& empty_blocks(int first = 0) {
     for (int block = first; block < 6; ++block) block < 4 ? intra().empty_luma() : intra().empty_chroma();
     return *this;
   }
 
-  /// Returns a frame with this scan, which ends as the course encoder ends it.
+  /// Returns a frame with this scan. The scan ends as the course encoder would end it.
   [[nodiscard]] Bytes frame(int width, int height, bool key, int qp = 25) {
     writer_.finish();
     Bytes whole;

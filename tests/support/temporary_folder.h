@@ -7,7 +7,7 @@
 
 namespace c63::test {
 
-/// A folder that exists as long as the object.
+/// A new folder, which is removed when the object is destroyed.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

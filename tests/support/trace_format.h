@@ -12,9 +12,10 @@
 
 namespace c63::test {
 
-/// Checks a trace against the Trace Event Format (JSON object form). Every event has a phase, name, process and thread.
-/// Metadata come before the spans that they name. Times are in microseconds and not negative. The spans of a thread are
-/// in order, and nested or separate. Returns the frame numbers of the spans, by name.
+/// Expects that a trace follows the Trace Event Format (JSON object form). Every event needs a phase, a name, a process
+/// and a thread. Metadata must come before the spans that they name. Times must be in microseconds and not negative.
+/// The spans of a thread must be in order, and must not partly overlap. Returns the numbers of the frames that spans
+/// have, by the spans' name.
 inline std::map<std::string, std::multiset<std::int64_t>> check_trace(const std::string& text) {
   std::map<std::string, std::multiset<std::int64_t>> frames;
   const auto json = nlohmann::json::parse(text, nullptr, false);

@@ -104,7 +104,8 @@ TEST(ProgressLine, LongRunsCountHours) {
   EXPECT_TRUE(progress_text(state).ends_with("eta 2:02:06")) << progress_text(state);
 }
 
-/// Returns what a Progress writes to a pipe if each frame takes `frame_ms` milliseconds.
+/// Returns what a Progress writes to a pipe for this many frames, if each takes `frame_ms` milliseconds (on a simulated
+/// clock).
 std::string progress_output(ProgressMode mode, int frames, int frame_ms) {
   std::array<int, 2> ends{};
   EXPECT_EQ(::pipe(ends.data()), 0);
@@ -152,7 +153,7 @@ TEST(ErrorLines, NameEverythingThatIsKnown) {
       error_line(NotedError(error, "41 frames written")),
       "in.c63: frame 41: Y block 3,7: truncated at byte 709112; 41 frames written [C63-TRUNCATED]; check the input "
       "file");
-  // Text from a file must not break lines or move the cursor.
+  // Names and texts may come from a file. Their control characters must not break lines or move the cursor.
   const Error hostile(ErrorKind::input, "C63-X", "two\nlines\x1b[2J", {.file = "a\rb\x7f"});
   EXPECT_EQ(std::string(hostile.what()), "a b : two lines [2J [C63-X]");
   EXPECT_EQ(error_line(hostile), "a b : two lines [2J [C63-X]; check the input file");

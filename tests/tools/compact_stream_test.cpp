@@ -1,4 +1,4 @@
-// Streams with repeats, without SOF and without tables, in all programs that decode.
+// Decodes streams with repeats, without SOF and without tables by all programs that decode.
 
 #include <string>
 
@@ -52,7 +52,7 @@ TEST_F(CompactStreams, StatisticsTellTheKindsApart) {
   EXPECT_NE(text.find("inter frames: 4, "), std::string::npos) << text;
   EXPECT_NE(text.find("inter frames without SOF: 2"), std::string::npos) << text;
   EXPECT_NE(text.find("repeat frames: 2"), std::string::npos) << text;
-  // Counts luma blocks that neither contain nor inherit a vector. Each frame has 24 luma blocks.
+  // Counts the luma blocks that have no vector, not even an inherited one. A frame has 24 luma blocks.
   std::size_t without = 0;
   Decoder({.keep_motion = true}).decode(writer_.bytes(), [&](DecodedFrame&& f) {
     without += static_cast<std::size_t>(std::ranges::count(f.motion[0].inter, std::uint8_t{0}));

@@ -1,4 +1,4 @@
-// Tests the environment that a program prepares for the CUDA driver. Needs neither a driver nor a GPU.
+// Tests how a program sets environment variables for the CUDA driver. Needs neither a driver nor a GPU.
 
 #include "common/cuda_environment.h"
 
@@ -12,7 +12,7 @@
 namespace c63::tools {
 namespace {
 
-/// A variable of the environment. Its value is restored at the end.
+/// An environment variable that is removed for a test. Its value is restored at the end.
 class Variable {
  public:
   explicit Variable(const char* name) : name_(name), before_(value()) { unsetenv(name); }

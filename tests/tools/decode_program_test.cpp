@@ -1,5 +1,5 @@
-// Tests c63dec: lists, ranges, key frames, output formats. Also tests that every program recognizes streams by their
-// content.
+// Tests c63dec: lists, ranges, key frames, output formats. Also tests that every program knows a stream by its content,
+// whatever the file's name is.
 
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST_F(DecodeProgram, WritesAnIndex) {
 
 TEST_F(DecodeProgram, RangesAndKeyFrames) {
   const std::string bytes = read_file(stream_);
-  // In a file the program seeks; a pipe is read in order.
+  // c63dec can jump to a frame in a file. It must read a pipe in order. Both must give the same frames.
   for (const std::string& input : {stream_, std::string("-")}) {
     const auto decoded = [&](std::vector<std::string> options) {
       options.insert(options.begin(), {kDec, "--quiet"});
@@ -199,7 +199,8 @@ TEST_F(DecodeProgram, StreamsAreKnownByWhatTheyHold) {
   EXPECT_EQ(run({kMv, "--quiet", unnamed, "--source", unnamed, "-o", path("a.csv")}).exit_code, 0);
   expect_one_line(run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", path("o.c63"), unnamed}), 2, "c63enc", "C63-SIZE-MISMATCH");
 
-  // The name counts only if the content is not a known video.
+  // A Y4M file with the name of a stream is still read as Y4M. The name matters only if the content is not a known
+  // video.
   ASSERT_EQ(run({kDec, "--quiet", "--output-format", "y4m", stream_, path("y4m.yuv")}).exit_code, 0);
   const std::string misnamed = write_file("y4m.c63", read_file(path("y4m.yuv")));
   EXPECT_EQ(run({kCmp, "--quiet", "--bitexact", raw, misnamed}).exit_code, 0);

@@ -2,7 +2,7 @@
 
 #include "tools_test_support.h"
 
-// Tests every exit code, and every kind of bad input that a program can get.
+// Tests every exit code, and every kind of bad input that can cause one.
 
 namespace c63::test {
 namespace {
@@ -15,7 +15,7 @@ class ExitCodes : public ToolsTest {
     input_ = write_file("in.yuv", video_);
   }
 
-  /// Runs c63enc with a 32x32 file and these options. The output is out.c63; only errors are printed.
+  /// Runs c63enc with these options. It prints only errors.
   [[nodiscard]] ProcessResult encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
     std::vector<std::string> command = {kEnc, "--quiet"};
     command.insert(command.end(), more.begin(), more.end());
@@ -246,7 +246,8 @@ TEST_F(ExitCodes, AFaultOfAnAdditionalOutputLeavesTheStream) {
     EXPECT_TRUE(read_file(path("o.c63")) == stream);
     std::filesystem::remove(path("o.c63"));
   }
-  // Writing the header of these files fails, so the error comes before the first frame is encoded.
+  // These files begin with a header, and writing it fails. So the error comes before a frame is encoded, and no stream
+  // is left.
   for (const char* option : {"--csv", "--stats-yuview"}) {
     SCOPED_TRACE(option);
     expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), option, "/dev/full", input_}), 6, "c63enc",
@@ -256,7 +257,7 @@ TEST_F(ExitCodes, AFaultOfAnAdditionalOutputLeavesTheStream) {
   expect_one_line(run({kGen, "--quiet", "-w", "32", "-h", "32", "-f", "2", "-o", path("g.yuv"), "--truth", "/dev/full"}), 6,
                   "c63gen", "C63-WRITE-FAILED");
   EXPECT_FALSE(std::filesystem::exists(path("g.yuv")));
-  // Other outputs that can still be written are kept.
+  // If one output cannot be written, the other outputs are still completed.
   expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), "--recon", "/dev/full", "--pred", path("p.yuv"),
                           input_}),
                   6, "c63enc", "C63-WRITE-FAILED");

@@ -1,6 +1,6 @@
 #include "tools_test_support.h"
 
-// Tests what new users meet: mistakes on the command line, short inputs, unwanted messages.
+// Tests what a new user meets first: mistakes on the command line, short inputs, and messages that should not appear.
 
 namespace c63::test {
 namespace {
@@ -13,7 +13,7 @@ class FirstMinutes : public ToolsTest {
     input_ = write_file("clip_32x32.yuv", video_);
   }
 
-  /// Expects a usage error in one line that contains `text`.
+  /// Expects that the command ends with a usage error of one line that contains `text`.
   static void expect_usage(const std::vector<std::string>& command, const std::string& text) {
     const ProcessResult result = run(command);
     const std::string program = std::filesystem::path(command[0]).filename();
@@ -56,7 +56,7 @@ TEST_F(FirstMinutes, FaultsOfAConfigurationFileHaveItsNameAndLine) {
   expect("qp=20\nlanes=-3\n", "line 2: --lanes: ");
   expect("list-devices=true\n", "line 1: list-devices is for the command line only");
   expect("qp=20\n\n[me]\nrange=3\n", "line 3: no option for me");
-  // A mistake on the command line must not be reported as a mistake in the file.
+  // The file is valid and the command line is wrong. So the error must not name the file.
   const std::string good = write_file("good.conf", "qp=20\n");
   const ProcessResult result = run({kEnc, "--config", good, "--qp", "thirty", input_, path("o.c63")});
   expect_one_line(result, 2, "c63enc", "C63-USAGE");

@@ -3,7 +3,7 @@
 
 #include "tools_test_support.h"
 
-// Tests that the programs, called as users call them, give the course codec's bytes.
+// Runs the programs as users do. Streams and decoded videos must be those of the course codec.
 
 namespace c63::test {
 namespace {
@@ -33,8 +33,8 @@ TEST_P(GoldenVideos, EncodeFromFileToFile) {
 TEST_P(GoldenVideos, EncodeOnAnyNumberOfThreadsAndLanesFromFileAndPipe) {
   const std::string video = generate(GetParam());
   const std::string input = write_file("in.yuv", video);
-  // Several lanes need several key frames. The library's tests try every pair of thread and lane counts. Here each
-  // small video has one of these pairs.
+  // Only the long video has enough key frames for several lanes, so it tests 1 to 7 lanes. Each small video tests one
+  // pair of a thread count and a lane count. The library's tests try all pairs.
   const bool has_work = GetParam().frames > 100;
   constexpr int kThreads[] = {1, 2, 5};
   const int turn = GetParam().width / 2 + GetParam().height;
@@ -81,7 +81,7 @@ TEST_P(GoldenVideos, VerifyAgreesAndReconstructionIsWhatIsDecoded) {
 INSTANTIATE_TEST_SUITE_P(Generators, GoldenVideos, ::testing::ValuesIn(kGoldenVideos),
                          [](const auto& video) { return name(video.param); });
 
-/// Real sequences, with the course codec's results for them.
+/// Tests with real sequences, for which the results of the course codec are known.
 class GoldenFiles : public ToolsTest {
  protected:
   void SetUp() override {
@@ -93,7 +93,7 @@ class GoldenFiles : public ToolsTest {
     if (sha256_.empty()) GTEST_SKIP() << "no golden files in " << root_ << " (C63_SHARED_DATA)";
   }
 
-  /// SHA-256 of a file, by coreutils.
+  /// Returns the SHA-256 of a file, computed by the sha256sum program.
   [[nodiscard]] static std::string sha256_of(const std::string& file) {
     const ProcessResult result = run({"/usr/bin/sha256sum", file});
     EXPECT_EQ(result.exit_code, 0) << result.err;

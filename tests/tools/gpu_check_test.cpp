@@ -2,7 +2,8 @@
 
 #include "tools_test_support.h"
 
-// Tests how tools/gpu_check finds out, from samples of a process's memory, whether the memory grows over many encodes.
+// tools/gpu_check takes samples of a process's memory during many encodes. These tests are about its decision whether
+// the memory grows.
 
 namespace c63::test {
 namespace {
@@ -15,7 +16,8 @@ std::string sample(int rss_kb, int device_mib) { return std::to_string(rss_kb) +
 
 TEST(FlatMemory, TemporaryMemoryIsNotGrowth) {
   std::string samples;
-  // 2 MiB of host memory come and go: the middle sample is without them, the last one with them.
+  // In every third sample, the process has 2 MiB more host memory. The last sample is one of these, the middle one is
+  // not. So comparing only the two would find a leak that does not exist.
   for (int i = 0; i < 40; ++i) samples += sample(83824 + (i % 3 == 0 ? 2060 : 0), 535);
   const ProcessResult result = judge(samples);
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;

@@ -49,7 +49,7 @@ TEST_F(InfoProgram, CountsFramesGopsAndBits) {
   std::uint64_t bits = 0;
   for (const auto& [kind, count] : json["bits_by_kind"].items()) bits += count.get<std::uint64_t>();
   EXPECT_EQ(bits, 8 * json["bytes"].get<std::uint64_t>());
-  // The encoder counts vectors and their flags together.
+  // c63info counts the bits of vectors and of their flags separately. The encoder reports their sum.
   EXPECT_EQ(
       json["bits_by_kind"]["vector_bits"].get<std::uint64_t>() + json["bits_by_kind"]["flag_bits"].get<std::uint64_t>(),
       of_encoder["bits"]["motion_bits"].get<std::uint64_t>());
@@ -85,7 +85,8 @@ TEST_F(InfoProgram, KnowsWhatPresetsWrite) {
   EXPECT_LE(flat["tables"][0]["lowest_qp"], 10);
   EXPECT_GE(flat["tables"][0]["highest_qp"], 10);
 
-  // Preset best codes key frames more finely. c63info must not take these tables for those of another qp.
+  // Preset best may give key frames finer tables. These look like the tables of a higher qp. c63info must know the
+  // difference.
   const ProcessResult best = run({kInfo, encoded({"--preset", "best"})});
   EXPECT_NE(best.out.find("flat, step 12 (qp 16.1 to 28.2)"), std::string::npos) << best.out;
   if (best.out.find("step 8") != std::string::npos) {

@@ -1,6 +1,7 @@
 #include "tools_test_support.h"
 
-// Tests the module for FFmpeg: where c63 looks for it, the errors if it is missing or does not fit, and what it opens.
+// Tests the module for FFmpeg: in which folders c63 looks for it, the errors if it is missing or does not fit, and
+// which files it opens.
 
 namespace c63::test {
 namespace {
@@ -21,7 +22,7 @@ class MediaModule : public ToolsTest {
     return path(name);
   }
 
-  /// A copy of c63enc, in the folder bin of this test.
+  /// Copies c63enc to the folder "bin" of this test, where no module is next to it. Returns the copy's path.
   [[nodiscard]] std::string lone_encoder() const {
     fs::create_directory(path("bin"));
     fs::copy_file(kEnc, path("bin/c63enc"));
@@ -89,7 +90,8 @@ TEST_F(MediaModule, IsFoundNextToTheProgramAndInItsInstalledFolder) {
 }
 
 TEST_F(MediaModule, TextThatFfmpegReadsIsNotOpened) {
-  // Each block of this script doubles the previous one: FFmpeg's reader takes 600 MB for the 763 bytes.
+  // In this script, each block contains the previous one twice. It has 763 bytes, but FFmpeg's reader of such scripts
+  // would take 600 MB for it.
   std::string script = "a: 200+4/20\nb0: {\n+00:00:00 a\n+00:00:01 a\n}\n";
   for (int i = 1; i <= 20; ++i) {
     const std::string of = "b" + std::to_string(i - 1);

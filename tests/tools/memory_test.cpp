@@ -2,7 +2,7 @@
 
 #include "tools_test_support.h"
 
-// Tests --max-memory: a program takes at most the memory for a tiny input plus 1.2 times the limit.
+// Tests --max-memory. A program may take the memory that it needs for a tiny input, plus 1.2 times the limit.
 
 namespace c63::test {
 namespace {
@@ -25,7 +25,8 @@ class MaxMemory : public ToolsTest {
     return name;
   }
 
-  /// Runs a command with a small and a large input. {} in the arguments is replaced by the input.
+  /// Runs a command twice: with a small input, which gives the base, and with a large one. "{}" in the command stands
+  /// for the input. Expects that the second run takes at most the base plus 1.2 times `limit`.
   static void expect_kept(std::vector<std::string> command, const std::string& small, const std::string& large,
                           std::uint64_t limit) {
     const auto peak_for = [&](const std::string& input, bool may_refuse) {
@@ -42,7 +43,8 @@ class MaxMemory : public ToolsTest {
     std::string text;
     for (const std::string& argument : command) text += argument + " ";
     SCOPED_TRACE(text);
-    // For a tiny input, a program takes the same memory whatever the limit is.
+    // With a tiny input, the memory does not depend on the limit. So it is measured once for each command and then
+    // kept.
     static std::map<std::string, std::uint64_t> bases;
     const auto [known, is_new] = bases.try_emplace(text + small);
     if (is_new) known->second = peak_for(small, false);

@@ -6,7 +6,7 @@
 #include "support/expect_error.h"
 #include "tools_test_support.h"
 
-// If an option or subcommand belongs to a part that was not built, the error names that part.
+// Tests options and subcommands of parts that were not built, such as FFmpeg or CUDA. The error must name the part.
 
 namespace c63::test {
 namespace {

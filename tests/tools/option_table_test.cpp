@@ -1,4 +1,4 @@
-// Tests that everything that shows, parses, stores or checks options uses the table.
+// Tests that one table of options serves everything that shows, parses, stores or checks options.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace c63::tools {
 namespace {
 
-/// A value of the field's type that is not `value`, within the option's range.
+/// Returns a value within the option's range that differs from `value`.
 template <typename T>
 T other_than(const T& value, const OptionInfo& option) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -6,7 +6,7 @@
 #include "support/trace_format.h"
 #include "tools_test_support.h"
 
-// Tests what options do, by running the programs.
+// Tests what the programs' options do, by running the programs.
 
 namespace c63::test {
 namespace {
@@ -19,7 +19,7 @@ class Options : public ToolsTest {
     input_ = write_file("clip_32x32.yuv", video_);
   }
 
-  /// Returns the stream that c63enc writes with these options.
+  /// Runs c63enc with these options, and returns the stream that it writes.
   [[nodiscard]] std::string encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
     std::vector<std::string> command = {kEnc, "--quiet", "-o", "-"};
     command.insert(command.end(), more.begin(), more.end());
@@ -236,7 +236,7 @@ TEST_F(Options, TracesFollowTheirFormatAndNameTheWholeRun) {
       expect_all_named(run({program, "--threads", threads, "--trace", path("d.json"), path("o.c63"), path("o.yuv")}),
                        {"loop", "threads"});
       frames = check_trace(read_file(path("d.json")));
-      // A frame is decoded a few rows at a time.
+      // A frame is decoded a few rows at a time, so it has several spans of each stage. All 8 frames must occur.
       for (const char* stage : {"entropy", "restore"}) {
         EXPECT_EQ(std::set(frames[stage].begin(), frames[stage].end()).size(), 8U) << stage;
       }
@@ -263,7 +263,7 @@ TEST_F(Options, GlobalMotionIsReported) {
   for (int row = 0; std::getline(csv, line); ++row) {
     const bool found = line.find(",found,") != std::string::npos;
     EXPECT_EQ(found, row > 0 && row < 9) << line;
-    // The row without its last two columns, which are times of stages.
+    // The last two columns are times of stages. They are cut off, so the row ends with the columns of global motion.
     const std::string motion = line.substr(0, line.rfind(',', line.rfind(',') - 1));
     EXPECT_TRUE(found || motion.ends_with(row == 0 ? ",,," : ",textureless,,")) << line;
   }

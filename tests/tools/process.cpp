@@ -28,7 +28,7 @@ std::array<int, 2> make_pipe() {
 
 }  // namespace
 
-/// Reads a pipe to its end in a separate thread.
+/// Collects an output of the program: reads a pipe to its end, in a separate thread.
 struct Process::Collector {
   explicit Collector(int descriptor) : thread([this, descriptor] { collect(descriptor); }) {}
   ~Collector() {

@@ -10,17 +10,17 @@
 
 namespace c63::test {
 
-/// How a program ended, and its outputs.
+/// How a program ended, and what it wrote.
 struct ProcessResult {
   int exit_code = -1;  ///< -1 if a signal killed it
   int signal = 0;
   std::string out;
   std::string err;
-  /// The most resident memory; at least what this test program had when it started the program.
+  /// The most resident memory. The system also counts what this test program had when it started the other one.
   std::uint64_t peak_bytes = 0;
 };
 
-/// A running program. Its standard input is a pipe from this process, and its outputs are collected.
+/// A program that runs as a child. The test writes to its standard input through a pipe. Its outputs are collected.
 class Process {
  public:
   enum class Stdout {
@@ -28,20 +28,21 @@ class Process {
     closed,  ///< a pipe without a reader
   };
 
-  /// `arguments` starts with the program's path. Standard output goes to `stdout_file` if one is given. Throws
-  /// std::system_error.
+  /// Starts a program. `arguments` begins with its path. Its standard output goes to `stdout_file` if that is not
+  /// empty. Throws std::system_error if the program cannot be started.
   explicit Process(const std::vector<std::string>& arguments, Stdout output = Stdout::collected,
                    const std::string& stdout_file = {});
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// Returns false if the program no longer reads.
+  /// Writes to the program's standard input. Returns false if the program no longer reads it.
   bool write(std::string_view bytes);
   void close_input();
   void kill(int signal) const;
   [[nodiscard]] bool running() const;
-  /// Waits until standard error contains `text` (returns true) or is closed (returns false).
+  /// Waits until the program has written `text` to standard error, and returns true. Returns false if it closes
+  /// standard error before that.
   [[nodiscard]] bool wait_for_error_output(std::string_view text);
   ProcessResult wait();
 
@@ -54,7 +55,7 @@ class Process {
   std::unique_ptr<Collector> err_;
 };
 
-/// Runs a program to its end with `input` on its standard input.
+/// Runs a program until it ends. `input` is what it reads from standard input.
 ProcessResult run(const std::vector<std::string>& arguments, std::string_view input = {});
 
 }  // namespace c63::test

@@ -1,5 +1,5 @@
-// Tests that every program that reads a stream takes its frame rate from the sidecar (.json). The stream itself has
-// none.
+// A stream contains no frame rate. Every program that reads one must take the rate from the file next to it, the
+// sidecar (.json).
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class Sidecar : public ToolsTest {
     ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "--sidecar", path("in.y4m"), stream_}).exit_code, 0);
   }
 
-  /// Returns the rate in the first line of a Y4M file.
+  /// Returns the frame rate in the first line of a Y4M file, such as "F25:1".
   static std::string rate_of(const std::string& y4m) {
     const std::string line = y4m.substr(0, y4m.find('\n'));
     const std::size_t at = line.find(" F");
@@ -52,7 +52,7 @@ TEST_F(Sidecar, GivesTheRateToEveryProgram) {
   EXPECT_EQ(nlohmann::json::parse(read_file(path("i.json")))["rate_numerator"], 30000);
   EXPECT_NE(run({kMv, "--quiet", "--format", "yuview", stream_}).out.find(";32;32;29.97;"), std::string::npos);
   EXPECT_NE(run({kInfo, stream_}).out.find("29.97 frames/s"), std::string::npos);
-  // An option overrides the sidecar.
+  // The option --fps replaces the rate of the sidecar.
   ASSERT_EQ(run({kDec, "--quiet", "--fps", "50", stream_, path("o.y4m")}).exit_code, 0);
   EXPECT_EQ(rate_of(read_file(path("o.y4m"))), "F50:1");
 }
@@ -64,7 +64,7 @@ TEST_F(Sidecar, WithoutOneTheRateIsSaidToBeAGuess) {
   EXPECT_NE(decoded.err.find("no frame rate"), std::string::npos) << decoded.err;
   EXPECT_NE(decoded.err.find("--fps"), std::string::npos) << decoded.err;
   EXPECT_EQ(rate_of(read_file(path("o.y4m"))), "F25:1");
-  // Raw video has no rate, so its absence is not reported.
+  // Raw video cannot store a frame rate, so c63dec needs none and must not report that it is missing.
   EXPECT_EQ(run({kDec, stream_, path("o.yuv")}).err.find("rate"), std::string::npos);
   ASSERT_EQ(run({kDec, "--quiet", "--index", path("i.json"), stream_}).exit_code, 0);
   EXPECT_TRUE(nlohmann::json::parse(read_file(path("i.json")))["rate_numerator"].is_null());

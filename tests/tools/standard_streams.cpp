@@ -21,7 +21,7 @@ namespace {
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
-/// Both ends of a stream: the program's and the test's; -1 if there is none.
+/// The two ends of a stream: one for the program, one for the test. An end that does not exist is -1.
 struct Ends {
   int program = -1;
   int ours = -1;
@@ -57,7 +57,7 @@ Ends open_stream(Stream stream, bool is_input) {
   return ends;
 }
 
-/// Reads to the end. A terminal reports its end as an error, which is accepted.
+/// Reads `descriptor` to its end. At the end, a terminal gives an error instead of 0 bytes, which also ends the loop.
 void collect(int descriptor, std::string& text) {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   std::array<char, 65536> buffer{};

@@ -5,7 +5,7 @@
 
 namespace c63::test {
 
-/// The kinds of standard streams of a program.
+/// What a program's standard input, output or error can be.
 enum class Stream {
   closed,
   null,          ///< /dev/null
@@ -23,8 +23,8 @@ struct StreamResult {
   std::string err;
 };
 
-/// Runs a program to its end with these streams. `input` is the content of its standard input. It is not used if `in`
-/// is closed or /dev/null.
+/// Runs a program until it ends, with these kinds of standard input, output and error. It reads `input`, unless `in` is
+/// closed or /dev/null.
 [[nodiscard]] StreamResult run_with_streams(const std::vector<std::string>& arguments, Stream in, Stream out, Stream err,
                                             const std::string& input = {});
 

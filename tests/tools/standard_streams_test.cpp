@@ -6,7 +6,7 @@
 #include "standard_streams.h"
 #include "tools_test_support.h"
 
-// Standard input, output and error of any kind must never change data. Also tests outputs with unusual names.
+// Tests that data never change, whatever standard input, output and error are. Also tests outputs with unusual names.
 
 namespace c63::test {
 namespace {
@@ -39,8 +39,8 @@ TEST_F(StandardStreams, NeverChangeTheData) {
                                    Stream::pipe,   Stream::non_blocking, Stream::terminal};
   constexpr std::array kInputs = {Stream::closed, Stream::null, Stream::terminal};
   constexpr std::array kErrors = {Stream::closed, Stream::full, Stream::pipe, Stream::terminal};
-  // Covers every pair of an input and an output, every pair of an output and an error output, and so on, and all three
-  // closed.
+  // Tests a part of all combinations. Any two streams occur in all pairs of their kinds. All three streams closed
+  // occurs, too.
   for (std::size_t o = 0; o < kOutputs.size(); ++o) {
     for (std::size_t e = 0; e < kErrors.size(); ++e) {
       const Stream in = kInputs[(2 * (o + e)) % 3];
@@ -111,7 +111,8 @@ TEST_F(StandardStreams, NamedOpenFilesAreWrittenAtTheirPosition) {
   EXPECT_TRUE(read_file(path("c")) == stream_);
   EXPECT_EQ(shell("enc -o /proc/self/fd/1 in.yuv | cat > d").exit_code, 0);
   EXPECT_TRUE(read_file(path("d")) == stream_);
-  // A file whose name was removed: the bytes go to the open file, and no new name appears.
+  // An output file that is open, but whose name was removed. The bytes must go to this file, and no new file may
+  // appear.
   EXPECT_EQ(shell("exec 7> e 8< e; rm e; enc -o /dev/fd/7 in.yuv && cat <&8 > f").exit_code, 0);
   EXPECT_TRUE(read_file(path("f")) == stream_);
   EXPECT_EQ(files_in_folder(), 6);

@@ -10,9 +10,10 @@
 
 #include "tools_test_support.h"
 
-// Tests what remains after signals. After the first signal, frames of a file that devices work on are still coded, and
-// all frames that were read from a pipe. The second signal drops frames that are not coded. The third, and SIGQUIT, end
-// the program at once. In every case an older output file stays whole, and no unfinished file remains.
+// Tests what is left after signals. After the first one, the program still codes some frames: those of a file that
+// devices already work on, and all that were read from a pipe. The second one drops frames that are not coded. The
+// third one, and SIGQUIT, end the program at once. In every case an older output file stays whole, and no unfinished
+// file is left.
 
 namespace c63::test {
 namespace {
@@ -29,7 +30,7 @@ class Stopping : public ToolsTest, public ::testing::WithParamInterface<int> {
 
 TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
   Process process({kEnc, "-v", "-w", "32", "-h", "32", "--lanes", "1", "-o", path("out.c63"), "-"});
-  // Ten frames and a part of one, then nothing more.
+  // The program gets ten frames and the beginning of another one. Then nothing more comes, but the pipe stays open.
   ASSERT_TRUE(process.write(std::string_view(video_).substr(0, 10 * kFrame32 + 100)));
   ASSERT_TRUE(process.wait_for_error_output("frame 4:"));
   process.kill(GetParam());
@@ -46,7 +47,7 @@ TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
 }
 
 TEST_P(Stopping, ALivePipeIsCodedAsItComesAndNothingOfItIsLost) {
-  // Default settings: the machine chooses threads and lanes.
+  // Runs with default settings, so the program itself chooses the numbers of threads and lanes.
   Process process({kEnc, "-v", "-w", "32", "-h", "32", "--backend", "cpu", "-o", path("out.c63"), "-"});
   for (std::size_t i = 0; i < 10; ++i) {
     ASSERT_TRUE(process.write(std::string_view(video_).substr(i * kFrame32, kFrame32)));
@@ -62,7 +63,8 @@ TEST_P(Stopping, ALivePipeIsCodedAsItComesAndNothingOfItIsLost) {
 
 TEST_P(Stopping, ADecodeThatWaitsForItsPipeLeavesWholeFrames) {
   const std::string stream = run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", "-"}, video_).out;
-  // A decoder may return frames late. The frames that it has written when it stops must be whole.
+  // A decoder returns frames some time after it has read them, so few may be written when it stops. These must be
+  // whole.
   Process process({kDec, "--threads", "1", "-", path("out.yuv")});
   ASSERT_TRUE(process.write(std::string_view(stream).substr(0, stream.size() - 10)));
   while (files_in_folder() == 0) ::usleep(1000);
@@ -87,7 +89,7 @@ TEST_P(Stopping, BeforeTheFirstFrameThereIsNoFile) {
 }
 
 TEST_P(Stopping, TheThirdSignalEndsAtOnce) {
-  // After the first signal the program cannot end, because its output is full and nobody reads it.
+  // Nobody reads the output, which is a pipe that is full. So the program cannot end after the first signal.
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   const std::string input = write_file("in.yuv", generate({'A', 0, 352, 288, 20}));
   Process process({kEnc, "-v", "-w", "352", "-h", "288", "-q", "50", "--me", "zero", "--recon",
@@ -98,7 +100,8 @@ TEST_P(Stopping, TheThirdSignalEndsAtOnce) {
   process.kill(GetParam());
   ::usleep(50000);
   EXPECT_TRUE(process.running());
-  // Signals that arrive before the first one is handled count as one.
+  // If several signals arrive before the program handles the first one, they count as one. So the test repeats the
+  // signal.
   for (; process.running(); ::usleep(10000)) process.kill(GetParam());
   EXPECT_EQ(process.wait().exit_code, 128 + GetParam());
   ::close(reader);
@@ -110,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, Stopping, ::testing::Values(SIGINT, SIGTERM, S
                            return signal.param == SIGINT ? "SIGINT" : signal.param == SIGTERM ? "SIGTERM" : "SIGHUP";
                          });
 
-/// A video that takes seconds to encode with preset best.
+/// Tests with a video whose encoding with preset best takes seconds.
 class StoppedEncodes : public ToolsTest {
  protected:
   static constexpr int kFrames = 200;
@@ -122,7 +125,7 @@ class StoppedEncodes : public ToolsTest {
     ASSERT_EQ(run({kGen, "--quiet", "--pattern", "natural", "-w", "352", "-h", "288", "-f", std::to_string(kFrames), "-o", input_}).exit_code, 0);
   }
 
-  /// Encodes to out.c63 with preset best, and sends SIGINT when frame 2 is coded.
+  /// Encodes to out.c63 with preset best, and sends SIGINT as soon as frame 2 is coded.
   ProcessResult encode_and_stop(const std::vector<std::string>& more) {
     std::vector<std::string> command = {kEnc, "-v", "--backend", "cpu", "--preset", "best", "-o", path("out.c63")};
     command.insert(command.end(), more.begin(), more.end());
@@ -134,7 +137,7 @@ class StoppedEncodes : public ToolsTest {
     return result;
   }
 
-  /// Returns the number of frames of a stream. Expects that the stream decodes without an error.
+  /// Decodes a stream, expects no error, and returns the number of its frames.
   [[nodiscard]] std::size_t frames_of_stream(const std::string& name) const {
     const ProcessResult decoded = run({kDec, "--quiet", path(name), "-"});
     EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
@@ -171,7 +174,8 @@ TEST_F(StoppedEncodes, APartReplacesAnOlderFileIfItIsToOrIfThatIsEmpty) {
 }
 
 TEST_F(StoppedEncodes, WhatWasReadAheadOfAFileIsNotCoded) {
-  // A c63 stream is read in order, like a container, so all of it is soon in memory.
+  // A c63 stream as input is read in order, and ahead of the encoder. So soon all of it is in memory. After a stop,
+  // most of these frames must not be coded.
   ASSERT_EQ(run({kEnc, "--quiet", "--me", "zero", "-o", path("in.c63"), input_}).exit_code, 0);
   (void)encode_and_stop({path("in.c63")});
   EXPECT_LT(frames_of_stream("out.c63"), std::size_t{kFrames} / 2);
@@ -261,7 +265,7 @@ TEST_F(ToolsTest, AStoppedDecodeKeepsAnOlderFile) {
   EXPECT_NE(result.err.find("stopped after "), std::string::npos) << result.err;
 }
 
-/// c63cmp ab, whose fourth run of an encoder never ends.
+/// Runs c63cmp ab with an encoder that never ends when it is run for the fourth time.
 class StoppedComparison : public ToolsTest {
  protected:
   void SetUp() override {
@@ -278,7 +282,7 @@ class StoppedComparison : public ToolsTest {
                 "30", "--repeat", "10", "--warmup", "0", "--c63enc", script, "--json", path("r.json"), input};
   }
 
-  /// Returns true if a process of the fourth run's process group is alive.
+  /// Returns true if the encoder of the fourth run, or a child of it, is still running.
   [[nodiscard]] bool is_group_alive() const {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       std::string stat;
@@ -321,7 +325,7 @@ TEST_F(StoppedComparison, EndsAtOnceWithItsEncoders) {
   EXPECT_FALSE(std::filesystem::exists(path("r.json")));
 }
 
-/// A stream that takes seconds to analyse: two frames, and many repeats of the second.
+/// Tests with a stream whose analysis takes seconds. It has two frames, and then four million repeats.
 class StoppedLooks : public ToolsTest {
  protected:
   void SetUp() override {
@@ -334,7 +338,7 @@ class StoppedLooks : public ToolsTest {
     stream_ = write_file("in.c63", stream);
   }
 
-  /// Stops the program as soon as its output is open.
+  /// Runs a program and stops it as soon as its unfinished output file exists.
   [[nodiscard]] ProcessResult look_and_stop(const std::vector<std::string>& command) const {
     Process process(command);
     const auto is_unfinished = [](const auto& entry) {

@@ -39,7 +39,7 @@ TEST_F(Targets, ASizeIsNearlyUsedAndNeverExceeded) {
   EXPECT_EQ(json["target"]["passes"].back()["bytes"], size_of("o.c63"));
   EXPECT_EQ(json["settings"]["qp"], json["target"]["passes"].back()["qp"]);
   EXPECT_GE(json["target"]["passes"].size(), 2U);
-  // Expects that these settings give the stream.
+  // Encoding with the settings that the report names must give the same stream.
   ASSERT_EQ(encode({"--quiet", "-q", std::to_string(json["settings"]["qp"].get<double>()), "--lambda-scale",
                     std::to_string(json["settings"]["lambda_scale"].get<double>()), "-o", path("same.c63"), input_}).exit_code, 0);
   EXPECT_TRUE(read_file(path("same.c63")) == read_file(path("o.c63")));
@@ -67,10 +67,10 @@ TEST_F(Targets, PassesAreKeptAndUsedAgain) {
   const std::string stream = read_file(path("o.c63"));
   EXPECT_EQ(encode_to("36").find("pass 2:"), std::string::npos);
   EXPECT_TRUE(read_file(path("o.c63")) == stream);
-  // Passes of another encode are not used.
+  // The statistics file has passes of an encode with another key interval. They must not be used.
   const ProcessResult other = encode({"--keyint", "5", "--target-psnr", "36", "--stats", path("s.json"), "-o", path("o.c63"), input_});
   EXPECT_NE(other.err.find("another encode"), std::string::npos) << other.err;
-  // Passes of another video with the same name are not used, either.
+  // Now the video has other content under the same name. The known passes must not be used, either.
   std::string video = read_file(input_);
   std::ranges::reverse(video);
   write_file(std::filesystem::path(input_).filename().string(), video);
@@ -80,7 +80,8 @@ TEST_F(Targets, PassesAreKeptAndUsedAgain) {
                   "C63-STATS");
 }
 
-/// Two different encodes use the same statistics file. The second one must still meet its target.
+/// Two encodes with different settings use the same statistics file. The second one must not use the passes of the
+/// first, and must still meet its target.
 TEST_F(Targets, PassesOfOtherEncodesAreNotTaken) {
   const std::string input = input_;
   const auto encode_to = [&](const std::vector<std::string>& more) {
@@ -116,17 +117,19 @@ TEST_F(Targets, PassesServeOtherTargetsOfTheSameEncode) {
     EXPECT_EQ(result.err.find("another encode"), std::string::npos) << result.err;
     return nlohmann::json::parse(read_file(path("o.json")));
   };
-  // Bits per second depend on the frame rate of a run, which differs from that of earlier passes.
+  // A target in bits per second must be computed with the frame rate of this run. Earlier passes may have had another
+  // one.
   encode_to({"--fps", "25", "--bitrate", "60k"});
   EXPECT_LE(encode_to({"--fps", "50", "--bitrate", "120k"})["result"]["bitrate_kb_per_s"], 120);
   EXPECT_LE(encode_to({"--fps", "50", "--bitrate", "60k"})["result"]["bitrate_kb_per_s"], 60);
-  // No earlier pass measured SSIM, because --ssim was not given.
+  // The passes so far did not measure SSIM, because --ssim was not given. A target of SSIM must then measure it.
   const auto stats = nlohmann::json::parse(read_file(path("s.json")));
   for (const auto& pass : stats["passes"]) EXPECT_TRUE(pass["ssim_y"].is_null());
   const auto report = encode_to({"--target-ssim", "0.95"});
   const double ssim = report["target"]["passes"].back()["ssim_y"];
   EXPECT_NEAR(-10 * std::log10((1 - ssim) / (1 - 0.95)), 0, 0.05);
-  // A target that an earlier pass met takes one pass. A target that cannot be met takes none.
+  // The first run finds in two passes that the target cannot be met, and keeps them. A second run with a still smaller
+  // target makes no pass.
   std::filesystem::remove(path("s.json"));
   EXPECT_EQ(encode({"--size", "100", "--stats", path("s.json"), "-o", path("no.c63"), input_}).exit_code, 5);
   EXPECT_EQ(nlohmann::json::parse(read_file(path("s.json")))["passes"].size(), 2U);
@@ -278,7 +281,8 @@ TEST_F(Targets, ASizeBelowTheLowestQualitysIsMetWithFewerFrames) {
   const int interval = json["settings"]["frame_interval"];
   EXPECT_GE(interval, 2);
   EXPECT_NE(result.err.find("of 25 frames a second: one of " + std::to_string(interval) + " is coded"), std::string::npos) << result.err;
-  // The decoded video has as many frames as the input, and the reported settings give the same stream again.
+  // The decoded video must have as many frames as the input. Encoding with the settings that the report names must give
+  // the same stream.
   ASSERT_EQ(run({kDec, "--quiet", path("o.c63"), path("d.yuv")}).exit_code, 0);
   EXPECT_TRUE(read_file(path("d.yuv")) == read_file(path("o.yuv")));
   EXPECT_EQ(size_of("d.yuv"), size_of("in_64x48.yuv"));
@@ -289,7 +293,8 @@ TEST_F(Targets, ASizeBelowTheLowestQualitysIsMetWithFewerFrames) {
   expect_one_line(encode({"--quiet", "--no-frame-drop", "--size", size, "-o", path("no.c63"), input_}), 5, "c63enc", "C63-TARGET-LIMIT");
 }
 
-/// Errors above 0.12 squared steps, here of noise, show that PSNR is not what preset reference gives.
+/// c63enc suggests --target-psnr if a preset's quality is far from what preset reference gives at the same qp. It sees
+/// that from the errors: here, with noise, they exceed 0.12 squared steps.
 TEST_F(Targets, AreNamedIfAQualityIsFarFromThatOfReference) {
   std::string noise(std::size_t{4} * 64 * 48 * 3 / 2, 0);
   Random random(1);

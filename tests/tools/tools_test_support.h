@@ -17,7 +17,7 @@
 
 namespace c63::test {
 
-/// Bytes of a frame of 32x32.
+/// The number of bytes of a frame of 32x32.
 inline constexpr std::size_t kFrame32 = 32 * 32 * 3 / 2;
 
 inline const std::string kGen = C63_BIN_DIR "/c63gen";
@@ -29,7 +29,7 @@ inline const std::string kFilter = C63_BIN_DIR "/c63filter";
 inline const std::string kMv = C63_BIN_DIR "/c63mv";
 inline const std::string kCmp = C63_BIN_DIR "/c63cmp";
 
-/// The frames of a golden video as a string, for files that the programs' tests use.
+/// Returns the frames of a golden video as a string, which can be written to a file.
 inline std::string generate(const GoldenVideo& video) {
   const Bytes frames = frames_of(video);
   return {frames.begin(), frames.end()};
@@ -46,7 +46,7 @@ inline std::string read_file(const std::string& path) {
 
 inline std::ptrdiff_t lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-/// A folder for each test, removed afterwards.
+/// Gives each test a folder, which is removed afterwards.
 class ToolsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -68,8 +68,8 @@ class ToolsTest : public ::testing::Test {
     return std::distance(std::filesystem::directory_iterator(folder_), {});
   }
 
-  /// Expects this exit code and exactly one line on standard error (run with --quiet). The line starts with the
-  /// program's name, contains `id`, and says what to do.
+  /// Expects this exit code and exactly one line on standard error. The program must have run with --quiet. The line
+  /// must begin with the program's name, contain `id`, and say what to do.
   static void expect_one_line(const ProcessResult& result, int exit_code, const std::string& program,
                               const std::string& id) {
     EXPECT_EQ(result.exit_code, exit_code) << result.err;

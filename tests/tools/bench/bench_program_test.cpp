@@ -1,4 +1,5 @@
-// Tests c63bench as a program: it must write figures that can be read. Whether they are good is not tested.
+// Tests c63bench as a program: whether it writes its figures in a form that can be read. Whether the figures are good
+// is not tested.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ namespace {
 
 test::ShellResult bench(const std::string& arguments) { return test::shell("'" C63_BIN_DIR "/c63bench' " + arguments); }
 
-/// Runs a bench and returns its JSON.
+/// Runs a subcommand of c63bench and returns the JSON that it writes.
 nlohmann::json figures_of(const std::string& arguments) {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("figures.json");
@@ -120,7 +121,7 @@ TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
   EXPECT_NE(missing.output.find("C63-BENCH-VIDEO"), std::string::npos) << missing.output;
 }
 
-/// Clicks through the page of motion kernels in a wide window.
+/// A script that clicks through the page of motion kernels in a wide window.
 constexpr const char* kClicks = R"js(
 addEventListener("load", () => {
   const failures = [];
@@ -152,7 +153,7 @@ addEventListener("load", () => {
 });
 )js";
 
-/// Shows the same page in a frame as wide as a phone: all text must be inside and large enough to read.
+/// A script that shows the same page as wide as a phone. All text must be inside, and large enough to read.
 constexpr const char* kPhone = R"js(
 addEventListener("load", () => {
   if (window !== top) return;

@@ -61,7 +61,8 @@ TEST(AbStatisticsTest, RatioAndItsInterval) {
   EXPECT_NEAR(exact.value, 2, 1e-12);
   EXPECT_NEAR(*exact.low, 2, 1e-12);
   EXPECT_NEAR(*exact.high, 2, 1e-12);
-  // Logarithms 0, ln 2, ln 4: mean ln 2, standard error ln 2 / sqrt 3, t(2 degrees, 97.5 %) = 4.30265.
+  // The ratios are 1, 2 and 4, their logarithms 0, ln 2 and 2 ln 2. The mean is ln 2, the standard error ln 2 / √3. For
+  // three values, Student's t at 97.5 % is 4.30265.
   const Ratio three = ratio_of_points(Points{{{1, 1, 1}, {1, 2, 4}}});
   EXPECT_NEAR(three.value, 2, 1e-12);
   EXPECT_NEAR(std::log(*three.high), std::log(2) * (1 + 4.30265 / std::sqrt(3)), 1e-4);
@@ -74,7 +75,8 @@ TEST(AbStatisticsTest, TwoRoundsHaveNoInterval) {
 }
 
 TEST(AbStatisticsTest, PointsOfDifferentRatiosWidenNoInterval) {
-  // The second side has a quarter of the speed at one point and half of it at the other. Rounds differ by 1 %.
+  // At the first point, the second side has a quarter of the first side's speed. At the other point it has half. But at
+  // each point, rounds differ by only 1 %, so the interval must be narrow.
   const std::vector<PairedSpeeds> points = {{{100, 100, 100}, {25, 25.25, 24.75}}, {{50, 50, 50}, {25, 24.75, 25.25}}};
   const Ratio ratio = ratio_of_points(points);
   EXPECT_NEAR(ratio.value, std::sqrt(0.125), 1e-3);

@@ -1,4 +1,4 @@
-// Tests c63cmp ab as a program, and its report in a browser.
+// Tests c63cmp ab as a program. Tests its report in a browser.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_F(AbProgramTest, DifferentBytesFailIfTheyMust) {
 
 TEST_F(AbProgramTest, TakesTheWholeCommandOfAnotherEncoder) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
-  // FFV1 is lossless, so decoding and pairing of frames must not change any sample.
+  // FFV1 is lossless. So c63cmp must find no error if it decodes the frames correctly and compares the right pairs.
   const auto result = run("--a '--backend cpu' --side 'ffv1=ffmpeg -nostdin -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i {in} -c:v ffv1 -y {out}.mkv'"
                           " --side 'pipe=ffmpeg -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i - -c:v ffv1 -f matroska -'"
                           " --repeat 1 --warmup 0" + json_option());
@@ -213,7 +213,7 @@ TEST_F(AbProgramTest, StreamsAndTracesAreKept) {
   }
 }
 
-/// Clicks through the report like a person, and writes what it saw into the page's title.
+/// A script that clicks through the report as a person would. It writes what it found into the page's title.
 constexpr const char* kClicks = R"js(
 window.addEventListener("load", async () => {
   const failures = [];
@@ -330,7 +330,7 @@ TEST_F(AbProgramTest, ReportWorksInABrowser) {
   const std::string browser = test::find_browser();
   if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the report was made but not clicked through";
 
-  // A name that would run as a script if it were inserted as HTML.
+  // A file name that contains a script. It would run if the page inserted the name as HTML instead of as text.
   const std::string hostile = "\\u003cscript>window.injected=1\\u003c/script>";
   for (auto at = page.find("small_64x48.yuv"); at != std::string::npos; at = page.find("small_64x48.yuv", at + hostile.size())) {
     page.replace(at, 15, hostile);

@@ -9,19 +9,19 @@
 namespace c63::tools {
 namespace {
 
-// The curves of the example in the bjontegaard packages of FAU Erlangen-Nürnberg (low bitrates). Its PCHIP figures are
-// those of the JVET spreadsheet. The example prints its figures only at run time, so another program computed the
-// values here from that definition (closed-form integrals in Python).
+// The curves of the example for low bit rates in the `bjontegaard` packages of FAU Erlangen-Nürnberg. By their PCHIP
+// method, these packages give the figures of the JVET spreadsheet. The example does not list its results. So a separate
+// Python program computed the expected values from the definition, with exact integrals.
 const std::vector<RdPoint> kAnchor = {{9487.76, 40.037}, {4593.60, 38.615}, {2486.44, 36.845}, {1358.24, 34.851}};
 const std::vector<RdPoint> kTest = {{9787.80, 40.121}, {4469.00, 38.651}, {2451.52, 36.970}, {1356.24, 34.987}};
 
-// The example of the classic Matlab function bjontegaard.m (ETRO, Vrije Universiteit Brussel). One cubic through all
-// four points gives 31.40 %. Piecewise cubics stay within a few hundredths of that.
+// The example of the well-known Matlab function bjontegaard.m (ETRO, Vrije Universiteit Brussel). That function fits
+// one cubic to all four points and gives 31.40 %. c63 uses piecewise cubics, which differ by a few hundredths.
 const std::vector<RdPoint> kEtroAnchor = {{686.76, 40.28}, {309.58, 37.18}, {157.11, 34.24}, {85.95, 31.42}};
 const std::vector<RdPoint> kEtroTest = {{893.34, 40.39}, {407.8, 37.21}, {204.93, 34.17}, {112.75, 31.24}};
 
-// From the spreadsheet of JCTVC-E137, whose BD-rate is the piecewise cubic one, with its printed results. The tests of
-// Netflix' VMAF quote them, as fractions (python/test/bd_rate_calculator_test.py).
+// Points and results from the spreadsheet of JCTVC-E137, which also computes BD-rate with piecewise cubics. The tests
+// of Netflix' VMAF contain them as fractions instead of per cent (python/test/bd_rate_calculator_test.py).
 TEST(BdRateTest, EqualsTheSpreadsheetOfTheJctVc) {
   const std::vector<RdPoint> anchor = {{108048.8736, 43.6471}, {61279.976, 40.3953}, {33905.6656, 37.247}, {18883.6928, 34.2911}};
   const std::vector<RdPoint> test = {{108061.2784, 43.6768}, {61299.9936, 40.4232}, {33928.7472, 37.2761}, {18910.912, 34.3147}};

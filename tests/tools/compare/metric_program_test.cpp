@@ -1,4 +1,4 @@
-// Tests c63cmp as a program: exit codes, files, errors.
+// Tests c63cmp as a program: its exit codes, the files that it reads and writes, and its errors.
 
 #include <gtest/gtest.h>
 

@@ -105,7 +105,8 @@ TEST(MetricsTest, NothingIsNotEqualToNothing) {
   test::expect_error(ErrorKind::input, "C63-NO-FRAMES", [&] { (void)compare_videos(a, "a", b, "b"); });
 }
 
-/// Compares a real sequence with c63's stream of it, with FFmpeg's filters and with c63's metrics.
+/// Codes a real sequence with c63 and compares the result with the source. c63's metrics must give the same values as
+/// FFmpeg's filters.
 class FfmpegEqualityTest : public testing::TestWithParam<const char*> {};
 
 std::string ffmpeg_number(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }

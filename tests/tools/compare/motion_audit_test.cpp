@@ -1,4 +1,5 @@
-// Tests c63cmp motion, which compares every vector of a stream with an exact search in the stream's own references.
+// Tests c63cmp motion. It searches each block again, exactly, in the reference that the stream itself gives, and
+// compares the result with the stream's vector.
 
 #include <gtest/gtest.h>
 
@@ -18,8 +19,8 @@ test::ShellResult shell(const std::string& program, const std::string& arguments
   return test::shell("'" C63_BIN_DIR "/" + program + "' " + arguments + " 2>&1");
 }
 
-/// Moving noise. Its width is not a multiple of 16, so coded planes are padded, and their rows are shifted against the
-/// picture's.
+/// A video of moving noise. Its width, 100, is not a multiple of 16, so coded planes are wider than the picture. The
+/// codec fills them sample after sample, so their rows are not the picture's rows.
 class MotionAuditProgram : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -80,7 +81,8 @@ TEST_F(MotionAuditProgram, ASearchThatFindsOnlyZeroIsNamedWithItsCost) {
     if (count >= 0) cost += std::stoll(row.substr(row.rfind(',') + 1));
   }
   EXPECT_EQ(count, all.at("differing").get<std::int64_t>());
-  // Blocks of the last column and row are not part of the sums: for them the zero vector is not a candidate.
+  // `cost` has all differing blocks, the two sums do not have the last column and row. In these blocks the zero vector
+  // is not a candidate.
   EXPECT_LE(all.at("sad").get<std::int64_t>() - all.at("exact_sad").get<std::int64_t>(), cost);
 }
 
@@ -100,8 +102,8 @@ TEST_F(MotionAuditProgram, FramesThatInheritTheirVectorsAreAudited) {
 }
 
 TEST_F(MotionAuditProgram, TakesAStreamAsSource) {
-  // A stream as the source is decoded, and a decoder returns its frames only in order. So c63cmp must also read the key
-  // frames, which have no vectors to compare.
+  // Here the source is a stream, too. Its decoder returns frames only in order. So c63cmp must also read the key
+  // frames, although they have no vectors to compare.
   const std::string stream = encode("--preset reference");
   const auto result = shell("c63cmp", "motion '" + stream + "' '" + stream + "' --show 0");
   EXPECT_EQ(result.exit_code, 0) << result.output;

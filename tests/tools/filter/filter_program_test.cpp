@@ -1,4 +1,4 @@
-// Tests c63filter as a program: its results, and how it ends with bad input.
+// Tests c63filter as a program: its results, and its errors for bad input.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class FilterProgram : public ::testing::Test {
     text << std::ifstream(path(name), std::ios::binary).rdbuf();
     return text.str();
   }
-  /// Runs c63filter on the CPU in the folder.
+  /// Runs c63filter on the CPU, in the test's folder.
   [[nodiscard]] ShellResult filter(const std::string& arguments) const {
     return run_shell(fmt::format("cd '{}' && C63_FILTER='{}/c63filter' && \"$C63_FILTER\" --backend cpu {}", folder_,
                                  C63_BIN_DIR, arguments));
@@ -36,7 +36,7 @@ class FilterProgram : public ::testing::Test {
   [[nodiscard]] ShellResult generate(const std::string& arguments) const {
     return run_shell(fmt::format("cd '{}' && '{}/c63gen' {}", folder_, C63_BIN_DIR, arguments));
   }
-  /// Expects this exit code and this id, and no output file.
+  /// Expects that c63filter ends with this exit code and an error with this id, and leaves no output file.
   void expect_failure(const std::string& arguments, int code, const std::string& id) const {
     static_cast<void>(run_shell("rm -f '" + path("out.txt") + "' '" + path("out.y4m") + "'"));
     const ShellResult result = filter(arguments);

@@ -1,3 +1,4 @@
-// A library that is removed before the module that needs it is loaded.
+// A library that the module of incomplete.cpp needs. The module does not contain its path, so the loader does not find
+// it.
 
 extern "C" int c63_absent() { return 0; }

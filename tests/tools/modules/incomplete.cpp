@@ -1,4 +1,4 @@
-// A module that needs a library which is missing.
+// A module that cannot be loaded, because the loader does not find the library that it needs (absent.cpp).
 
 extern "C" int c63_absent();
 

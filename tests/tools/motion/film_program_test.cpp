@@ -1,4 +1,4 @@
-// Tests c63mv with films: in every format, its vectors are those of the decoded samples.
+// Tests c63mv with films. In every format, its vectors must be those that a search in the decoded samples finds.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::string bytes_of(const std::string& path) {
   return bytes.str();
 }
 
-/// Returns the numbers in the rows of a CSV file, without its header. Empty fields become -1e9.
+/// Returns the numbers in the rows of a CSV file, without its heading. An empty field becomes -1e9.
 std::vector<std::vector<double>> rows_of(const std::string& text) {
   std::vector<std::vector<double>> rows;
   std::istringstream lines(text);
@@ -62,7 +62,7 @@ class FilmProgramTest : public testing::Test {
   [[nodiscard]] static test::ShellResult mv(const std::string& arguments) {
     return test::shell("'" C63_BIN_DIR "/c63mv' --backend cpu --progress none " + arguments + " 2>&1");
   }
-  /// Returns the luma of all frames, padded: rows below the picture repeat its last row.
+  /// Returns the luma planes of all frames. They are padded at the bottom, with copies of the picture's last row.
   [[nodiscard]] std::vector<std::vector<std::uint8_t>> padded_luma() const {
     const std::string bytes = bytes_of(raw_);
     std::vector<std::vector<std::uint8_t>> planes;
@@ -126,7 +126,7 @@ TEST_F(FilmProgramTest, EveryKindOfFilmGivesTheSame) {
   ASSERT_EQ(mv("--quiet '" + file("o.y4m") + "' -o '" + file("y4m.npz") + "'").exit_code, 0);
   EXPECT_EQ(bytes_of(file("y4m.npz")), expected);
   EXPECT_EQ(test::shell("cat '" + file("o.y4m") + "' | '" C63_BIN_DIR "/c63mv' --backend cpu --quiet - -o - --format npz").output, expected);
-  // For a c63 stream, the vectors are those of its decoded pictures.
+  // If the input is a c63 stream and a search is asked for, c63mv must search in the decoded pictures.
   ASSERT_EQ(test::shell(fmt::format("'{0}/c63enc' --quiet --backend cpu '{1}' '{2}' && '{0}/c63dec' --quiet '{2}' '{3}'", C63_BIN_DIR, raw_,
                                     file("o.c63"), file("dec_88x60.yuv")))
                 .exit_code,
@@ -250,7 +250,7 @@ TEST_F(FilmProgramTest, BadFilmsEndInOneLine) {
   expect(test::shell("'" C63_BIN_DIR "/c63mv' --progress none '" + file("deep.mkv") + "' 2>&1 >/dev/null"), 0, "yuv422p10le is converted to yuv420p");
   ASSERT_EQ(test::shell("ffmpeg -v error -y -f lavfi -i sine=duration=1 '" + file("sound.wav") + "' 2>&1").output, "");
   EXPECT_EQ(mv("--quiet '" + file("sound.wav") + "'").exit_code, 4);
-  // Two elementary streams of different sizes, one after the other.
+  // A file of two MPEG-2 streams, one after the other, with different picture sizes.
   ASSERT_EQ(test::shell(make + "-c:v mpeg2video '" + file("a.m2v") + "' && ffmpeg -v error -y -f lavfi -i testsrc=size=128x96:rate=25:duration=1 -c:v mpeg2video '" +
                         file("b.m2v") + "' && cat '" + file("a.m2v") + "' '" + file("b.m2v") + "' > '" + file("change.m2v") + "'")
                 .exit_code,
@@ -277,7 +277,7 @@ TEST_F(FilmProgramTest, CodecVectorsAreFfmpegsOwn) {
 
 TEST_F(FilmProgramTest, CodecVectorsOfAPanAreThePan) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
-  // A pan that MPEG-4 codes with its own motion.
+  // A video that pans. MPEG-4 codes it with motion vectors of its own.
   ASSERT_EQ(test::shell(fmt::format("'{}/c63gen' --quiet --pattern pan --mv 4,-2 -w 160 -h 128 -f 5 -o '{}' && ffmpeg -v error -y -i '{}' -c:v mpeg4 -bf 0 -g 100 -q:v 2 '{}' 2>&1",
                                     C63_BIN_DIR, file("pan.y4m"), file("pan.y4m"), file("pan.avi")))
                 .output,
@@ -289,7 +289,7 @@ TEST_F(FilmProgramTest, CodecVectorsOfAPanAreThePan) {
     ASSERT_EQ(row.size(), 12U);
     EXPECT_LT(row[1], 0);  // no frame is predicted from a later one
     ++counts[{row[9] / row[11], row[10] / row[11]}];
-    // The position from which a block is predicted, in whole samples.
+    // Columns 4 to 7 are positions. Their difference must be the vector (columns 9 to 11), up to a whole sample.
     EXPECT_NEAR(row[4] - row[6], row[9] / row[11], 1);
     EXPECT_NEAR(row[5] - row[7], row[10] / row[11], 1);
   }

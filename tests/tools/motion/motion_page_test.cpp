@@ -1,4 +1,4 @@
-// Tests the pages that c63mv writes for streams: size, and every control in Chromium.
+// Tests the pages that c63mv writes for streams: their size, and each of their controls in Chromium.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using MotionPageTest = MotionProgramTest;
 
-/// The beginning of scripts that click through a page.
+/// Functions for the scripts below, which click through a page.
 constexpr const char* kPageTools = R"js(
 const failures = [];
 const check = (what, good) => { document.title = "UNFINISHED after " + what; if (!good) failures.push(what); };
@@ -37,8 +37,8 @@ addEventListener("error", (event) => failures.push("error: " + event.message));
 addEventListener("unhandledrejection", (event) => failures.push("rejected: " + event.reason));
 )js";
 
-/// Clicks through the page, and writes the result into the page's title. @VALUES@ are the blocks of frame 1 from c63mv
-/// --format csv: x, y, vector, SAD, bits.
+/// A script that clicks through the page and writes the result into the page's title. @VALUES@ is replaced by the
+/// blocks of frame 1 as c63mv --format csv lists them: x, y, vector, SAD, bits.
 constexpr const char* kClicks = R"js(
 addEventListener("load", async () => {
   try {
@@ -99,7 +99,7 @@ addEventListener("load", async () => {
 });
 )js";
 
-/// A repeat shows the picture of the previous frame.
+/// A script that checks how a page shows a repeat: with the picture of the previous frame.
 constexpr const char* kRepeatClicks = R"js(
 addEventListener("load", async () => {
   try {
@@ -124,7 +124,7 @@ addEventListener("load", async () => {
 });
 )js";
 
-/// Clicks through two streams that are shown at the same time.
+/// A script for a page that shows two streams next to each other.
 constexpr const char* kBesideClicks = R"js(
 addEventListener("load", async () => {
   try {

@@ -10,7 +10,7 @@
 
 namespace c63::tools {
 
-/// Makes a stream of a video that pans by (3, -2), and runs c63mv on it.
+/// Encodes a video that pans by (3, -2). run() starts c63mv with the stream.
 class MotionProgramTest : public testing::Test {
  protected:
   MotionProgramTest() {

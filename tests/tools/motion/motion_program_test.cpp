@@ -1,4 +1,4 @@
-// Tests c63mv and c63enc --stats-yuview as programs.
+// Tests c63mv, and c63enc --stats-yuview, as programs.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace c63::tools {
 namespace {
 
-/// The content of a statistics file. Each line that breaks the grammar fails the test.
+/// What a statistics file for YUView contains. parse_yuview() fails the test if a line breaks the format's grammar.
 struct YuviewFile {
   std::map<int, std::string> kinds;                     // type id: vector or range
   std::map<int, std::map<int, std::vector<std::vector<int>>>> rows;  // frame, type: x, y, w, h, values
@@ -101,7 +101,7 @@ TEST_F(MotionProgramTest, SummaryFindsTheTrueMotion) {
   ASSERT_TRUE(std::regex_search(result.output, m, std::regex("endpoint error over (\\d+) blocks: mean ([0-9.]+) samples, median ([0-9.]+)"))) << result.output;
   EXPECT_GT(std::stoi(m[1]), 100);
   EXPECT_EQ(std::stod(m[3]), 0);
-  // A truth that is wrong by one sample must be noticed.
+  // In this copy of the true motion, every vector is wrong by one sample. The error must then be 1.
   std::ifstream truth(file("truth.csv"));
   std::ofstream wrong(file("wrong.csv"));
   for (std::string line; std::getline(truth, line);) {
@@ -124,7 +124,7 @@ TEST_F(MotionProgramTest, YuviewKeepsItsGrammar) {
     EXPECT_EQ(types.count(0), key ? 0U : 1U) << "vectors in frame " << frame;
     for (const auto& [id, rows] : types) EXPECT_EQ(rows.size(), 12U * 8U) << "frame " << frame << ", type " << id;
   }
-  // The encoder's own file has the same vectors and bits, but SADs against the source.
+  // The encoder writes such a file, too. It has the same vectors and bits, but its SADs are against the source.
   const YuviewFile encoder = parse_yuview(file("enc.csv"));
   ASSERT_EQ(encoder.rows.size(), 5U);
   for (const auto& [frame, types] : mv.rows) {
@@ -147,7 +147,7 @@ TEST_F(MotionProgramTest, TypesChooseWhatIsWritten) {
 TEST_F(MotionProgramTest, CsvAndJsonHoldEveryBlock) {
   const auto csv = run("--format csv -f 2");
   ASSERT_EQ(csv.exit_code, 0);
-  // 96x60 is coded as 96x64: 12x8 blocks of luma, 6x4 of each chroma plane.
+  // A picture of 96x60 is coded as 96x64. That gives 12x8 blocks of luma, and 6x4 blocks in each chroma plane.
   EXPECT_EQ(std::count(csv.output.begin(), csv.output.end(), '\n'), 1 + 2 * (12 * 8 + 2 * 6 * 4));
   ASSERT_EQ(run("-o '" + file("mv.json") + "' --source '" + file("pan_96x60.yuv") + "'").exit_code, 0);
   const auto json = nlohmann::json::parse(std::ifstream(file("mv.json")));
@@ -179,8 +179,8 @@ TEST_F(MotionProgramTest, PicturesAndPages) {
 }
 
 TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {
-  // The codec fills padded planes sample after sample, so their rows are not the picture's rows. For a picture 92 wide
-  // that is coded 96 wide, a pan by (-3, 2) therefore becomes a pan by (-3 - 2*(96-92), 2).
+  // A row of the coded plane has 96 samples, a row of the picture only 92. The codec fills the plane sample after
+  // sample. So each row down shifts the picture by 4 samples, and a pan by (-3, 2) becomes (-3 - 2*4, 2).
   ASSERT_EQ(test::shell(fmt::format("'{0}/c63gen' --quiet --pattern pan --mv 3,-2 -w 92 -h 60 -f 3 --truth '{1}' -o '{2}' && "
                                     "'{0}/c63enc' --quiet --backend cpu '{2}' -o '{3}' --stats-yuview '{4}' 2>&1",
                                     C63_BIN_DIR, file("truth92.csv"), file("pan_92x60.yuv"), file("92.c63"), file("92.csv")))
@@ -199,7 +199,7 @@ TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {
 }
 
 TEST_F(MotionProgramTest, RepeatsAndInheritedVectors) {
-  // Frames: key, repeat, inter, two that replace the inter frame, repeat.
+  // The stream's frames: a key frame, a repeat, an inter frame, two frames without SOF, a repeat.
   test::CompactStreamWriter writer(96, 64, 8);
   writer.add_key();
   writer.add_repeat();
@@ -259,7 +259,8 @@ TEST_F(MotionProgramTest, RepeatsAndInheritedVectors) {
 }
 
 TEST_F(MotionProgramTest, BlocksWithoutPredictionHaveNoSad) {
-  // Blocks of key frames, and blocks that a preset codes without prediction, have nothing to compare with.
+  // A SAD compares a block with its prediction. Blocks of key frames have no prediction, nor have some blocks of
+  // presets. So the column of their SADs is empty.
   ASSERT_EQ(run("--format csv -f 1 -o '" + file("key.csv") + "'").exit_code, 0);
   std::ifstream csv(file("key.csv"));
   std::string line;

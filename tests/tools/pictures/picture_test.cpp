@@ -54,7 +54,7 @@ TEST(PictureTest, PngHoldsEverySample) {
   EXPECT_EQ(decoded.output, std::string(image.bytes().begin(), image.bytes().end()));
 }
 
-/// Returns the samples of the three planes that ffmpeg decodes from a JPEG.
+/// Decodes a JPEG with the ffmpeg program, and returns the samples of its three planes.
 std::string planes_of(const std::vector<std::uint8_t>& jpeg) {
   const test::TemporaryFolder folder;
   std::ofstream(folder.file("a.jpg"), std::ios::binary).write(reinterpret_cast<const char*>(jpeg.data()), static_cast<std::streamsize>(jpeg.size()));

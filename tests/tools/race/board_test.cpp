@@ -1,4 +1,4 @@
-// Tests c63bench board, which combines the results of several races into one ladder.
+// Tests c63bench board, which combines the results of several races into one list.
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,8 @@ TEST_F(Board, HasTheFastestFirstAndBuiltInOnesOnce) {
   EXPECT_EQ(html.str().find("http"), std::string::npos) << "the page needs no network";
 }
 
-/// Looks at a page in light and dark. Text has a contrast of 4.5 or more, as WCAG 2 asks for.
+/// A script that checks the colours of a page, in light and in dark mode. The contrast of text must be at least 4.5, as
+/// WCAG 2 requires.
 constexpr const char* kColors = R"js(
 const rgb = (text) => text.match(/[0-9.]+/g).slice(0, 3).map(Number);
 const luminance = (color) => rgb(color).map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -98,7 +99,7 @@ addEventListener("load", () => {
 });
 )js";
 
-/// The page that c63bench me --html writes for a race.
+/// A script that clicks through the page which c63bench me --html writes for a race.
 constexpr const char* kClickRace = R"js(
 addEventListener("load", () => {
   const $ = (id) => document.getElementById(id);

@@ -1,4 +1,4 @@
-// What c63bench makes of the output of NVIDIA's profiler.
+// Tests how c63bench reads the output of NVIDIA's profiler.
 
 #include "bench/kernel_counters.h"
 

@@ -1,4 +1,4 @@
-// c63enc --me FILE: encodes with a search from a file, in every preset.
+// Tests c63enc --me FILE, which encodes with a search from a file. It must work with every preset.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ class OwnSearchTest : public testing::Test {
   void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
   [[nodiscard]] std::vector<std::uint8_t> bytes(const std::string& name) const { return test::read_bytes(path(name)); }
 
-  /// Encodes to `output`, in GOPs of three frames.
+  /// Encodes the video to `output` in GOPs of three frames, with these arguments.
   [[nodiscard]] test::ShellResult encode(const std::string& arguments, const std::string& output = "out.c63") const {
     return test::shell("cd '" + folder_.file(".") + "' && CFLAGS=-O1 '" C63_BIN_DIR "/c63enc' -w 96 -h 80 --keyint 3 --quiet in.yuv " +
                        output + " " + arguments + " 2>&1");
@@ -47,7 +47,8 @@ std::string example(const std::string& name) { return std::string(C63_SOURCE_DIR
 
 TEST_F(OwnSearchTest, EachExampleEncodesInEveryPreset) {
   for (const std::string name : {"exact", "three_step", "diamond", "hexagon", "pyramid"}) {
-    // Compiled once; the form .c has its own test.
+    // c63enc would compile a .c file in each of the runs below. To save time, it is compiled here, once. Another test
+    // uses .c files.
     const std::string compile = "cc -O1 -shared -fPIC -I'" C63_SOURCE_DIR "/encoder/include' -o '" + path(name + ".so") + "' '" + example(name) + "'";
     ASSERT_EQ(test::shell(compile).exit_code, 0);
     for (const std::string preset : {"reference", "fast", "good", "best"}) {
@@ -81,7 +82,7 @@ TEST_F(OwnSearchTest, ASegmentsRecordNamesTheSearch) {
 }
 
 constexpr const char* kHead = "#include <c63/motion_kernel.h>\nC63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) {\n";
-/// All vectors are zero, and then `change` is done.
+/// Returns the C code of a search that sets all vectors to zero and then runs the code `change`.
 std::string zero_but(const std::string& change) {
   return std::string(kHead) + "  for (int i = 0; i < job->width / 8 * (job->height / 8); ++i) job->vectors[i].x = job->vectors[i].y = 0;\n" + change + "}\n";
 }
@@ -108,7 +109,8 @@ TEST_F(OwnSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
 }
 
 TEST_F(OwnSearchTest, EachChainHasItsOwnStaticVariables) {
-  // A search that keeps its samples in a static array: wrong if two chains shared it.
+  // This search copies samples to a static array and then checks the copy several times. It fails if two chains share
+  // the array.
   write("mine.c", zero_but("  static unsigned char kept[96 * 80];\n"
                            "  for (int y = 0; y < job->height; ++y) for (int x = 0; x < job->width; ++x)\n"
                            "    kept[y * job->width + x] = job->current[y * job->current_pitch + x];\n"

@@ -1,6 +1,6 @@
-// Motion kernels as students write them, each with one mistake. MISTAKE is the number of the mistake, and is defined by
-// a line before this text; 0 means no mistake. tools/checks/race_check races all of them. It lists the right causes,
-// and compares them with the causes that c63bench names.
+// Motion kernels with the mistakes that students make. A line before this text defines MISTAKE, the number of the
+// mistake; 0 means none. tools/checks/race_check races all of them. For each mistake it knows the cause, and checks
+// that c63bench names it.
 
 #include <c63/motion_kernel.h>
 

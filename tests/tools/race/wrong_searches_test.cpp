@@ -75,7 +75,7 @@ const std::vector<Wrong>& wrong_searches() {
   return searches;
 }
 
-/// Compiles with fewer optimizations, which takes less time.
+/// Runs c63bench. To save time, searches are compiled with fewer optimizations.
 test::ShellResult bench(const std::string& arguments) {
   return test::shell("CFLAGS=-O1 '" C63_BIN_DIR "/c63bench' " + arguments + " 2>&1");
 }
@@ -100,7 +100,7 @@ class WrongSearches : public ::testing::Test {
     return path;
   }
 
-  /// Runs a race of these files and returns its entrants, in the order of the files.
+  /// Races the searches in these files, and returns their results in the order of the files.
   nlohmann::json race(const std::string& files, const std::string& options, int exit_code) const {
     const std::string json = folder_.file("race.json");
     const auto result = bench("cpu --search " + files + " --rounds 1 -w 64 -h 48 --json '" + json + "' " + options);
@@ -173,7 +173,7 @@ TEST_F(WrongSearches, WhatCannotBeRacedSaysWhy) {
       test::shell("CC=/no/compiler '" C63_BIN_DIR "/c63bench' cpu --search '" + write_search(0) + "' 2>&1");
   EXPECT_EQ(compiler.exit_code, 2);
   EXPECT_NE(compiler.output.find("C63-NO-COMPILER"), std::string::npos) << compiler.output;
-  // The next search still runs.
+  // The first file does not compile. The second search must still run.
   const nlohmann::json entrants = race(broken + "," + write_search(0), "", 2);
   EXPECT_EQ(entrants.at(0).at("verdict"), "refused");
   EXPECT_EQ(entrants.at(1).at("verdict"), "right");

@@ -1,4 +1,4 @@
-// Tests which finished segments a later run uses.
+// Tests in which cases a later run uses a segment that is already encoded, instead of encoding it again.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ class FoundSegment : public ::testing::Test {
     std::ofstream(stream_) << "";
   }
 
-  /// Writes the record of a segment that was encoded with these measurements.
+  /// Writes the record (the .json file) of a segment that was encoded with these measurements.
   void write(const MeasurementSettings& measured) {
     EncoderSettings settings;
     settings.measurement = measured;

@@ -1,4 +1,5 @@
-// Tests c63enc --segment and c63join: the result has the bytes of one process, also after stops and failures.
+// Tests c63enc --segment and c63join. The joined stream must have the bytes of an encode by one process, also after
+// stops and failures.
 
 #include <csignal>
 #include <limits>
@@ -26,7 +27,8 @@ class Segments : public ToolsTest {
  protected:
   void SetUp() override {
     ToolsTest::SetUp();
-    // Scenes of 7, 1 (a flash), 4 and 12 frames.
+    // The grey level of each frame (see scene_video()): scenes of 7 and 16 frames. The first scene is interrupted by a
+    // flash of one frame.
     const std::vector<int> levels = {9,  9,  9,  9,  9,  9,  9,  200, 9,  9,  9,  9,
                                      90, 90, 90, 90, 90, 90, 90, 90,  90, 90, 90, 90};
     const Bytes video = scene_video(32, 32, levels);
@@ -69,7 +71,7 @@ class Segments : public ToolsTest {
     expect_one_line(join(files), 4, "c63join", id);
     EXPECT_FALSE(fs::exists(path("out.c63")));
   }
-  /// Changes a value in the record of a segment.
+  /// Changes the record (the .json file) of a segment.
   void edit_record(int number, const std::function<void(nlohmann::ordered_json&)>& edit) const {
     const std::string file = segment_file(number) + ".json";
     auto json = nlohmann::ordered_json::parse(read_file(file));
@@ -81,7 +83,7 @@ class Segments : public ToolsTest {
   std::map<Words, std::string> expected_;  ///< the stream that one process makes, by options
 };
 
-/// Expects that the joined segments equal the stream of one process.
+/// Tests that the joined segments have the bytes of an encode by one process.
 class SegmentBytes : public Segments {};
 
 TEST_F(SegmentBytes, OfAnyNumberHaveTheBytesOfOneProcess) {

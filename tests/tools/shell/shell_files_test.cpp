@@ -1,4 +1,4 @@
-// Tests that manual pages and completions cover every option of every program, and work.
+// Tests the manual pages and the shell's completions: they must have every option of every program, and must work.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ void collect(const nlohmann::json& program, std::vector<nlohmann::json>& options
   for (const auto& sub : program.at("subcommands")) collect(sub, options);
 }
 
-/// Returns what completion offers for the last word of a command line.
+/// Returns the words that bash offers as completions for the last word of this command line.
 std::string complete(const std::string& program, const std::vector<std::string>& words) {
   std::string line = "source '" + completion(program) + "'; COMP_WORDS=('" + program + "'";
   for (const std::string& word : words) line += " '" + word + "'";
@@ -54,7 +54,7 @@ bool has_word(const std::string& list, const std::string& word) {
   return false;
 }
 
-/// The options that --help-all lists.
+/// Returns the names of all options that a program lists with --help-all.
 std::set<std::string> options_of_help(const std::string& command) {
   const auto help = test::shell("'" C63_BIN_DIR "/" + command + " --help-all");
   EXPECT_EQ(help.exit_code, 0);
@@ -68,7 +68,7 @@ std::set<std::string> options_of_help(const std::string& command) {
   return names;
 }
 
-/// A name as a manual page writes it.
+/// Returns an option's name with the markup that it has in a manual page.
 std::string in_manual(const std::string& name) {
   std::string written = "\\fB";
   for (const char c : name) written += c == '-' ? std::string("\\-") : std::string(1, c);

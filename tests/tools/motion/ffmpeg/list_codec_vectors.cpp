@@ -1,5 +1,5 @@
-// Lists the motion vectors that FFmpeg exports for a film, as c63mv --codec-list does, but without any code of c63:
-// with one decoder thread, and in FFmpeg's order.
+// Lists the motion vectors of a film that FFmpeg exports, in the format of c63mv --codec-list. It uses no code of c63,
+// only one decoder thread, and keeps FFmpeg's order. Tests compare c63mv with it.
 
 extern "C" {
 #include <libavcodec/avcodec.h>
