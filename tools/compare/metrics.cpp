@@ -134,7 +134,7 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
     if (options.stop_at_difference && result.first_difference) break;
   }
   if (result.frame_count == 0 && !stop.stop_requested()) {
-    throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame to compare", {.file = reference_name});
+    throw Error(ErrorKind::input, "C63-NO-FRAMES", "the input has no whole frame to compare", {.file = reference_name});
   }
   return result;
 }
