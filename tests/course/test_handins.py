@@ -493,7 +493,7 @@ class Handins(Graded):
         )
         if (
             tried.returncode == 4
-            and "neither beside" in tried.stdout
+            and "neither next to" in tried.stdout
             or "Permission denied" in tried.stdout
             and "c63grade" not in tried.stdout
         ):

@@ -249,7 +249,7 @@ class Grader:
         for text in self.options.video or []:
             match = re.search(r"(\d+)x(\d+)", pathlib.Path(text).name)
             if match is None or not pathlib.Path(text).is_file():
-                raise CourseError(f"{text} is no file with a size in its name, such as FOREMAN_352x288.yuv", 4)
+                raise CourseError(f"{text} is not a file with a size in its name, such as FOREMAN_352x288.yuv", 4)
             width, height = int(match[1]), int(match[2])
             entries.append(
                 {
