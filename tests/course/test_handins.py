@@ -297,7 +297,7 @@ class Handins(Graded):
         )
         found = self.grade(rules=rules, speed=True)
         self.assertTrue(found["quality"]["passed"])
-        self.assertSaid(found["speed"], "its stream was another than before")
+        self.assertSaid(found["speed"], "its stream differed from the earlier one")
 
     # ---- the build fails, or its result is refused ----
 
@@ -310,7 +310,7 @@ class Handins(Graded):
     def test_12_does_not_compile(self):
         self.edit("search.c", "int best = INT_MAX;", "int best = INT_MAX")
         found = self.grade()
-        self.assertSaid(found["build"], "The build ends with 2")
+        self.assertSaid(found["build"], "The build ended with exit code 2")
         self.assertIn("search.c", found["result"]["build_log"])
 
     def test_13_debug_build(self):
@@ -326,7 +326,7 @@ class Handins(Graded):
         (self.handin / "Makefile").write_text("c63enc:\n\ttrue\n")
         found = self.grade()
         self.assertSaid(found["own"], "c63enc is compiled already")
-        self.assertSaid(found["build"], "The build makes no c63enc")
+        self.assertSaid(found["build"], "The build does not make c63enc")
 
     # ---- unfair ----
 

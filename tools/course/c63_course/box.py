@@ -60,8 +60,8 @@ class Box:
             if isolation == "full":
                 raise CourseError(f"this system allows no namespaces, which --isolation full needs: {reason}", 1)
             self.missing = [
-                f"no namespaces ({reason}): the network is open, other files can be read, and disk and memory are only looked "
-                "at 20 times a second"
+                f"no namespaces ({reason}): the network is open, other files can be read, and disk and memory are checked "
+                "only 20 times a second"
             ]
         self.uid = random.SystemRandom().randrange(1 << 28, 1 << 29) if os.geteuid() == 0 else None
         self.folder = tempfile.mkdtemp(prefix="c63box-")
