@@ -16,12 +16,14 @@ FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layo
   if (role.is_weighted) require_weights(plan, static_cast<std::size_t>(layout.mcus));
   if (role.inherits && (plan.key || !chain.inter)) {
     throw Error(ErrorKind::internal, "C63-PLAN-REFERENCE",
-                "a frame without SOF is planned that comes after no inter frame, or is none", {.frame = plan.index});
+                "the plan has a frame without SOF that is not an inter frame after an inter frame",
+                {.frame = plan.index});
   }
   if (role.inherits && chain.may_repeat) {
-    throw Error(ErrorKind::internal, "C63-PLAN-REFERENCE",
-                "a frame without SOF is planned that comes after one that may be repeated: which reference is meant is not yet known",
-                {.frame = plan.index});
+    throw Error(
+        ErrorKind::internal, "C63-PLAN-REFERENCE",
+        "the plan has a frame without SOF after a frame that may become a repeat, so its reference is not known yet",
+        {.frame = plan.index});
   }
   // A key frame needs no reference, so it may be reconstructed to either of the chain's two pictures. It takes picture
   // `slot % 2`, because the CUDA graph of its slot writes to that one (see FrameGraphs).

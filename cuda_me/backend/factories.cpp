@@ -59,8 +59,8 @@ std::unique_ptr<Backend> open_device(const ResolvedEncode& encode, const CudaBac
       if (error.kind() != ErrorKind::memory) throw;
       if (chains == 1) {
         throw Error(ErrorKind::device, "C63-CUDA-MEMORY",
-                    "not even one GOP at a time, which takes " + std::to_string(device_bytes_per_chain(settings, options)) +
-                        " bytes, fits in the device's memory: " + error.message());
+                    "the GPU has too little memory to encode one GOP at a time, which takes " +
+                        std::to_string(device_bytes_per_chain(settings, options)) + " bytes: " + error.message());
       }
     }
   }

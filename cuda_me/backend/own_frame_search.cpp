@@ -13,7 +13,8 @@ static_assert(kNotWritten.x == static_cast<std::int8_t>(kNotWrittenByte) && kNot
 
 std::unique_ptr<FileSearch> load(const OwnSearch& own) {
   if (own.kernel.empty()) {
-    throw Error(ErrorKind::usage, "C63-SEARCH-DEVICE", "is a search for the CPU, and a GPU is to encode", {.file = own.name});
+    throw Error(ErrorKind::usage, "C63-SEARCH-DEVICE", "is a search for the CPU, but a GPU was chosen to encode",
+                {.file = own.name});
   }
   return load_search(own.kernel, own.kernel_host_part);
 }

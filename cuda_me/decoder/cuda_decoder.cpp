@@ -87,10 +87,11 @@ void CudaDecoder::open(const Geometry& geometry, std::uint64_t max_memory, Paral
       const std::string size = std::to_string(geometry.width()) + "x" + std::to_string(geometry.height());
       if (memory == max_memory) {
         throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                    "decoding " + size + " on a GPU takes more than the limit of " + std::to_string(max_memory) +
-                        " bytes for it, three quarters of --max-memory", {.frame = 0});
+                    "decoding " + size + " on a GPU takes more than " + std::to_string(max_memory) +
+                        " bytes, the limit (three quarters of --max-memory)",
+                    {.frame = 0});
       }
-      throw Error(ErrorKind::device, "C63-CUDA-MEMORY", "decoding " + size + " does not fit in the device's memory");
+      throw Error(ErrorKind::device, "C63-CUDA-MEMORY", "decoding " + size + " does not fit in the GPU's memory");
     }
     try {
       memory_ = std::make_unique<Memory>(geometry, *room);

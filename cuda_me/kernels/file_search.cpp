@@ -174,7 +174,7 @@ class LoadedSearch final : public FileSearch {
         cudaLibraryLoadData(&library_, file_.image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
     if (status != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
-      refuse(file_.path, std::string("the GPU's driver does not take it: ") + cudaGetErrorString(status));
+      refuse(file_.path, std::string("the GPU's driver cannot load it: ") + cudaGetErrorString(status));
     }
   }
 

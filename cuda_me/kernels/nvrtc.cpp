@@ -103,7 +103,7 @@ Output compile_for(std::string_view text, const std::string& name, const std::st
   Nvrtc::Program program = nullptr;
   if (nvrtc.create(&program, source.c_str(), name.c_str(), static_cast<int>(names.size()), texts.data(),
                    names.data()) != 0) {
-    throw Error(ErrorKind::device, "C63-NO-NVRTC", "NVRTC does not take a program");
+    throw Error(ErrorKind::device, "C63-NO-NVRTC", "NVRTC cannot create a program");
   }
   std::vector<std::string> options = {"--gpu-architecture=" + option, "--std=c++17", "-lineinfo"};
   const std::string folder = std::filesystem::path(name).parent_path().string();
@@ -131,7 +131,7 @@ Output compile_for(std::string_view text, const std::string& name, const std::st
   }
   nvrtc.destroy(&program);
   if (status != 0) {
-    throw Error(ErrorKind::usage, "C63-KERNEL-COMPILE", "the compiler refuses it:\n" + output.messages + "\n",
+    throw Error(ErrorKind::usage, "C63-KERNEL-COMPILE", "it does not compile:\n" + output.messages + "\n",
                 {.file = name});
   }
   return output;
@@ -162,7 +162,8 @@ CompiledKernels compile_kernels(std::string_view text, const std::string& name, 
   compiled.compiler = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
   const int known = known_architecture(sm);
   if (known == 0) {
-    throw Error(ErrorKind::device, "C63-NO-NVRTC", compiled.compiler + " has no code for sm_" + std::to_string(sm));
+    throw Error(ErrorKind::device, "C63-NO-NVRTC",
+                compiled.compiler + " cannot compile for this GPU, sm_" + std::to_string(sm));
   }
   compiled.is_cubin = known == sm;
   Output output =

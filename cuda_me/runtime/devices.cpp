@@ -83,7 +83,7 @@ DeviceList look() {
     list.reason = words(status);
   } else if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0)) {
     list.state = DeviceState::no_device;
-    list.reason = "the driver sees no device";
+    list.reason = "the driver finds no GPU";
   } else if (status != cudaSuccess) {
     list.state = DeviceState::failed;
     list.reason = words(status);
@@ -184,7 +184,7 @@ const DeviceInfo& require_device(int index) {
   const DeviceList& list = known.list();
   if (list.devices.empty()) refuse(list.state, list.reason);
   if (index < 0 || static_cast<std::size_t>(index) >= list.devices.size()) {
-    refuse(DeviceState::no_device, "there is no device " + std::to_string(index) + ", only 0.." +
+    refuse(DeviceState::no_device, "number " + std::to_string(index) + " does not exist; the GPUs are numbered 0 to " +
                                        std::to_string(list.devices.size() - 1));
   }
   const DeviceInfo& device = known.probed(static_cast<std::size_t>(index));

@@ -111,26 +111,27 @@ std::string to_string(const MotionDifference& d, const std::string& whose) {
   const std::string exact = text_of(d.exact) + ", SAD " + std::to_string(d.exact_sad);
   const std::string found = whose + " vector " + text_of(d.vector);
   const bool tells_another = d.told_sad && d.fault >= MotionFault::leaves_window && *d.told_sad != d.sad;
-  const std::string sad = ", SAD " + std::to_string(d.sad) + (tells_another ? " (told: " + std::to_string(*d.told_sad) + ")" : "");
+  const std::string sad =
+      ", SAD " + std::to_string(d.sad) + (tells_another ? " (reported: " + std::to_string(*d.told_sad) + ")" : "");
   switch (d.fault) {
     case MotionFault::none:
       return text + found + " is right";
     case MotionFault::unwritten:
-      return text + "nothing was written; the first smallest is " + exact;
+      return text + "nothing was written; the right vector is " + exact;
     case MotionFault::unsteady:
-      return text + found + " changes from run to run; the first smallest is " + exact;
+      return text + found + " changes from run to run; the right vector is " + exact;
     case MotionFault::leaves_plane:
-      return text + found + " leaves the plane; the first smallest is " + exact;
+      return text + found + " leaves the plane; the right vector is " + exact;
     case MotionFault::leaves_window:
-      return text + found + sad + ", is no candidate; the first smallest is " + exact;
+      return text + found + sad + ", is not a candidate; the right vector is " + exact;
     case MotionFault::not_smallest:
-      return text + found + sad + "; the first smallest is " + exact;
+      return text + found + sad + "; the right vector is " + exact;
     case MotionFault::not_first:
       return text + found + sad + "; " + text_of(d.exact) +
              " has the same SAD and comes first";
     case MotionFault::wrong_sad:
-      return text + found + " is right, but the SAD told is " + std::to_string(d.told_sad.value_or(0)) + "; it is " +
-             std::to_string(d.exact_sad);
+      return text + found + " is right, but the reported SAD is " + std::to_string(d.told_sad.value_or(0)) +
+             "; the true one is " + std::to_string(d.exact_sad);
   }
   return text;
 }
@@ -259,7 +260,7 @@ std::int64_t MotionAudit::add(const FoundMotion& found) {
   require(found.current.width == found.reference.width && found.current.height == found.reference.height &&
               found.current.width > 0 && found.current.height > 0 && found.current.width % kBlockSize == 0 &&
               found.current.height % kBlockSize == 0,
-          "C63-PLANE-SIZE", "an audit needs two planes of one size, with sides that are multiples of 8");
+          "C63-PLANE-SIZE", "an audit needs two planes of the same size, with sides that are multiples of 8");
   const auto blocks = static_cast<std::size_t>(found.current.width / kBlockSize) *
                       static_cast<std::size_t>(found.current.height / kBlockSize);
   const auto fits = [&](std::size_t size) { return size == 0 || size == blocks; };
@@ -320,11 +321,11 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
   }
   if (const std::int64_t n = s.totals.count(MotionFault::wrong_sad); n > 0 && n == all) {
     if (s.sads_untold == n) {
-      found.push_back({"sad-zero", "the vectors are right, the SADs are all 0: they are not stored", 1});
+      found.push_back({"sad-zero", "the vectors are right, but the SADs are all 0: they are not stored", 1});
     } else if (s.sads_8_bits == n) {
       found.push_back({"sad-8-bits", "the vectors are right, but SADs are stored in 8 bits: they go up to 16320", 1});
     } else {
-      found.push_back({"sad-only", "the vectors are right, but the SADs told are not theirs", 1});
+      found.push_back({"sad-only", "the vectors are right, but the reported SADs do not belong to them", 1});
     }
   }
   // Report the mistakes that explain the most blocks. If several explain equally many, those that come first in the
@@ -353,8 +354,8 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
          "only chroma planes differ: they have half the sides and half the range");
   if (s.totals.count(MotionFault::not_first) == all && fitting.empty()) {
     found.push_back({"equals-unordered",
-                     "all SADs are least, but not always the first in raster order is kept: order candidates of equal "
-                     "SAD by their number",
+                     "all SADs are the smallest, but not always the first such candidate in raster order is kept: "
+                     "order candidates of equal SAD by their number",
                      1});
   }
   if (found.empty() && s.totals.count(MotionFault::leaves_plane) > 0) {

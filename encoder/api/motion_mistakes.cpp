@@ -327,9 +327,10 @@ constexpr std::array kMistakes = {
                   [](const SearchedBlock& b) { return search(b, moved_in(b)); }},
 
     // Mistakes with the range.
-    MotionMistake{"range-doubled",
-                  "twice the range is searched: chroma planes have half of luma's range, and the job says it",
-                  [](const SearchedBlock& b) { return with_range(b, 2 * b.range); }},
+    MotionMistake{
+        "range-doubled",
+        "twice the range is searched: chroma planes have half of luma's range, and the job's range is already halved",
+        [](const SearchedBlock& b) { return with_range(b, 2 * b.range); }},
     MotionMistake{"range-halved", "half the range is searched: the job's range is already that of the plane",
                   [](const SearchedBlock& b) { return with_range(b, b.range / 2); }},
     MotionMistake{"range-fixed-16", "range 16 is searched everywhere: take the job's range, which is 8 for chroma",
@@ -343,10 +344,12 @@ constexpr std::array kMistakes = {
 
     // Mistakes that leave out candidates.
     MotionMistake{"candidates-256",
-                  "only the first 256 candidates of a window are tried: let threads go on in steps of their number",
+                  "only the first 256 candidates of a window are tried: let each thread continue in steps of the "
+                  "number of threads",
                   [](const SearchedBlock& b) { return search_first(b, 256); }},
     MotionMistake{"candidates-512",
-                  "only the first 512 candidates of a window are tried: let threads go on in steps of their number",
+                  "only the first 512 candidates of a window are tried: let each thread continue in steps of the "
+                  "number of threads",
                   [](const SearchedBlock& b) { return search_first(b, 512); }},
     MotionMistake{"candidates-1024", "only the first 1024 candidates of a window are tried: ranges above 16 have more",
                   [](const SearchedBlock& b) { return search_first(b, 1024); }},
@@ -400,7 +403,8 @@ constexpr std::array kMistakes = {
                     other.reference.pitch = b.current.pitch;
                     return search(other, window_of(b));
                   }},
-    MotionMistake{"planes-swapped", "the reference's block is searched in the current plane: it is the other way round",
+    MotionMistake{"planes-swapped",
+                  "the reference's block is searched in the current plane: search the current block in the reference",
                   [](const SearchedBlock& b) {
                     SearchedBlock other = b;
                     std::swap(other.current, other.reference);
@@ -451,7 +455,7 @@ constexpr std::array kMistakes = {
 
     // Mistakes that store the result of another block, or an old result.
     MotionMistake{"stale",
-                  "the result is that of the call before: something is kept from call to call, or nothing is written",
+                  "the result is that of the previous call: a value is kept from call to call, or nothing is written",
                   [](const SearchedBlock& b) -> Found {
                     if (b.previous.size() != b.exact.size()) return std::nullopt;
                     return b.previous[static_cast<std::size_t>(number_of(b))];
@@ -470,8 +474,8 @@ constexpr std::array kMistakes = {
 
     // This is no mistake if the search is meant to leave out candidates.
     MotionMistake{"descent",
-                  "vectors are those of a search that stops at a local minimum: it is not exhaustive (--inexact, if "
-                  "that is meant)",
+                  "vectors are those of a search that stops at a local minimum: it is not exhaustive (use --inexact if "
+                  "you want that)",
                   descend},
 };
 

@@ -184,7 +184,7 @@ void validate(const EncoderSettings& s) {
     }
   });
   require(s.coding.rate.tune == Tune::psnr || decides_by_rate(s.coding), ErrorKind::usage, "C63-TUNE-PRESET",
-          "tuning for SSIM weighs decisions by rate, and preset reference makes none; choose another (--preset good)");
+          "tuning for SSIM has no effect with preset reference; choose another preset (--preset good)");
 }
 
 std::vector<std::string> differences_from_course(const EncoderSettings& s) {
@@ -206,7 +206,9 @@ std::vector<std::string> differences_from_course(const EncoderSettings& s) {
           (ByPreset<type> defaults).of(Preset::reference));
 #include "c63/options.inc"
   if (s.coding.qp > kMaxExactQp) {
-    reasons.emplace_back("above qp 25, luma coefficients are limited to ±511; the course encoder writes larger ones unreadably");
+    reasons.emplace_back(
+        "above qp 25, luma coefficients are limited to ±511; the course encoder writes larger ones, which no decoder "
+        "can read");
   }
   if (s.coding.own_search != nullptr) reasons.push_back("vectors come from " + s.coding.own_search->name);
   return reasons;

@@ -20,7 +20,7 @@ using Fault = ScanDecoder::Fault;
 
 constexpr Fault kUnknownCode{"C63-CODE", "unknown code"};
 constexpr Fault kAcOverrun{"C63-AC-INDEX", "coefficients run past index 63"};
-constexpr Fault kDcOverflow{"C63-DC-OVERFLOW", "the DC sum leaves 16 bits"};
+constexpr Fault kDcOverflow{"C63-DC-OVERFLOW", "the DC sum exceeds 16 bits"};
 constexpr Fault kReuseFirst{"C63-MV-REUSE", "reuse of the left vector in column 0"};
 constexpr Fault kReuseIntra{"C63-MV-REUSE", "reuse of the vector of a block without a vector"};
 constexpr Fault kVectorRange{"C63-MV-RANGE", "motion vector leaves the picture"};

@@ -58,7 +58,7 @@ void PlaneSearcher::estimate(std::span<const MotionPair> pairs, const MotionResu
   if (!state_->searchers) state_->searchers.emplace(plane.width, plane.height, state_->settings, cpu::kernels());
   const PlaneGeometry& geometry = state_->searchers->geometry();
   require(plane.width == geometry.width && plane.height == geometry.height, "C63-PLANE-SIZE",
-          "the planes differ in size from those before");
+          "the planes differ in size from the previous planes");
   state_->searchers->search(pairs, results, around);
 }
 

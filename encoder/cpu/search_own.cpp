@@ -76,7 +76,8 @@ std::array<std::unique_ptr<BlockSearcher>, kPlanes> make_plane_searchers(const C
                                                                          const Kernels& kernels, const Geometry& geometry) {
   const OwnSearch* const own = settings.own_search.get();
   if (own != nullptr && !own->open) {
-    throw Error(ErrorKind::usage, "C63-SEARCH-DEVICE", "is a search for the GPU, and the CPU is to encode", {.file = own->name});
+    throw Error(ErrorKind::usage, "C63-SEARCH-DEVICE", "is a search for the GPU, but the CPU was chosen to encode",
+                {.file = own->name});
   }
   const OwnSearch::Function function = own != nullptr ? own->open() : OwnSearch::Function();
   std::array<std::unique_ptr<BlockSearcher>, kPlanes> searchers;

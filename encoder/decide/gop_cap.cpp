@@ -202,7 +202,9 @@ void CappedSearch::plan() {
       if (rate_error(pass.figures.bytes) <= 0 && (best == nullptr || pass.figures.bytes > best->figures.bytes)) best = &pass;
     }
     if (best == nullptr) {
-      throw Error(ErrorKind::limit, "C63-TARGET-LIMIT", describe(target_) + " was not found within " + std::to_string(kMostPasses) + " passes");
+      throw Error(
+          ErrorKind::limit, "C63-TARGET-LIMIT",
+          "no quality for " + describe(target_) + " was found within " + std::to_string(kMostPasses) + " passes");
     }
     quality = quality_of(*best);
   }

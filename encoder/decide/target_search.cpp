@@ -167,9 +167,9 @@ void TargetSearch::plan() {
 void TargetSearch::refuse() const {
   const bool of_repeats = std::ranges::any_of(history_, [&](const TargetPass& pass) { return pass.frame_interval > settings_.frame_interval; });
   throw Error(ErrorKind::limit, "C63-TARGET-LIMIT",
-              describe(target_) + " cannot be kept: at the lowest quality " +
-                  (of_repeats ? "key frames and repeats alone take " : "the stream takes ") + std::to_string(least_of(history_).bytes) +
-                  " bytes");
+              describe(target_) + " cannot be met: at the lowest quality " +
+                  (of_repeats ? "key frames and repeats alone take " : "the stream takes ") +
+                  std::to_string(least_of(history_).bytes) + " bytes");
 }
 
 int TargetSearch::estimated_interval(std::uint64_t least_bytes) const {
@@ -230,7 +230,8 @@ bool TargetSearch::is_hopeless() const {
 bool TargetSearch::add(const PassFigures& figures) {
   if (!target_figure(target_, figures)) {
     throw Error(ErrorKind::usage, "C63-TARGET",
-                describe(target_) + " cannot be searched for: it was not measured, or the pictures are too small for it");
+                describe(target_) +
+                    " cannot be searched for: it was not measured, or the pictures are too small to measure it");
   }
   const CodingSettings made = next();
   const TargetPass pass{made.qp, made.rate.lambda_scale, figures, made.frame_interval};

@@ -74,7 +74,7 @@ std::optional<std::string> FrameTimes::add_frame(std::int64_t mark, std::int64_t
                 "fps",
                 static_cast<long long>(index - 1), 1000 * unit_ * static_cast<double>(interval), 1000 * unit_ * usual,
                 rate.value());
-  return std::string(text) + "; ffmpeg -r makes them even, --fps accepts them";
+  return std::string(text) + "; use ffmpeg -r to make them even, or --fps to accept them";
 }
 
 }  // namespace c63

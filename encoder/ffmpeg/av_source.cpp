@@ -269,14 +269,14 @@ class ContainerSource final : public MediaSource {
     const AVCodec* codec = avcodec_find_decoder(parameters->codec_id);
     if (codec == nullptr) {
       throw Error(ErrorKind::input, "C63-AV-NO-DECODER",
-                  "FFmpeg here has no decoder for " + std::string(avcodec_get_name(parameters->codec_id)),
+                  "the installed FFmpeg has no decoder for " + std::string(avcodec_get_name(parameters->codec_id)),
                   {.file = input_.name()});
     }
     codec_.reset(avcodec_alloc_context3(codec));
     if (!codec_) throw std::bad_alloc();
     watch_->add_decoder(*codec_);
     const int copied = call([&] { return avcodec_parameters_to_context(codec_.get(), parameters); });
-    if (copied < 0) throw fail("C63-AV-OPEN", "the decoder does not open", copied);
+    if (copied < 0) throw fail("C63-AV-OPEN", "FFmpeg cannot open the decoder", copied);
     codec_->pkt_timebase = container_->streams[stream_]->time_base;
     codec_->thread_count = thread_count(*parameters);
     codec_->max_pixels = max_pixels();
@@ -290,7 +290,7 @@ class ContainerSource final : public MediaSource {
     if (opened == AVERROR(EAGAIN)) {
       throw system_fault(ErrorKind::limit, "C63-THREADS", "cannot start a thread to decode", EAGAIN, place());
     }
-    if (opened < 0) throw fail("C63-AV-OPEN", "the decoder does not open", opened);
+    if (opened < 0) throw fail("C63-AV-OPEN", "FFmpeg cannot open the decoder", opened);
   }
 
   /// The number of decoder threads. 0 means one for each CPU; a lower number is used if their pictures would take too
@@ -409,7 +409,7 @@ class ContainerSource final : public MediaSource {
   /// Remembers that a packet cannot be decoded. The frames before it are still returned, and with `tolerant` also those
   /// after it.
   void note_damage(int code) {
-    Error fault = fail("C63-AV-DECODE", "does not decode", code);
+    Error fault = fail("C63-AV-DECODE", "cannot be decoded", code);
     if (options_.tolerant) {
       ++damaged_packets_;
       ++faults_in_a_row_;
@@ -433,7 +433,7 @@ class ContainerSource final : public MediaSource {
       warn(count_text(damaged_packets_, "damaged packet") + " skipped: frames may be missing");
     }
     if (damaged_frames_ > 0) {
-      warn(count_text(damaged_frames_, "damaged frame") + " used as decoded");
+      warn(count_text(damaged_frames_, "damaged frame") + " used despite the damage");
     }
     damaged_packets_ = damaged_frames_ = 0;
   }

@@ -62,7 +62,7 @@ BinMap BinMap::identity() {
 
 void check_bin_map(const BinMap& map, std::size_t counts) {
   require(map.bins >= 1 && map.bins <= 256, "C63-BIN-MAP",
-          "a histogram of " + std::to_string(map.bins) + " bins: 1 to 256 can be counted");
+          "a histogram of " + std::to_string(map.bins) + " bins: the number must be 1 to 256");
   for (std::size_t v = 0; v < 256; ++v) {
     require(map.bin[v] < map.bins, "C63-BIN-MAP",
             "value " + std::to_string(v) + " is mapped to bin " + std::to_string(map.bin[v]) + " of " +

@@ -13,7 +13,8 @@ inline void check_signal_memory(std::uint64_t bytes, std::uint64_t values, std::
   const std::uint64_t all = bytes + values * sizeof(double);
   if (all <= max_bytes) return;
   throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-              "the signal takes " + std::to_string(all) + " bytes, the limit is " + std::to_string(max_bytes), {.file = file});
+              "the signal takes " + std::to_string(all) + " bytes; the limit is " + std::to_string(max_bytes),
+              {.file = file});
 }
 
 }  // namespace c63

@@ -18,7 +18,7 @@ void check_picture_size(int width, int height, const Limits& limits, const std::
   if (frame_bytes(width, height) > limits.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "a frame of " + size_text(width, height) + " takes " + bytes_text(frame_bytes(width, height)) +
-                    ", the limit is " + bytes_text(limits.max_memory),
+                    "; the limit is " + bytes_text(limits.max_memory),
                 {.file = file});
   }
 }

@@ -82,9 +82,10 @@ class Y4mFrames {
     layout_ = layout_of(header, file);
     check_picture_size(even_side(coded_.width), even_side(coded_.height), options.limits, file);
     if (layout_.bytes > options.limits.max_memory) {
-      throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                  "a frame takes " + bytes_text(layout_.bytes) + ", the limit is " + bytes_text(options.limits.max_memory),
-                  {.file = file});
+      throw Error(
+          ErrorKind::limit, "C63-MAX-MEMORY",
+          "a frame takes " + bytes_text(layout_.bytes) + "; the limit is " + bytes_text(options.limits.max_memory),
+          {.file = file});
     }
     if (options.rate) format_.rate = *options.rate;
     format_.width = even_side(coded_.width);

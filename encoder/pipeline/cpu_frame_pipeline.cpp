@@ -52,8 +52,9 @@ void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
   if (needed > settings.execution.limits.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "decoding " + std::to_string(geometry.width()) + "x" + std::to_string(geometry.height()) + " takes " +
-                    bytes_text(needed) + ", the limit is " + bytes_text(settings.execution.limits.max_memory) +
-                    " (--max-memory)", {.frame = 0});
+                    bytes_text(needed) + "; the limit is " + bytes_text(settings.execution.limits.max_memory) +
+                    " (--max-memory)",
+                {.frame = 0});
   }
 }
 

@@ -20,7 +20,7 @@ namespace {
   } catch (const Error& error) {
     throw in_stream(error, coded);
   }
-  throw Error(ErrorKind::device, "C63-DEVICE-DECODE", "the device does not decode a frame that the CPU decodes",
+  throw Error(ErrorKind::device, "C63-DEVICE-DECODE", "the GPU cannot decode a frame that the CPU can decode",
               {.frame = coded.index});
 }
 
@@ -41,7 +41,7 @@ DeviceFramePipeline::DeviceFramePipeline(const DecoderSettings& settings, std::s
   if (settings_.keep_prediction || settings_.keep_motion) {
     throw Error(ErrorKind::device, "C63-DEVICE-KEEP",
                 std::string(settings_.keep_prediction ? "predictions" : "motion vectors") +
-                    " of decoded frames are kept on the CPU only (--backend cpu)");
+                    " of decoded frames are available on the CPU only (--backend cpu)");
   }
 }
 

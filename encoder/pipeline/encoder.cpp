@@ -48,8 +48,9 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
   const std::uint64_t most_bytes = encode.chain_bytes() + encode.lookahead_bytes();
   if (most_bytes > max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
-                    bytes_text(most_bytes) + ", the limit is " + bytes_text(max_memory) + " (--max-memory)");
+                "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) +
+                    " takes " + bytes_text(most_bytes) + "; the limit is " + bytes_text(max_memory) +
+                    " (--max-memory)");
   }
   // If global motion is measured, the look-ahead keeps its frames in host memory, so they count as part of a chain.
   // Otherwise the device adds their bytes, because only the device knows in which memory they are.

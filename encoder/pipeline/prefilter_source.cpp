@@ -33,7 +33,7 @@ std::optional<ByteKernel> kernel_of(const Prefilter& prefilter) {
 [[noreturn]] void fail(const std::string& text) {
   throw Error(ErrorKind::usage, "C63-PREFILTER",
               "'" + text +
-                  "' is not a prefilter: mean:K with an odd K up to 31, gauss:S with a deviation up to 5, or "
+                  "' is not a prefilter: give mean:K with an odd K up to 31, gauss:S with a deviation up to 5, or "
                   "temporal:N with 2 to 64 frames");
 }
 
@@ -110,8 +110,8 @@ PrefilterSource::PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefi
   }
   if (room < least) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "the prefilter " + name(prefilter) + " takes " + bytes_text(least * frame_bytes_) +
-                    ", and " + bytes_text(max_memory) + " are left for it (--max-memory)");
+                "the prefilter " + name(prefilter) + " takes " + bytes_text(least * frame_bytes_) + ", but only " +
+                    bytes_text(max_memory) + " are left for it (--max-memory)");
   }
 }
 

@@ -37,7 +37,8 @@ struct SeekableDecoder::State {
     if (number >= 0 && index.find(number)) return index.entries()[static_cast<std::size_t>(number)];
     if (number >= 0 && index.fault()) throw index.fault()->at({.file = file});
     throw Error(ErrorKind::usage, "C63-SEEK-RANGE",
-                "there is no frame " + std::to_string(number) + ", there are " + std::to_string(index.entries().size()),
+                "there is no frame " + std::to_string(number) + ": the number of frames is " +
+                    std::to_string(index.entries().size()),
                 {.file = file});
   }
 

@@ -68,7 +68,8 @@ int count_key_frames(const SegmentPlan& plan, int key_interval, int most) {
 
 Segment cut_segment(const SegmentPlan& plan, int key_interval, int number, int count) {
   if (count < 1)
-    throw Error(ErrorKind::usage, "C63-SEGMENT-COUNT", "there is at least one segment, not " + std::to_string(count));
+    throw Error(ErrorKind::usage, "C63-SEGMENT-COUNT",
+                "the number of segments must be at least 1, not " + std::to_string(count));
   const auto begin_of = [&](int index) {
     // The frames are divided before they are multiplied, because the product may not fit in 64 bits.
     const std::int64_t share = plan.frames / count * index + plan.frames % count * index / count;

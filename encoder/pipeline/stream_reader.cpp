@@ -30,7 +30,7 @@ bool StreamReader::read_more() {
   }
   if (end_ >= max_memory_) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "a coded frame does not end within the limit of " + bytes_text(max_memory_) + " (--max-memory)",
+                "a coded frame is larger than the limit of " + bytes_text(max_memory_) + " (--max-memory)",
                 {.frame = index_, .offset = static_cast<std::int64_t>(offset_)});
   }
   // A large frame is parsed again after each read until it is complete. The buffer doubles each time, so the total time

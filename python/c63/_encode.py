@@ -194,7 +194,7 @@ class Encoder:
         self._finished = False
         chosen = self.settings
         if chosen.has_target:
-            raise setting_error("a target takes passes over the whole video: c63.encode() makes them, Encoder does not")
+            raise setting_error("a target needs several passes over the whole video; use c63.encode() instead of Encoder")
         self._native = _c63.PushEncoder(self.width, self.height, chosen, chosen.backend, chosen.device)
 
     def __repr__(self) -> str:
@@ -233,7 +233,7 @@ class Encoder:
     def summary(self) -> dict[str, Any]:
         """The summary of the run. Call finish() before. Waits until the encode ends."""
         if not self._finished:
-            raise setting_error("summary: it is there after finish()")
+            raise setting_error("summary: it is available after finish()")
         return self._native.summary()
 
     def close(self) -> None:

@@ -88,7 +88,7 @@ def take_results(returned: Any, vectors: Any, sads: Any) -> None:
         vectors[...] = found_vectors
         sads[...] = found_sads
     except Exception as error:
-        raise Stopped(f"returns something else than (vectors, sads): {error}") from error
+        raise Stopped(f"returns something other than (vectors, sads): {error}") from error
 
 
 def call(function: Search, *arguments: Any) -> None:
@@ -148,7 +148,7 @@ def judge_cases(library: Library, function: Search, judge: Any, seed: int, searc
             text = "memory around the results changes: a block number that is too large, or the wrong number of columns"
             judge.broke(before, "it writes past its results", "writes-outside", text)
         if wrote:
-            judge.broke(before, "it writes into its planes, or around them", "writes-planes", "the planes are to be read only")
+            judge.broke(before, "it writes into its planes, or around them", "writes-planes", "the planes change: they must not be written to")
 
 
 class Timing(NamedTuple):

@@ -34,9 +34,9 @@ class Settings(Options):
             object.__setattr__(self, field, checked)
         given = [target for target in TARGETS if getattr(self, target) is not None]
         if len(given) > 1:
-            raise setting_error(f"{given[0]}, {given[1]}: a stream has one target")
+            raise setting_error(f"{given[0]}, {given[1]}: give only one target")
         if self.gop_cap is not None and self.bitrate is None:
-            raise setting_error("gop_cap: it goes with bitrate")
+            raise setting_error("gop_cap: it needs bitrate")
 
     @property
     def has_target(self) -> bool:

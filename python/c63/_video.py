@@ -46,7 +46,7 @@ class Video:
 
     def __len__(self) -> int:
         if self.count is None:
-            raise setting_error(f"{self.path}: its number of frames is unknown until its end; use len(video.read())")
+            raise setting_error(f"{self.path}: its number of frames is unknown until it has been read; use len(video.read())")
         return self.count
 
     def __bool__(self) -> bool:
@@ -60,7 +60,7 @@ class Video:
 
     def __getitem__(self, index: Union[int, slice]) -> U8:
         if not self.seekable or self.count is None:
-            raise setting_error(f"{self.path}: its frames come in order, once; iterate over it, or take what read() gives")
+            raise setting_error(f"{self.path}: its frames can be read only once and in order; iterate over it, or use read()")
         if isinstance(index, slice):
             return self._read_all(range(*index.indices(self.count)))
         try:

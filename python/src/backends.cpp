@@ -99,7 +99,7 @@ Devices select_devices(const std::string& names, const std::vector<int>& gpus) {
   if (!demanded && cuda::has_device_files()) return {{open_cpu_backend}, first_gpu()};
 #endif
   if (!automatic && count("cuda") == 0) {
-    if (!gpus.empty()) throw Error(ErrorKind::usage, "C63-SETTING", "device: it names GPUs, backend the CPU");
+    if (!gpus.empty()) throw Error(ErrorKind::usage, "C63-SETTING", "device names GPUs, but backend names the CPU");
     return {{open_cpu_backend}};
   }
   if (!demanded) return {{open_cpu_backend}};

@@ -93,7 +93,9 @@ class DecodeStream {
   /// Returns the next frame, or nothing at the end. Throws the stream's error when all frames before the error have
   /// been returned.
   std::optional<Picture> next() {
-    if (!process_.is_current()) throw Error(ErrorKind::usage, "C63-FORKED", "the decoder's threads are in the process that made it");
+    if (!process_.is_current())
+      throw Error(ErrorKind::usage, "C63-FORKED",
+                  "the decoder works only in the process that made it, not after a fork");
     std::optional<DecodedFrame> frame;
     for (bool waited = false; !waited;) {
       {
@@ -209,7 +211,8 @@ class SeekableStream {
           0, -1,
           [&](const FrameView& frame) {
             for (const std::span<const std::uint8_t> plane : frame.picture) {
-              if (plane.size() > room.size()) throw Error(ErrorKind::usage, "C63-ARRAY-SHAPE", "out: not room for all pictures");
+              if (plane.size() > room.size())
+                throw Error(ErrorKind::usage, "C63-ARRAY-SHAPE", "out: too small for all pictures");
               std::ranges::copy(plane, room.begin());
               room = room.subspan(plane.size());
             }

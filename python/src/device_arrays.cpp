@@ -106,7 +106,7 @@ DeviceVideo device_video(const FrameArrays& arrays, std::uintptr_t stream) {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw Error(ErrorKind::device, "C63-NO-GPU", "the array is a GPU's, and no GPU can be used: " + gpu_obstacle());
+  throw Error(ErrorKind::device, "C63-NO-GPU", "the array is in GPU memory, but no GPU can be used: " + gpu_obstacle());
 }
 
 void estimate(py::handle, py::handle, int, int, int, py::handle, const ResultObjects&, std::uintptr_t) { refuse(); }

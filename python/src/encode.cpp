@@ -52,17 +52,16 @@ PassSource source_of(ArraySource& arrays) {
 /// If `passes` is true, the encode makes several passes, and each reads the video from its start. A file that cannot
 /// seek is opened again for each pass. `again` keeps the opened file until the next pass.
 PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSource>& again) {
-  return {reader.source().format(),
-          [&reader, passes, &again]() -> FrameSource& {
-            if (!passes) return reader.source();
-            if (FrameSource* const source = reader.from_start(again)) return *source;
-            throw Error(
-                ErrorKind::usage, "C63-TARGET-INPUT",
-                "a target takes several passes, and this input cannot be read twice: give the array that read() gives",
-                {.file = reader.path()});
-          },
-          [&reader] { reader.stop(); },
-          [&reader] { return reader.warnings().empty() ? "" : reader.warnings().back(); }};
+  return {
+      reader.source().format(),
+      [&reader, passes, &again]() -> FrameSource& {
+        if (!passes) return reader.source();
+        if (FrameSource* const source = reader.from_start(again)) return *source;
+        throw Error(ErrorKind::usage, "C63-TARGET-INPUT",
+                    "a target needs several passes, but this input can be read only once: give the array from read()",
+                    {.file = reader.path()});
+      },
+      [&reader] { reader.stop(); }, [&reader] { return reader.warnings().empty() ? "" : reader.warnings().back(); }};
 }
 
 /// Encodes whole videos of one size, one after another.
@@ -122,7 +121,7 @@ class VideoEncoder {
       if (summary.frames == 0) {
         const std::string why = source.why_empty ? source.why_empty() : "";
         throw Error(ErrorKind::input, "C63-NO-FRAMES",
-                    why.empty() ? "there is no whole frame" : why + ", and there is no other");
+                    why.empty() ? "the input has no whole frame" : why + "; there is no whole frame");
       }
       if (passes && !passes->add(summary, totals)) continue;
       py::dict about = dict_of(summary);
@@ -284,7 +283,8 @@ class PushEncoder {
   /// Returns the session. The caller must hold the GIL, which guards session_.
   [[nodiscard]] std::shared_ptr<EncodeSession> open() const {
     if (!process_.is_current()) {
-      throw Error(ErrorKind::usage, "C63-FORKED", "the encoder's threads are in the process that made it");
+      throw Error(ErrorKind::usage, "C63-FORKED",
+                  "the encoder works only in the process that made it, not after a fork");
     }
     if (!session_) throw Error(ErrorKind::usage, "C63-SESSION-CLOSED", "the encoder was closed");
     return session_;

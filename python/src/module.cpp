@@ -17,7 +17,7 @@
 
 PYBIND11_MODULE(_c63, module) {
   using namespace c63::python;
-  module.doc() = "Codec63, natively; use the package c63";
+  module.doc() = "The native part of Codec63. Use the package c63 instead";
   module.attr("VERSION") = c63::version();
   module.attr("REVISION") = c63::revision();
   add_errors(module);

@@ -101,7 +101,7 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
                       text_of(from_b.format(), b_count));
     };
     if (one_reader && &from_a == &from_b && !from_a.seekable()) {
-      throw Error(ErrorKind::usage, "C63-TARGET-INPUT", "this input cannot be read twice",
+      throw Error(ErrorKind::usage, "C63-TARGET-INPUT", "this input can be read only once",
                   {.file = x.reader()->path()});
     }
     const auto a_count = from_a.frame_count();
@@ -119,7 +119,7 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
       if (a_frame.empty() != b_frame.empty()) {
         a_frame.empty() ? refuse(i, b_count) : refuse(a_count, i);
       }
-      if (a_frame.empty() && i == 0) throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame");
+      if (a_frame.empty() && i == 0) throw Error(ErrorKind::input, "C63-NO-FRAMES", "the input has no whole frame");
       if (a_frame.empty()) return;
       visit(a_frame, b_frame, format);
     }

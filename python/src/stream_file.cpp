@@ -66,7 +66,7 @@ std::size_t StreamFile::read_at(std::uint64_t offset, std::span<std::uint8_t> by
   // The file became shorter than when it was opened. That is an error, not the end of the stream.
   if (count < wanted) {
     throw Error(ErrorKind::input, "C63-INPUT-SHRUNK",
-                "the file had " + std::to_string(size_) + " bytes when it was opened, and now ends sooner",
+                "the file had " + std::to_string(size_) + " bytes when it was opened, but is shorter now",
                 {.offset = static_cast<std::int64_t>(offset + count)});
   }
   return count;

@@ -69,12 +69,12 @@ class Course(CourseTest):
         ):
             self.assertTrue((self.folder / "mine" / name).exists(), name)
         self.assertEqual((self.folder / "mine/videos/sample_352x288.yuv").stat().st_size, 30 * 352 * 288 * 3 // 2)
-        self.assertIn("is there already", self.course("new", "mine", code=6))
+        self.assertIn("exists already", self.course("new", "mine", code=6))
         for name in ("mine.tar.gz", "mine.zip"):
             self.course("new", name)
             shutil.unpack_archive(self.folder / name, self.folder / name.replace(".", "_"))
             self.assertTrue((self.folder / name.replace(".", "_") / "mine" / "search.c").is_file())
-            self.assertIn("is there already", self.course("new", name, code=6))
+            self.assertIn("exists already", self.course("new", name, code=6))
         self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".c63course")], [])
 
     # ---- tasks ----
@@ -116,13 +116,13 @@ class Course(CourseTest):
             ("equal = true", "equl = true", "there is no key 'equl'"),
             ("[bytes]\n", "[byte]\n", "there is no table [byte]"),
             ("seconds = 30", 'seconds = "30"', "'seconds' must be int"),
-            ('"16 MiB"', '"16 MB"', "is no size"),
+            ('"16 MiB"', '"16 MB"', "is not a size"),
             ('sequence = "large"', 'sequence = "huge"', "names no sequence"),
             ("decodable = 10", "search = 10", "no table [search]"),
             ("[[1.1, 0], [1.3, 20]", "[[1.3, 0], [1.1, 20]", "rising"),
             ("[bytes]\nequal = true\n", "", "either [bytes] or [quality]"),
             ("width = 64", "width = 0", "no size that can be encoded"),
-            ('name = "hidden"', 'name = "public"', "name of its own"),
+            ('name = "hidden"', 'name = "public"', "a different name"),
             ("[build]", "[build", "line"),
             ("frames = 5\n", "", "'frames' is missing"),
         ):
@@ -178,9 +178,9 @@ class Course(CourseTest):
         self.assertEqual(canvas[1], "Points Possible,,,,,100,100")
         self.assertEqual(canvas[3], '"Ada, Countess","Ada, Countess",,"Ada, Countess",,60.5,90')
         (self.folder / "results" / "broken.json").write_text("{")
-        self.assertIn("is no result of c63grade", self.course("table", "results", code=4))
+        self.assertIn("is not a result of c63grade", self.course("table", "results", code=4))
         (self.folder / "empty").mkdir()
-        self.assertIn("no results", self.course("table", "empty", code=4))
+        self.assertIn("none of the files is a result", self.course("table", "empty", code=4))
 
     # ---- help and manual pages ----
 

@@ -41,7 +41,7 @@ class Notebooks(CourseTest):
     def test_motion(self):
         said = self.execute("motion", 2, "c63gen", "c63enc", "c63dec", "c63mv", "c63cmp")
         self.assertRegex(said, r"all of \d+ blocks agree")
-        self.assertIn("all vectors are those of exact search", said)
+        self.assertIn("all vectors are equal to those of exact search", said)
 
     def test_rate(self):
         said = self.execute("rate", 4, "c63gen", "c63enc", "c63mv", "c63cmp")

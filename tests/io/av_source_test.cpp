@@ -218,7 +218,7 @@ TEST_F(AvSource, TolerantReadsARealStreamOn) {
   tolerant.tolerant = true;
   EXPECT_GE(read_all(*open_frame_source(tolerant)).size(), 28 * 152064U);
   ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_EQ(warnings_[0], "1 damaged frame used as decoded");
+  EXPECT_EQ(warnings_[0], "1 damaged frame used despite the damage");
 }
 
 #else

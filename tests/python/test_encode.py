@@ -182,7 +182,7 @@ def test_wrong_sizes_and_settings(video):
         ({"tables": "round"}, "wanted one of course, flat or None, got 'round'"),
         ({"simd": "mmx"}, "wanted one of scalar"),
         ({"backend": "tpu"}, "wanted one of auto, cpu, cuda, cuda,cpu, cpu,cuda, got 'tpu'"),
-        ({"backend": "cpu", "device": [0]}, "it names GPUs"),
+        ({"backend": "cpu", "device": [0]}, "device names GPUs"),
     ):
         with pytest.raises(c63.UsageError, match=says):
             c63.encode(video, **options)

@@ -133,7 +133,7 @@ def test_an_error_of_the_function_is_told():
     race = c63.race(fails)
     assert race.first.endswith("it raises ValueError: no such range") and race.suspicions[0][0] == "raises"
     race = c63.race(lambda *arguments: 3)
-    assert "returns something else than (vectors, sads)" in race.first
+    assert "returns something other than (vectors, sads)" in race.first
 
 
 def test_inexact_searches_are_measured_by_their_sads():

@@ -265,9 +265,9 @@ TEST(Reports, LookingAheadIsNotReading) {
 
 TEST(Reports, LatencyIsOfTheMiddleAndOfNearlyAllFrames) {
   EncodeTotals totals;
-  EXPECT_EQ(latency_line(totals), "latency 0.00 ms, 0.00 ms at most for 99 % of the frames");
+  EXPECT_EQ(latency_line(totals), "latency: median 0.00 ms; 99 % of the frames take 0.00 ms or less");
   for (int i = 101; i > 0; --i) totals.latencies_ms.add(i);
-  EXPECT_EQ(latency_line(totals), "latency 51.00 ms, 100.00 ms at most for 99 % of the frames");
+  EXPECT_EQ(latency_line(totals), "latency: median 51.00 ms; 99 % of the frames take 100.00 ms or less");
 }
 
 TEST(Reports, LatenciesOfManyFramesTakeBoundedMemory) {
@@ -296,7 +296,7 @@ TEST(Reports, ASummaryOfAStoppedEncodeSaysSo) {
   EXPECT_TRUE(result_line(report.totals, report.format, 400).starts_with("stopped after 300 of 400 frames: encoded 300 frames in "));
   report.totals.summary.dropped = 7;
   EXPECT_TRUE(result_line(report.totals, report.format)
-                  .starts_with("stopped after 300 frames, 7 that were read are dropped: encoded 300 frames in "));
+                  .starts_with("stopped after 300 frames, 7 more were read and dropped: encoded 300 frames in "));
 }
 
 TEST(Reports, JsonHasNoInfinity) {

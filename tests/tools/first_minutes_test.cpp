@@ -42,7 +42,8 @@ TEST_F(FirstMinutes, UnknownOptionsAreNamedInTheirOrder) {
 }
 
 TEST_F(FirstMinutes, TheOptionOfTheHeightExplainsThatItIsNotHelp) {
-  for (const std::string& program : {kEnc, kGen, kCmp, kMv}) expect_usage({program, "-h"}, "-h is the height, as in -h 288; help is --help");
+  for (const std::string& program : {kEnc, kGen, kCmp, kMv})
+    expect_usage({program, "-h"}, "-h is the height, as in -h 288; for help, use --help");
   expect_usage({kDec, "-h"}, "unknown option -h");
 }
 
@@ -51,11 +52,11 @@ TEST_F(FirstMinutes, FaultsOfAConfigurationFileHaveItsNameAndLine) {
     const std::string file = write_file("c.conf", content);
     expect_usage({kEnc, "--config", file, input_, path("o.c63")}, file + ": " + text);
   };
-  expect("# first\nqp=20\nquality=3\n", "line 3: no option for quality");
+  expect("# first\nqp=20\nquality=3\n", "line 3: there is no option quality");
   expect("\nqp=thirty\n", "line 2: Could not convert: --qp = thirty");
   expect("qp=20\nlanes=-3\n", "line 2: --lanes: ");
-  expect("list-devices=true\n", "line 1: list-devices is for the command line only");
-  expect("qp=20\n\n[me]\nrange=3\n", "line 3: no option for me");
+  expect("list-devices=true\n", "line 1: list-devices can be used only on the command line");
+  expect("qp=20\n\n[me]\nrange=3\n", "line 3: there is no option me");
   // The file is valid and the command line is wrong. So the error must not name the file.
   const std::string good = write_file("good.conf", "qp=20\n");
   const ProcessResult result = run({kEnc, "--config", good, "--qp", "thirty", input_, path("o.c63")});
@@ -142,7 +143,7 @@ TEST_F(FirstMinutes, OneNameForTheKernelOfSignalsAndVideo) {
   EXPECT_EQ(convolved("--kernel", "1,2,1"), "4\n6\n13\n19\n");
   EXPECT_EQ(convolved("--taps", "1,2,1"), "4\n6\n13\n19\n");
   EXPECT_EQ(convolved("--kernel", "mean:1"), "1\n2\n1\n9\n");
-  expect_usage({kFilter, "convolve", signal, "-", "--kernel", "1,x"}, "'1,x' are no taps of a signal");
+  expect_usage({kFilter, "convolve", signal, "-", "--kernel", "1,x"}, "'1,x' is not a kernel for a signal");
   expect_usage({kFilter, "convolve", signal, "-"}, "a convolution needs --kernel");
   const std::string mean = run({kFilter, "mean", input_, "-", "--input-res", "32x32", "--width", "3", "--quiet"}).out;
   EXPECT_EQ(run({kFilter, "convolve", input_, "-", "--input-res", "32x32", "--kernel", "mean:3", "--quiet"}).out, mean);

@@ -228,9 +228,9 @@ TEST_F(Targets, ErrorsOfSpooledInputNameTheInput) {
     EXPECT_TRUE(result.err.starts_with("c63enc: " + line)) << result.err;
     EXPECT_EQ(files_in_folder(), files);
   };
-  expect_named({}, "", "stdin: there is no whole frame");
+  expect_named({}, "", "stdin: the input has no whole frame");
   expect_named({}, "too little", "stdin: ");
-  expect_named({"--seek", "1000"}, read_file(input_), "stdin: no frame after the first 1000");
+  expect_named({"--seek", "1000"}, read_file(input_), "stdin: the input has no frame after the first 1000");
 }
 
 TEST_F(Targets, StandardOutputGetsTheLastPassAlone) {
@@ -249,7 +249,7 @@ TEST_F(Targets, NoGopTakesMoreThanItsCap) {
   };
   const ProcessResult result = encode_to("o.c63", {"--json", path("o.json")});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.err.find("GOPs at a quality of their own, 0 over the cap"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("GOPs with their own quality, 0 above the cap"), std::string::npos) << result.err;
   const auto json = nlohmann::json::parse(read_file(path("o.json")));
   EXPECT_EQ(json["target"]["gop_cap"], 1);
   ASSERT_EQ(json["target"]["gops"].size(), 4U);
@@ -280,7 +280,9 @@ TEST_F(Targets, ASizeBelowTheLowestQualitysIsMetWithFewerFrames) {
   const auto json = nlohmann::json::parse(read_file(path("o.json")));
   const int interval = json["settings"]["frame_interval"];
   EXPECT_GE(interval, 2);
-  EXPECT_NE(result.err.find("of 25 frames a second: one of " + std::to_string(interval) + " is coded"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("of 25 frames per second: one of every " + std::to_string(interval) + " frames is coded"),
+            std::string::npos)
+      << result.err;
   // The decoded video must have as many frames as the input. Encoding with the settings that the report names must give
   // the same stream.
   ASSERT_EQ(run({kDec, "--quiet", path("o.c63"), path("d.yuv")}).exit_code, 0);
@@ -305,7 +307,7 @@ TEST_F(Targets, AreNamedIfAQualityIsFarFromThatOfReference) {
     command.insert(command.end(), more.begin(), more.end());
     const ProcessResult result = run(command);
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.err.find("--target-psnr sets PSNR") != std::string::npos;
+    return result.err.find("use --target-psnr to set the PSNR") != std::string::npos;
   };
   EXPECT_TRUE(says({"--preset", "fast"}));
   EXPECT_FALSE(says({"--preset", "reference"}));

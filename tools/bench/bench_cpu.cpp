@@ -90,7 +90,8 @@ std::vector<std::uint8_t> read_frames(const CpuBenchOptions& options, int count)
   std::vector<std::uint8_t> frames(size * static_cast<std::size_t>(count));
   file.read(reinterpret_cast<char*>(frames.data()), static_cast<std::streamsize>(frames.size()));
   if (!file)
-    throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "cannot read the frames to measure on", {.file = options.video});
+    throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "cannot read the frames that --frame and the size ask for",
+                {.file = options.video});
   return frames;
 }
 
@@ -440,8 +441,9 @@ void run(const CpuBenchOptions& options) {
     if (ceiling > 0) std::printf(" %8.1f %%", 100 * share);
     std::string note = c.note;
     if (note.empty() && share > 1) {
-      note = "the ceiling is a measured loop with an add for each instruction: the kernel needs fewer adds, or something disturbed "
-             "the loop (its 10 % and 90 % tell)";
+      note =
+          "the ceiling is a measured loop with one add per instruction; the kernel needs fewer adds, or other work "
+          "slowed the loop down (then its 10 % and 90 % columns differ)";
     }
     if (!note.empty()) {
       const auto at = std::ranges::find(notes, note);

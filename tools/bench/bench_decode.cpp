@@ -116,8 +116,9 @@ void run(const DecodeBenchOptions& options) {
 }  // namespace
 
 tools::Subcommand decode_bench() {
-  return bench_command<DecodeBenchOptions>("decode", "Measure decoding by threads",
-                                           [](const DecodeBenchOptions& options, const tools::Session&) { run(options); });
+  return bench_command<DecodeBenchOptions>(
+      "decode", "Measure decoding with several numbers of threads",
+      [](const DecodeBenchOptions& options, const tools::Session&) { run(options); });
 }
 
 }  // namespace c63::bench

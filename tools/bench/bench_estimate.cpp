@@ -275,7 +275,7 @@ void run(const EstimateBenchOptions& options) {
 
 tools::Subcommand estimate_bench() {
   return bench_command<EstimateBenchOptions>(
-      "estimate", "Measure motion estimators of other programs beside c63's",
+      "estimate", "Measure motion estimators of other programs, and c63's for comparison",
       [](const EstimateBenchOptions& options, const tools::Session&) { run(options); });
 }
 

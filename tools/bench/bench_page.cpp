@@ -9,10 +9,10 @@
 namespace c63::bench {
 
 tools::Subcommand page_bench() {
-  return bench_command<PageOptions>("page", "Make the page of motion kernels from a file of figures",
+  return bench_command<PageOptions>("page", "Make an HTML page about motion kernels from a result file",
                                     [](const PageOptions& options, const tools::Session&) {
                                       if (options.figures.empty()) {
-                                        throw Error(ErrorKind::usage, "C63-USAGE", "no file of figures was given");
+                                        throw Error(ErrorKind::usage, "C63-USAGE", "no result file was given");
                                       }
                                       if (options.output.empty()) {
                                         throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");

@@ -124,7 +124,9 @@ std::vector<cpu::PaddedPicture> read_pictures(const StageBenchOptions& options, 
     file.read(reinterpret_cast<char*>(input.data()), static_cast<std::streamsize>(input.size()));
     picture.lay_out();
   }
-  if (!file) throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "cannot read the frames to measure on", {.file = options.yuv});
+  if (!file)
+    throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "cannot read as many frames as --frames and the size ask for",
+                {.file = options.yuv});
   return pictures;
 }
 
@@ -259,8 +261,9 @@ void run(const StageBenchOptions& options) {
 }  // namespace
 
 tools::Subcommand stage_bench() {
-  return bench_command<StageBenchOptions>("stages", "Measure what each stage of presets takes on one thread of the CPU",
-                                          [](const StageBenchOptions& options, const tools::Session&) { run(options); });
+  return bench_command<StageBenchOptions>(
+      "stages", "Measure the time of each stage of the presets on one CPU thread",
+      [](const StageBenchOptions& options, const tools::Session&) { run(options); });
 }
 
 }  // namespace c63::bench

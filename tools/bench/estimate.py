@@ -161,12 +161,12 @@ class Mestimate:
         for name, text in zip((b"buffer", b"mestimate", b"buffersink"), options):
             context, kind = ctypes.c_void_p(), ctypes.c_void_p(filters.avfilter_get_by_name(name))
             if filters.avfilter_graph_create_filter(byref(context), kind, name, text, None, graph) < 0:
-                raise Absent(f"libavfilter makes no {name.decode()}")
+                raise Absent(f"libavfilter has no filter {name.decode()}")
             contexts.append(context)
         for a, b in zip(contexts, contexts[1:]):
             filters.avfilter_link(a, 0, b, 0)
         if filters.avfilter_graph_config(graph, None) < 0:
-            raise Absent("libavfilter refuses the graph")
+            raise Absent("libavfilter cannot set up the filters")
         fields = []
         chroma = np.full(width * height // 2, 128, np.uint8)
         began, cpu_began = time.perf_counter(), time.process_time()
@@ -257,7 +257,7 @@ class Nvof:
         try:
             library = ctypes.CDLL("libnvidia-opticalflow.so.1")
         except OSError as error:
-            raise Absent(f"the driver has no library of the engine: {error}") from None
+            raise Absent(f"the driver has no optical flow library: {error}") from None
         torch.zeros(1, device="cuda")
         self.driver = ctypes.CDLL("libcuda.so.1")
         self.context = ctypes.c_void_p()
@@ -265,7 +265,7 @@ class Nvof:
         table = (ctypes.c_void_p * 64)()
         status = library.NvOFAPICreateInstanceCuda(5 << 4 | 0, ctypes.byref(table))
         if status != 0:
-            raise Absent(f"the engine's library refuses API 5.0: status {status}")
+            raise Absent(f"the optical flow library does not support API 5.0: status {status}")
         kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
         self.call = {name: kind(table[i]) for i, name in enumerate(self.FUNCTIONS)}
         pointer_kind = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -274,7 +274,7 @@ class Nvof:
 
     def check(self, status, what):
         if status != 0:
-            raise Absent(f"the engine refuses to {what}: status {status}")
+            raise Absent(f"the optical flow engine cannot {what}: status {status}")
 
     def run(self, frames, preset, grid, repeat):
         height, width = frames.shape[1:]

@@ -49,7 +49,8 @@ std::vector<std::string> fields_of(const std::string& line) {
 
 nlohmann::ordered_json counters_of(const std::string& csv, int exit_code) {
   if (csv.find("ERR_NVGPUCTRPERM") != std::string::npos) {
-    return {{"why_not", "ncu may not read the GPU's counters (ERR_NVGPUCTRPERM): its driver allows that to administrators only"}};
+    return {{"why_not",
+             "ncu may not read the GPU's counters (ERR_NVGPUCTRPERM): the driver allows it only to administrators"}};
   }
   nlohmann::ordered_json counters = nlohmann::ordered_json::object();
   std::string text;

@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 
 Error wrong_file() {
   return {ErrorKind::input, "C63-BENCH-FILE",
-          "these are no figures of c63bench me and c63bench cpu (--json), or results of tools/gpu_check and tools/checks/cpu_check"};
+          "this is not a result of c63bench me or cpu (--json), of tools/gpu_check or of tools/checks/cpu_check"};
 }
 
 /// Returns the CPU's full searches as rows with the same keys as a GPU's rows.
@@ -80,7 +80,7 @@ ordered_json read_figures(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Error(ErrorKind::input, "C63-INPUT-OPEN", "cannot open for reading", {.file = path});
   ordered_json figures = ordered_json::parse(file, nullptr, false);
-  if (figures.is_discarded()) throw Error(ErrorKind::input, "C63-BENCH-FILE", "this is no JSON", {.file = path});
+  if (figures.is_discarded()) throw Error(ErrorKind::input, "C63-BENCH-FILE", "this is not JSON", {.file = path});
   return figures;
 }
 

@@ -56,8 +56,8 @@ std::vector<Row> rows_of(const std::string& path) {
     throw Error(ErrorKind::input, "C63-OPEN", "cannot be read", {.file = path});
   const ordered_json figures = ordered_json::parse(text_of(path), nullptr, false);
   if (!figures.is_object() || !figures.contains("entrants") || !figures.contains("results")) {
-    throw Error(ErrorKind::input, "C63-BENCH-FIGURES", "is no result of c63bench cpu --search or me --kernel (--json)",
-                {.file = path});
+    throw Error(ErrorKind::input, "C63-BENCH-FIGURES",
+                "is not a result of c63bench cpu --search or me --kernel (--json)", {.file = path});
   }
   const std::string device = figures.value("device", std::string("CPU, one thread"));
   const std::string name = std::filesystem::path(path).stem().string();
@@ -209,7 +209,7 @@ void run(const BoardOptions& options) {
 }  // namespace
 
 tools::Subcommand board_bench() {
-  return bench_command<BoardOptions>("board", "The results of several races as one ladder",
+  return bench_command<BoardOptions>("board", "Rank the results of several races in one list",
                                      [](const BoardOptions& options, const tools::Session&) { run(options); });
 }
 

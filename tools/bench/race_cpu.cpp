@@ -219,7 +219,7 @@ void race_here(const CpuBenchOptions& o) {
     }
     entrant["more_sad_percent"] = exact_sad > 0 ? 100 * (sad / exact_sad - 1) : 0;
     entrant["share_of_ceiling"] = figures["results"][0]["share_of_ceiling"];
-    tell("cases again after the timed runs");
+    tell("test cases, repeated after the timed runs");
     judge_on_host(judge, search, o.seed + 1, o.range, next);
     if (!o.inexact && entrants.front().found != exact) {
       judge.stopped("the timed runs give other vectors than exact search",

@@ -133,7 +133,7 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
       stopped(what, says("writes or reads") ? "writes-outside" : "reads-outside",
               "a row or column too many: rows end at the width, planes at the last row, results at the last block");
     } else if (says("writes into")) {
-      stopped(what, "writes-planes", "the planes are to be read only");
+      stopped(what, "writes-planes", "the planes must not be written to");
     } else {
       stopped(what, "crash", "a pointer or an array index that was not set, or is far too large");
     }
@@ -156,7 +156,7 @@ void require_all_right(const ordered_json& figures) {
     if (verdict == "right") continue;
     const std::string name = entrant.value("name", "");
     if (verdict == "refused")
-      throw Error(kind_of(entrant.value("exit_code", 1)), "C63-RACE-REFUSED", "was not raced; the reason stands above",
+      throw Error(kind_of(entrant.value("exit_code", 1)), "C63-RACE-REFUSED", "was not raced, for the reason above",
                   {.file = name});
     throw Error(ErrorKind::comparison, "C63-RACE-WRONG", entrant.value("first", ""), {.file = name});
   }

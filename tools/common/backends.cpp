@@ -168,14 +168,15 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
                             ->group("Machine");
   if (const std::vector<std::string> kernels = motion_kernels(); !kernels.empty())
     kernel->check(CLI::IsMember(kernels) | file_with(kKernelFiles));
-  app.add_option("--upload", choice.upload, "What goes to the GPU for each frame: frame, or pair with its reference")
+  app.add_option("--upload", choice.upload,
+                 "What is copied to the GPU for each frame: frame, or pair (the frame and its reference)")
       ->check(CLI::IsMember({"frame", "pair"}))
       ->type_name("NAME")
       ->default_str("frame")
       ->group("Machine");
-  app.add_option("--launch", choice.launch,
-                 "How kernels are launched: stream, one by one; auto, as a recorded graph if a GPU "
-                 "has one lane")
+  app.add_option(
+         "--launch", choice.launch,
+         "How GPU kernels are launched: stream (one by one), or auto (as a recorded graph if a GPU has one lane)")
       ->check(CLI::IsMember({"auto", "stream"}))
       ->type_name("NAME")
       ->default_str("auto")
@@ -198,7 +199,8 @@ SelectedBackend select_backend(const BackendChoice& choice,
                                                      : nullptr;
   if (on_cpu && names("cuda") == 0) {
     if (of_gpu != nullptr) {
-      throw Error(ErrorKind::usage, "C63-USAGE", fmt::format("{} is for a GPU, and --backend names the CPU alone", of_gpu));
+      throw Error(ErrorKind::usage, "C63-USAGE",
+                  fmt::format("{} is for a GPU, but --backend names only the CPU", of_gpu));
     }
     return cpu_backend();
   }
@@ -260,7 +262,8 @@ int leave_driver(int code) {
 }
 
 void select_decode_device(const std::string& backend, std::optional<int> device, [[maybe_unused]] DecoderSettings& settings) {
-  if (backend == "cpu" && device) throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, --backend the CPU");
+  if (backend == "cpu" && device)
+    throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, but --backend names the CPU");
   const bool demanded = backend == "cuda" || device;
 #if defined(C63_HAVE_CUDA)
   if (backend == "cpu" || (!demanded && !cuda::has_device_files())) return;
@@ -286,7 +289,8 @@ void select_decode_device(const std::string& backend, std::optional<int> device,
 PairSearch select_pair_search(const std::string& backend, std::optional<int> device, [[maybe_unused]] int width,
                               [[maybe_unused]] int height, const MotionSettings& settings,
                               [[maybe_unused]] const std::function<void(const std::string&)>& note) {
-  if (backend == "cpu" && device) throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, --backend the CPU");
+  if (backend == "cpu" && device)
+    throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, but --backend names the CPU");
   const bool demanded = backend == "cuda" || device;
 #if defined(C63_HAVE_CUDA)
   if (backend != "cpu" && (demanded || cuda::has_device_files())) {

@@ -213,7 +213,8 @@ nlohmann::ordered_json describe_app(const CLI::App& app) {
 }
 
 void add_help(CLI::App& app) {
-  app.set_help_flag("--help", "Show the options of daily use and exit")->group(daily("General"));  // only long: -h is the height
+  app.set_help_flag("--help", "Show the most used options and exit")
+      ->group(daily("General"));  // only long: -h is the height
   app.set_help_all_flag("--help-all", "Show all options and exit")->group(daily("General"));
 }
 
@@ -234,7 +235,8 @@ const std::function<int(Session&)>& chosen_run(const CLI::App& app, const Progra
   if (program.run) return program.run;
   std::vector<std::string_view> names;
   for (const Subcommand& subcommand : program.subcommands) names.push_back(subcommand.name);
-  throw Error(ErrorKind::usage, "C63-USAGE", fmt::format("one of {} has to be named", fmt::join(names, ", ")));
+  throw Error(ErrorKind::usage, "C63-USAGE",
+              fmt::format("no command was given: name one of {}", fmt::join(names, ", ")));
 }
 
 int run_program(int argc, char** argv, const Program& program, Console& console, Session& session,
@@ -283,14 +285,14 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
   app.set_version_flag(
          "--version", [program] { return version_text(program); }, "Print version and build and exit")
       ->group(group);
-  app.add_flag("-v,--verbose", common.verbose, "Say more (same as --log-level debug)")->group(daily(group));
-  app.add_flag("--quiet", common.quiet, "Say nothing but errors")->group(daily(group));
-  app.add_option("--log-level", common.log.level, "What standard error shows")
+  app.add_flag("-v,--verbose", common.verbose, "Print more messages (same as --log-level debug)")->group(daily(group));
+  app.add_flag("--quiet", common.quiet, "Print errors only")->group(daily(group));
+  app.add_option("--log-level", common.log.level, "Least important messages to show on standard error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
       ->type_name("LEVEL")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--log-file", common.log.file, "Append the log, with time stamps, to a file")
+  app.add_option("--log-file", common.log.file, "Append the log, with time stamps, to this file")
       ->type_name("FILE")
       ->group(group);
   static const std::map<std::string, ProgressMode> kModes = {{"auto", ProgressMode::automatic},
@@ -310,7 +312,8 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.set_config("--config", "", "Read options from a file of lines like qp=30; the command line comes first")
+  app.set_config("--config", "",
+                 "Read options from a file with lines like qp=30; options on the command line override them")
       ->type_name("FILE")
       ->group(group);
   app.config_formatter(std::make_shared<ConfigFile>());
@@ -341,7 +344,7 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, cons
       if (const auto fault = file->fault(app, e)) throw *fault;
     }
     if (argc > 1 && std::string_view(argv[argc - 1]) == "-h" && app.get_option_no_throw("-h") != nullptr) {
-      throw Error(ErrorKind::usage, "C63-USAGE", "-h is the height, as in -h 288; help is --help");
+      throw Error(ErrorKind::usage, "C63-USAGE", "-h is the height, as in -h 288; for help, use --help");
     }
     throw Error(ErrorKind::usage, "C63-USAGE", e.what());
   }
@@ -421,18 +424,21 @@ void add_limit_options(CLI::App& app, Limits& limits) {
 
 void add_sync_option(CLI::App& app, Durability& durability) {
   const std::string group = "Input and output";
-  app.add_flag_function("-y,--overwrite,!-n,!--no-overwrite", [](std::int64_t count) { keep_existing_files(count < 0); },
-                        "Overwrite files that exist, as without it; -n refuses to")
+  app.add_flag_function(
+         "-y,--overwrite,!-n,!--no-overwrite", [](std::int64_t count) { keep_existing_files(count < 0); },
+         "Overwrite existing files (the default); -n refuses to overwrite them")
       ->take_last()
       ->group(group);
-  app.add_flag_callback("--sync", [&durability] { durability = Durability::power_loss; },
-                        "Report success only when files and their names are on the disk, safe from a loss of power")
+  app.add_flag_callback(
+         "--sync", [&durability] { durability = Durability::power_loss; },
+         "Before the program ends, make sure that all written files are safe on the disk even if power is lost")
       ->group(group);
 }
 
 void add_keep_partial_option(CLI::App& app, bool& keep_partial) {
   app.add_flag("--keep-partial", keep_partial,
-               "If a signal stops it: replace an older file by the part that was written, instead of naming the part NAME.partial.EXT")
+               "If a signal stops the program, replace an older output file by the incomplete new one, instead of "
+               "naming that NAME.partial.EXT")
       ->group("Input and output");
 }
 

@@ -100,8 +100,10 @@ std::optional<Error> ConfigFile::fault(const CLI::App& app, const CLI::ParseErro
     if (of_names) {
       if (setting.item.name == "--") continue;  // the end of a section
       const std::string name = setting.item.name == "++" ? setting.item.parents.back() : setting.item.fullname();
-      if (option == nullptr && what.ends_with(" " + setting.item.fullname())) return at(setting, "no option for " + name);
-      if (option != nullptr && !option->get_configurable()) return at(setting, name + " is for the command line only");
+      if (option == nullptr && what.ends_with(" " + setting.item.fullname()))
+        return at(setting, "there is no option " + name);
+      if (option != nullptr && !option->get_configurable())
+        return at(setting, name + " can be used only on the command line");
     } else if (option != nullptr && what.find(option->get_name()) != std::string::npos &&
                (option->results() == setting.item.inputs || option->empty())) {
       return at(setting, what);

@@ -19,9 +19,10 @@ namespace {
 constexpr char kDailyMark = '\1';
 
 constexpr std::string_view kFooter =
-    "Log and progress go to standard error, data to standard output; - is standard input or output.\n"
+    "Log and progress go to standard error, data to standard output. The file name - means standard input or output.\n"
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded, "
-    "6 output not written, 7 out of memory, 8 GPU not usable, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM.\n";
+    "6 output not written, 7 out of memory, 8 GPU not usable, 129, 130 and 143 stopped by SIGHUP, SIGINT and "
+    "SIGTERM.\n";
 
 /// Returns how many terminal columns a UTF-8 text takes: one for each character.
 std::size_t columns(std::string_view text) {
@@ -141,7 +142,7 @@ std::string help_text(const CLI::App& app, const std::vector<Example>& examples,
   if (is_program && !all && !examples.empty()) text += "\n  " + examples.front().command + "\n";
   text += "\n" + wrapped(usage(app), 7, width, 0);
   const auto commands = app.get_subcommands(nullptr);
-  if (!commands.empty()) text += "\nCommands (each has a --help of its own):\n";
+  if (!commands.empty()) text += "\nCommands (each has its own --help):\n";
   for (const CLI::App* command : commands) {
     text += fmt::format("  {:<22}  {}", command->get_name(), wrapped(command->get_description(), 26, width, 26));
   }

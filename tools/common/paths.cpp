@@ -46,7 +46,7 @@ void check_may_write(const NamedPath& output) {
   const bool goes_on = output.option == "--log-file" || output.option == "--stats" || output.option == "--segment-plan";
   const auto status = status_of(output.path);
   if (!keeps_existing_files || goes_on || output.path == "-" || !status || !S_ISREG(status->st_mode)) return;
-  throw Error(ErrorKind::output, "C63-OUTPUT-EXISTS", "the file exists, and -n keeps it",
+  throw Error(ErrorKind::output, "C63-OUTPUT-EXISTS", "the file exists, and -n forbids overwriting it",
               {.file = output.path});
 }
 
@@ -82,7 +82,7 @@ void check_apart_from_log(const NamedPath& output) {
   struct stat standard_error {};
   const auto status = status_of(output.path);
   if (output.path == "-" && ::isatty(STDOUT_FILENO) == 1) {
-    throw Error(ErrorKind::usage, "C63-TERMINAL", "standard output is a terminal, which would show bytes as text");
+    throw Error(ErrorKind::usage, "C63-TERMINAL", "standard output is a terminal, which cannot show a video");
   }
   if (status && ::fstat(STDERR_FILENO, &standard_error) == 0 && is_same(*status, standard_error)) {
     refuse(output, {"standard error", output.path});
@@ -93,7 +93,8 @@ void check_no_container(const NamedPath& output, const std::string& instead) {
   const std::string extension = fs::path(output.path).extension().string();
   for (const char* const container : {".mp4", ".m4v", ".mkv", ".mov", ".avi", ".webm", ".ts", ".flv", ".264", ".h264", ".mpg"}) {
     if (extension != container) continue;
-    throw Error(ErrorKind::usage, "C63-OUTPUT-NAME", fmt::format("{} files are not written here: {}", extension, instead), {.file = output.path});
+    throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
+                fmt::format("this program cannot write {} files: {}", extension, instead), {.file = output.path});
   }
 }
 

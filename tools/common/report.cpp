@@ -186,8 +186,8 @@ double quantile(std::vector<double> values, double share) {
 }
 
 std::string latency_line(const EncodeTotals& totals) {
-  return fmt::format("latency {:.2f} ms, {:.2f} ms at most for 99 % of the frames", quantile(totals.latencies_ms.values(), 0.5),
-                     quantile(totals.latencies_ms.values(), 0.99));
+  return fmt::format("latency: median {:.2f} ms; 99 % of the frames take {:.2f} ms or less",
+                     quantile(totals.latencies_ms.values(), 0.5), quantile(totals.latencies_ms.values(), 0.99));
 }
 
 std::string kinds_line(const KindBits& kinds) {
@@ -228,7 +228,7 @@ std::string stopped_text(std::int64_t frames, std::optional<std::int64_t> wanted
 std::string result_line(const EncodeTotals& totals, const VideoFormat& format, std::optional<std::int64_t> wanted) {
   const EncodeSummary& s = totals.summary;
   const std::string stopped = s.stopped ? stopped_text(s.frames, wanted) : "";
-  const std::string dropped = s.dropped > 0 ? fmt::format(", {} that were read are dropped", s.dropped) : "";
+  const std::string dropped = s.dropped > 0 ? fmt::format(", {} more were read and dropped", s.dropped) : "";
   return fmt::format("{}{}{}encoded {} in {:.2f} s ({:.1f} fps), {:.2f} kb/s, {} bytes", stopped, dropped, s.stopped ? ": " : "",
                      counted(s.frames, "frame"), s.elapsed_ms / 1000, frames_per_second(s),
                      kilobits_per_second(s, format), s.bytes);

@@ -54,7 +54,8 @@ std::string sidecar_path(const std::string& stream) { return stream + ".json"; }
 
 void check_sidecar(bool wanted, const std::string& stream) {
   if (!wanted || !is_written_directly(stream)) return;
-  throw Error(ErrorKind::usage, "C63-USAGE", "--sidecar writes a file next to the output, which must be a file, too");
+  throw Error(ErrorKind::usage, "C63-USAGE",
+              "--sidecar writes a file next to the output, so the output must be a file");
 }
 
 std::optional<SidecarRate> sidecar_rate(const std::string& stream,

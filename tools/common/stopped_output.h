@@ -17,7 +17,8 @@ std::string commit_stopped(Output& output, const std::string& path, bool replace
   }
   std::string part = output.commit_part();
   if (part.empty()) return path;
-  log.warn("{} is the older file; what was written now is {} (--keep-partial replaces)", path, part);
+  log.warn("{} is still the older file; the incomplete new one is {} (--keep-partial replaces the older file)", path,
+           part);
   return part;
 }
 

@@ -80,7 +80,8 @@ void TraceFile::commit(spdlog::logger& log) {
   recorder_.write_chrome_json([this](std::string_view piece) { file_->write(piece); });
   file_->commit();
   if (recorder_.dropped() > 0) {
-    log.warn("{}: {} more found no room (an eighth of --max-memory)", path_, counted(static_cast<std::int64_t>(recorder_.dropped()), "span"));
+    log.warn("{}: {} are missing: the trace may take only an eighth of --max-memory", path_,
+             counted(static_cast<std::int64_t>(recorder_.dropped()), "span"));
   }
   for (const std::string& line : trace_lines(recorder_.spans())) log.info("{}: {}", path_, line);
 }

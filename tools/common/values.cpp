@@ -67,7 +67,7 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
         const auto value = integer_from<std::int64_t>(text);
         if (value && *value >= low && *value <= high) return {};
         const std::string range = high == std::numeric_limits<std::int64_t>::max()
-                                      ? "from " + std::to_string(low) + " on"
+                                      ? "of at least " + std::to_string(low)
                                       : "from " + std::to_string(low) + " to " + std::to_string(high);
         return "\"" + text + "\" is not a whole number " + range;
       },
@@ -84,7 +84,7 @@ CLI::Validator file_with(std::span<const std::string_view> extensions) {
         if (has_extension(text, extensions)) return {};
         std::string names;
         for (const std::string_view extension : extensions) names.append(names.empty() ? "" : ", ").append(extension);
-        return "\"" + text + "\" is not a file with one of " + names;
+        return "\"" + text + "\" does not name a file of type " + names;
       },
       "");
 }
@@ -111,7 +111,7 @@ CLI::Validator number_of(const std::string& what, const std::string& example) {
         if (const auto number = integer_from<std::int64_t>(given); number && *number >= 0) return {};
         const auto number = quantity_from(given);
         if (!number || *number < 0) return "\"" + given + "\" is not a number of " + what + " like " + example;
-        if (*number >= 0x1p63) return "\"" + given + "\" is more " + what + " than there can be";
+        if (*number >= 0x1p63) return "\"" + given + "\" is too large a number of " + what;
         text = std::to_string(static_cast<std::int64_t>(std::llround(*number)));
         return {};
       },

@@ -66,8 +66,8 @@ CLI::Option* add_seek_option(CLI::App& app, const std::string& description,
           [take](const std::string& text) {
             const auto place = video_place_from(text);
             if (!place)
-              throw CLI::ValidationError("--seek",
-                                         "\"" + text + "\" is no frame like 250 and no time like 12.5s or 1:02.5");
+              throw CLI::ValidationError(
+                  "--seek", "\"" + text + "\" is neither a frame number like 250 nor a time like 12.5s or 1:02.5");
             take(*place);
           },
           description)

@@ -38,7 +38,7 @@ std::string program_folder() {
 
 std::string last_line(const std::string& text) {
   const auto end = text.find_last_not_of("\n\r ");
-  if (end == std::string::npos) return "(it says nothing)";
+  if (end == std::string::npos) return "(it printed nothing)";
   const auto start = text.find_last_of("\n\r", end);
   return text.substr(start == std::string::npos ? 0 : start + 1, end - (start == std::string::npos ? 0 : start + 1) + 1);
 }
@@ -74,7 +74,7 @@ AbBench::AbBench(const Session& session, const AbOptions& options, AbResult& res
   const bool needed = std::any_of(result.configurations.begin(), result.configurations.end(),
                                   [](const Configuration& c) { return !c.external; });
   if (needed && (access(encoder_.c_str(), X_OK) != 0 || fs::is_directory(encoder_))) {
-    throw Error(ErrorKind::usage, "C63-AB-ENCODER", "there is no c63enc to run; name it with --c63enc", {.file = encoder_});
+    throw Error(ErrorKind::usage, "C63-AB-ENCODER", "cannot find c63enc; name it with --c63enc", {.file = encoder_});
   }
 }
 
@@ -100,8 +100,8 @@ void AbBench::ask_frame_bits(AbPoint& point, const std::string& file) const {
   const ProcessResult process =
       run_process(question, "", answer, folder_.path(), {.stop = session_.stop, .drop = session_.drop});
   if (process.exit_code != 0) {
-    point.why_no_bits =
-        process.exit_code == 127 ? "ffprobe is not installed, which could tell" : "ffprobe cannot read the stream";
+    point.why_no_bits = process.exit_code == 127 ? "ffprobe, which could find them, is not installed"
+                                                 : "ffprobe cannot read the stream";
     return;
   }
   std::ifstream lines(answer);
@@ -117,7 +117,7 @@ void AbBench::ask_frame_bits(AbPoint& point, const std::string& file) const {
   }
   const auto frames = static_cast<std::size_t>(result_.inputs[point.input].frames);
   if (point.frame_bits.size() != frames || point.frame_keys.size() != frames) {
-    point.why_no_bits = fmt::format("ffprobe tells the sizes of {} of {}", point.frame_bits.size(),
+    point.why_no_bits = fmt::format("ffprobe found the sizes of only {} of {}", point.frame_bits.size(),
                                     counted(result_.inputs[point.input].frames, "frame"));
     point.frame_bits.clear();
     point.frame_keys.clear();
@@ -161,7 +161,8 @@ void AbBench::prepare_input(const std::string& path) {
     if (session_.stop.stop_requested()) return;
     writer->commit();
   }
-  if (input.frames == 0) throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame", {.file = input.name});
+  if (input.frames == 0)
+    throw Error(ErrorKind::input, "C63-NO-FRAMES", "the input has no whole frame", {.file = input.name});
   session_.log->info("{}: {}x{}, {} at {:.6g} fps", input.name, input.format.width, input.format.height,
                      counted(input.frames, "frame"), input.format.rate.value());
   result_.inputs.push_back(std::move(input));
@@ -252,7 +253,8 @@ void AbBench::take_result(Work& work) {
   const AbInput& input = result_.inputs[point.input];
   const std::string file = result_file(work.output);
   if (file.empty()) {
-    throw Error(ErrorKind::usage, "C63-AB-OUTPUT", fmt::format("{} wrote no file; it should write {{out}} or its standard output", configuration.name));
+    throw Error(ErrorKind::usage, "C63-AB-OUTPUT",
+                fmt::format("{} wrote no file; it must write to {{out}} or to standard output", configuration.name));
   }
   const std::string digest = digest_of(file);
   if (!point.digest.empty()) {
@@ -375,7 +377,7 @@ void AbBench::make_pictures_of(std::size_t index) {
   const AbInput& input = result_.inputs[index];
   const std::int64_t wanted = options_.picture_frame >= 0 ? options_.picture_frame : std::min<std::int64_t>(10, input.frames - 1);
   if (wanted >= input.frames) {
-    session_.log->warn("{}: no picture, there is no frame {}", input.name, wanted);
+    session_.log->warn("{}: the report has no picture, because there is no frame {}", input.name, wanted);
     return;
   }
   // The pictures of a report share kMostBytes. Pictures of frames are stored without loss if they fit. Drawings over

@@ -90,11 +90,11 @@ void add_options(CLI::App& app, AbOptions& o) {
   const std::string group = "A/B";
   app.add_option("inputs", o.inputs, "Videos to encode")->type_name("FILE...")->group(daily(group));
   app.add_option("--a", o.a,
-                 "First side (the anchor, unless --anchor names another): options of c63enc, or another encoder's "
-                 "command with {in} {out} {qp}")
+                 "First side to compare: options of c63enc, or another encoder's command with {in} {out} {qp}. The "
+                 "other sides are compared with this one, unless --anchor names another")
       ->type_name("TEXT")
       ->group(daily(group));
-  app.add_option("--b", o.b, "Second side")->type_name("TEXT")->group(daily(group));
+  app.add_option("--b", o.b, "Second side to compare, in the same form")->type_name("TEXT")->group(daily(group));
   app.add_option("--side", o.more, "One more side; may be given more than once")
       ->type_name("NAME=TEXT")
       ->allow_extra_args(false)
@@ -102,16 +102,16 @@ void add_options(CLI::App& app, AbOptions& o) {
   app.add_option("--anchor", o.anchor, "Side that the others are compared with, instead of the first")
       ->type_name("NAME")
       ->group(daily(group));
-  app.add_option("--qp", o.quantizers, "Quantizers of each side that does not name its own")
+  app.add_option("--qp", o.quantizers, "Quality settings to encode with, for each side that does not set its own")
       ->type_name("LIST")
       ->capture_default_str()
       ->group(daily(group));
-  app.add_option("--repeat", o.repeat, "Measured rounds")
+  app.add_option("--repeat", o.repeat, "Number of measured rounds")
       ->check(CLI::Range(1, 100000))
       ->type_name("N")
       ->capture_default_str()
       ->group(daily(group));
-  app.add_option("--warmup", o.warmup, "Rounds before these, not measured")
+  app.add_option("--warmup", o.warmup, "Number of rounds before them that are not measured")
       ->check(CLI::Range(0, 100000))
       ->type_name("N")
       ->capture_default_str()
@@ -123,26 +123,27 @@ void add_options(CLI::App& app, AbOptions& o) {
       ->check(whole_number())
       ->type_name("N")
       ->group(daily(group));
-  app.add_option("--seek", o.first_frame, "Skip that many frames of each video")
+  app.add_option("--seek", o.first_frame, "Skip this many frames at the start of each video")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
-  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) if sides that are c63enc write different bytes")
-      ->group(group);
+  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) if c63enc sides write different bytes")->group(group);
   app.add_flag("--pictures,!--no-pictures", o.pictures, "Show one frame of each side in the report (on by default)")
       ->group(group);
-  app.add_option("--picture-frame", o.picture_frame, "Which frame to show")
+  app.add_option("--picture-frame", o.picture_frame, "Number of the frame to show in the report")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--c63enc", o.encoder, "The encoder to run; without it the one next to this program")
+  app.add_option("--c63enc", o.encoder, "c63enc program to run; without this option the one next to c63cmp")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--keep", o.keep, "Keep every stream in this folder")->type_name("FOLDER")->group(group);
-  app.add_option("--html", o.html, "Write the report: one page that opens without a network")->type_name("FILE")->group(group);
-  app.add_option("--csv", o.csv, "Write a row per point")->type_name("FILE")->group(group);
-  app.add_option("--json", o.json, "Write everything")->type_name("FILE")->group(group);
+  app.add_option("--html", o.html, "Write the report as one HTML page, which needs no network")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--csv", o.csv, "Write a CSV row per input, side and quality")->type_name("FILE")->group(group);
+  app.add_option("--json", o.json, "Write all results as JSON")->type_name("FILE")->group(group);
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }
@@ -166,7 +167,7 @@ int run_ab(const Session& session, const AbOptions& o) {
   bench.prepare_inputs();
   bench.run_points();
   if (result.points.empty()) {
-    session.log->info("stopped before the first round was finished: there is no report");
+    session.log->info("stopped before the first round was finished, so there is no report");
     return kExitDone;  // the caller returns the signal's exit code
   }
   compare_points(result);

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "c63cmp",
        .description = "Compare videos with a reference: PSNR, SSIM, first difference. Compare encoders: c63cmp ab. "
-                      "Audit vectors: c63cmp motion.",
+                      "Check motion vectors: c63cmp motion.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, metrics); },
        .run = [&](const c63::tools::Session& session) { return c63::tools::run_metrics(session, metrics); },
        .subcommands =
@@ -22,14 +22,14 @@ int main(int argc, char** argv) {
              .add_options = [&](CLI::App& app) { c63::tools::add_options(app, ab); },
              .run = [&](const c63::tools::Session& session) { return c63::tools::run_ab(session, ab); }},
             {.name = "motion",
-             .description = "Compare every vector of a stream with exact search on the stream's own references",
+             .description = "Compare every motion vector of a stream with exact search in the same reference pictures",
              .add_options = [&](CLI::App& app) { c63::tools::add_options(app, motion); },
              .run = [&](const c63::tools::Session& session) { return c63::tools::run_motion_audit(session, motion); }}},
-       .examples = {{"c63cmp FOREMAN_352x288.yuv foreman.c63", "PSNR and SSIM of a stream against its source"},
+       .examples = {{"c63cmp FOREMAN_352x288.yuv foreman.c63", "Measure PSNR and SSIM of a stream against its source"},
                     {"c63cmp --bitexact --quiet a.yuv b.yuv", "Exit with 3 if two videos differ"},
                     {"c63cmp ab FOREMAN_352x288.yuv --a '--preset reference' --b '--preset good' --qp 10,20,30 --html "
                      "report.html",
-                     "Compare two settings over qualities in a report"},
+                     "Compare two settings at several qualities, and write a report"},
                     {"c63cmp motion foreman.c63 FOREMAN_352x288.yuv",
-                     "Where an encoder's vectors differ from exact search, and what that costs"}}});
+                     "Show where the vectors of a stream differ from exact search, and what that costs"}}});
 }

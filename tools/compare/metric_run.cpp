@@ -98,7 +98,8 @@ std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, c
     return clip_frames(open_video(source), o.first_frame, o.max_frames > 0 ? o.max_frames : -1);
   } catch (const Error& error) {
     if (error.id() != "C63-MAX-MEMORY") throw;
-    throw NotedError(error, fmt::format("two videos are compared, and each gets three eighths of {}", bytes_text(o.limits.max_memory)));
+    throw NotedError(
+        error, fmt::format("each of the two videos may take three eighths of {}", bytes_text(o.limits.max_memory)));
   }
 }
 
@@ -112,8 +113,8 @@ void require_memory(const MetricRunOptions& o, const VideoFormat& format) {
   const std::uint64_t needed = sums + std::max(picture, 2 * (frame + std::min(source_memory(o), kFramesOfDecoder * frame)));
   if (needed <= o.limits.max_memory) return;
   throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-              fmt::format("comparing pictures of {}x{} takes {} bytes{}, the limit is {} (--max-memory)", format.width, format.height,
-                          needed, o.heatmap.empty() ? "" : " with --heatmap", o.limits.max_memory),
+              fmt::format("comparing pictures of {}x{} takes {} bytes{}; the limit is {} (--max-memory)", format.width,
+                          format.height, needed, o.heatmap.empty() ? "" : " with --heatmap", o.limits.max_memory),
               {.file = o.reference});
 }
 
@@ -152,18 +153,20 @@ void add_options(CLI::App& app, MetricRunOptions& o) {
       ->check(whole_number())
       ->type_name("N")
       ->group(daily(group));
-  app.add_option("--seek", o.first_frame, "Skip that many frames of each video")
+  app.add_option("--seek", o.first_frame, "Skip this many frames at the start of each video")
       ->check(whole_number())
       ->type_name("N")
       ->group(daily(group));
   app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
   app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) at the first difference")->group(daily(group));
-  app.add_option("--min-psnr", o.min_psnr, "Fail (exit code 3) below this PSNR of all planes")
+  app.add_option("--min-psnr", o.min_psnr, "Fail (exit code 3) if the PSNR of all planes is below this")
       ->type_name("DB")
       ->group(daily(group));
-  app.add_option("--csv", o.csv, "Write a row per frame and video")->type_name("FILE")->group(group);
-  app.add_option("--json", o.json, "Write all figures")->type_name("FILE")->group(group);
-  app.add_option("--heatmap", o.heatmap, "Draw where luma differs (.png or .ppm)")->type_name("FILE")->group(group);
+  app.add_option("--csv", o.csv, "Write a CSV row per frame and video")->type_name("FILE")->group(group);
+  app.add_option("--json", o.json, "Write all results as JSON")->type_name("FILE")->group(group);
+  app.add_option("--heatmap", o.heatmap, "Write a picture of where luma differs (.png or .ppm)")
+      ->type_name("FILE")
+      ->group(group);
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }
@@ -205,7 +208,7 @@ int run_metrics(const Session& session, const MetricRunOptions& o) {
   if (json) json->commit();
   if (!o.heatmap.empty()) {
     save_picture(o.heatmap, heat.image(), o.durability);
-    session.log->info("{}: the brightest spot differs by {:.2f} in the mean", o.heatmap, heat.peak());
+    session.log->info("{}: the brightest spot stands for a mean difference of {:.2f}", o.heatmap, heat.peak());
   }
   for (const ComparedVideo& video : videos) {
     if (const std::string what = missed(o, video); !what.empty()) {

@@ -43,7 +43,8 @@ double weighted(const std::array<double, 3>& values, const std::array<std::uint6
 
 [[noreturn]] void fail_count(const std::string& shorter, const std::string& longer, std::int64_t frames) {
   throw Error(ErrorKind::comparison, "C63-CMP-COUNT",
-              fmt::format("{} ends after {}, {} has more; frames pair by index", shorter, counted(frames, "frame"), longer));
+              fmt::format("{} ends after {}, but {} has more; frames are compared in order", shorter,
+                          counted(frames, "frame"), longer));
 }
 
 }  // namespace
@@ -90,8 +91,8 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
   const auto other_count = other.frame_count();
   if (reference_count && other_count && *reference_count != *other_count) {
     throw Error(ErrorKind::comparison, "C63-CMP-COUNT",
-                fmt::format("{} has {}, {} has {}; frames pair by index", reference_name, counted(*reference_count, "frame"),
-                            other_name, *other_count));
+                fmt::format("{} has {}, but {} has {}; frames are compared in order", reference_name,
+                            counted(*reference_count, "frame"), other_name, *other_count));
   }
   for (int p = 0; p < 3; ++p) result.samples[p] = plane_bytes(format.width, format.height, p);
 
@@ -134,7 +135,7 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
     if (options.stop_at_difference && result.first_difference) break;
   }
   if (result.frame_count == 0 && !stop.stop_requested()) {
-    throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame to compare", {.file = reference_name});
+    throw Error(ErrorKind::input, "C63-NO-FRAMES", "the input has no whole frame to compare", {.file = reference_name});
   }
   return result;
 }

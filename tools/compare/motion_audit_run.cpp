@@ -96,15 +96,16 @@ std::string faults_text(const AuditCounts& totals) {
 
 std::string report_text(const MotionAuditOptions& o, const StreamAudit& audit) {
   const AuditCounts& all = audit.all.totals();
-  std::string text = fmt::format("{}: {} frames, {} with vectors; {} vectors held against exact search of range {}\n",
+  std::string text = fmt::format("{}: {} frames, {} with vectors; {} vectors compared with exact search of range {}\n",
                                  o.stream, audit.frames, audit.frames_with_vectors, all.blocks, o.search_range);
   if (audit.blocks_without_vector > 0) {
     text += fmt::format("  {} blocks of these frames have no vector\n", audit.blocks_without_vector);
   }
-  if (all.differing() == 0) return text + "all vectors are those of exact search\n";
+  if (all.differing() == 0) return text + "all vectors are equal to those of exact search\n";
   text += fmt::format("first difference: {}\n", to_string(*audit.all.first(), "its"));
   if (audit.costliest) {
-    text += fmt::format("costliest: {}; it costs {}\n", to_string(*audit.costliest, "its"), audit.costliest->lost());
+    text += fmt::format("largest cost: {}; the SAD is {} larger\n", to_string(*audit.costliest, "its"),
+                        audit.costliest->lost());
   }
   for (int p = 0; p < 3; ++p) {
     const AuditCounts& plane = audit.all.totals(p);
@@ -119,10 +120,10 @@ std::string report_text(const MotionAuditOptions& o, const StreamAudit& audit) {
                         100 * suspicion.share);
   }
   for (const MotionDifference& d : audit.shown)
-    text += fmt::format("  {}; it costs {}\n", to_string(d, "its"), d.lost());
+    text += fmt::format("  {}; the SAD is {} larger\n", to_string(d, "its"), d.lost());
   if (const auto rest = all.differing() - static_cast<std::int64_t>(audit.shown.size());
       rest > 0 && !audit.shown.empty()) {
-    text += fmt::format("  and {} more; --csv writes all of them\n", rest);
+    text += fmt::format("  and {} more; --csv lists all of them\n", rest);
   }
   return text;
 }
@@ -185,25 +186,26 @@ void add_options(CLI::App& app, MotionAuditOptions& o) {
   app.add_option("source", o.source, "The video that was encoded: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes")
       ->type_name("SOURCE")
       ->group(group);
-  app.add_option("--merange", o.search_range, "Search range of luma that the encoder was to use; chroma has half of it")
+  app.add_option("--merange", o.search_range, "Luma search range that the encoder used; chroma has half of it")
       ->check(whole_number(1, 127))
       ->type_name("SAMPLES")
       ->capture_default_str()
       ->group(group);
-  app.add_option("-f,--frames", o.max_frames, "Audit no more frames than this; 0: all")
+  app.add_option("-f,--frames", o.max_frames, "Check no more frames than this; 0: all")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--show", o.shown, "List this many differences")
+  app.add_option("--show", o.shown, "Print this many differences")
       ->check(whole_number())
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--exact", o.exact, "Fail (exit code 3) if a vector is not that of exact search")->group(group);
-  app.add_option("--csv", o.csv, "Write a row per difference, with its SAD and what it costs")
+  app.add_flag("--exact", o.exact, "Fail (exit code 3) if a vector differs from exact search")->group(group);
+  app.add_option("--csv", o.csv,
+                 "Write a CSV row per difference, with its SAD and how much larger that is than the smallest SAD")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--json", o.json, "Write all figures")->type_name("FILE")->group(group);
+  app.add_option("--json", o.json, "Write all results as JSON")->type_name("FILE")->group(group);
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }
@@ -276,7 +278,7 @@ int run_motion_audit(const Session& session, const MotionAuditOptions& o) {
   if (!session.common.quiet) write_stdout(report_text(o, audit));
   if (o.exact && audit.all.totals().differing() > 0) {
     throw Error(ErrorKind::comparison, "C63-CMP-MOTION",
-                fmt::format("{} of {} vectors are not those of exact search: {}", audit.all.totals().differing(),
+                fmt::format("{} of {} vectors differ from exact search: {}", audit.all.totals().differing(),
                             audit.all.totals().blocks, to_string(*audit.all.first(), "its")),
                 {.file = o.stream});
   }

@@ -42,8 +42,8 @@ FrameMotion StreamMotion::decode(StreamFrame&& coded) {
   const std::uint64_t needed = 9 * parsed.geometry.padded_samples();
   if (needed > limits_.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                fmt::format("auditing {}x{} takes {} bytes; the limit is {} (--max-memory)", parsed.geometry.width(),
-                            parsed.geometry.height(), needed, limits_.max_memory));
+                fmt::format("checking the vectors of {}x{} takes {} bytes; the limit is {} (--max-memory)",
+                            parsed.geometry.width(), parsed.geometry.height(), needed, limits_.max_memory));
   }
   if (!parsed.key && !chain_.current()) {
     throw Error(ErrorKind::input, "C63-NO-REFERENCE", "the stream does not begin with a key frame",

@@ -6,15 +6,14 @@
 
 int main(int argc, char** argv) {
   c63::tools::DecodeOptions options;
-  return c63::tools::leave_driver(
-      c63::tools::run_main(argc, argv,
-                           {.name = "c63pred",
-                            .description = "Write what each frame of a c63 stream is predicted from.",
-                            .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
-                            .run =
-                                [&](const c63::tools::Session& session) {
-                                  return c63::tools::run_decode(session, options, c63::tools::DecodeOutput::prediction);
-                                },
-                            .examples = {{"c63pred foreman.c63 prediction.y4m",
-                                          "See what motion compensation alone makes of each frame"}}}));
+  return c63::tools::leave_driver(c63::tools::run_main(
+      argc, argv,
+      {.name = "c63pred",
+       .description = "Write the prediction of each frame of a c63 stream.",
+       .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
+       .run =
+           [&](const c63::tools::Session& session) {
+             return c63::tools::run_decode(session, options, c63::tools::DecodeOutput::prediction);
+           },
+       .examples = {{"c63pred foreman.c63 prediction.y4m", "Show what each frame is before its residual is added"}}}));
 }

@@ -20,8 +20,8 @@ void add_options(CLI::App& app, DecodeOptions& o) {
   const std::string group = "Input and output";
   app.add_option("-i,--input,input", o.input, "Stream to read; - is stdin")->type_name("FILE")->group(daily(group));
   app.add_option("-o,--output,output", o.output,
-                 "Video to write: .y4m by name, else raw YUV 4:2:0; - is stdout. A picture per frame: a name like "
-                 "out_%04d.png (or .ppm)")
+                 "Video to write: Y4M if the name ends in .y4m, else raw YUV 4:2:0; - is stdout. A name like "
+                 "out_%04d.png (or .ppm) writes one picture per frame")
       ->type_name("FILE")
       ->group(daily(group));
   app.add_option_function<std::string>(
@@ -35,19 +35,19 @@ void add_options(CLI::App& app, DecodeOptions& o) {
       ->check(whole_number())
       ->type_name("N")
       ->group(daily(group));
-  add_seek_option(app, "Start writing at that frame (counted from 0), or at that time: 12.5s, 1:02.5",
+  add_seek_option(app, "Start writing at this frame (counted from 0), or at this time: 12.5s, 1:02.5",
                   [&o](VideoPlace place) { o.seek = place; })
       ->group(daily(group));
   app.add_flag("--key-frames", o.decoder.key_frames_only, "Write key frames only")->group(group);
   app.add_flag("--list", o.list,
-               "Print where each frame lies, its bytes, kind and tables; no output file is needed then")
+               "Print the offset, bytes, kind and tables of each frame; no output file is needed then")
       ->group(daily(group));
-  app.add_option("--index", o.index, "Write the same and the quantization tables as JSON, for other programs")
+  app.add_option("--index", o.index, "Write the list of --list and the quantization tables as JSON, for other programs")
       ->type_name("FILE")
       ->group(group);
   add_frame_rate_option(app,
-                        "Frames per second, for .y4m, --seek and --index; without it those of the stream's .json "
-                        "(c63enc --sidecar), else 25",
+                        "Frames per second, for .y4m, --seek and --index; without this option the rate in the stream's "
+                        ".json file (from c63enc --sidecar), else 25",
                         [&o](FrameRate rate) { o.rate = rate; })
       ->group(group);
   app.add_flag("--md5", o.md5, "Print the MD5 of the written frames' samples; no output file is needed then")
@@ -58,12 +58,12 @@ void add_options(CLI::App& app, DecodeOptions& o) {
       ->group(group);
   app.add_option(
          "--backend", o.backend,
-         "Where to decode: auto, cpu or cuda; auto begins on the CPU, and a GPU takes over if that is worth its start")
+         "Where to decode: auto, cpu or cuda; auto starts on the CPU, and a GPU takes over if enough work is left")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Machine");
-  app.add_option("--device", o.device, "GPU to decode on, by number; the first without it")
+  app.add_option("--device", o.device, "Number of the GPU to decode on; without this option the first")
       ->check(CLI::Range(0, 1023))
       ->type_name("N")
       ->group("Machine");

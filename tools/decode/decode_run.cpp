@@ -43,7 +43,7 @@ void check_command_line(const Session& session, const DecodeOptions& o) {
     throw Error(ErrorKind::usage, "C63-USAGE",
                 std::string("standard output cannot carry both the video and ") + (o.md5 ? "--md5" : "--list"));
   }
-  if (o.index == "-") throw Error(ErrorKind::usage, "C63-USAGE", "--index wants a file; --list prints");
+  if (o.index == "-") throw Error(ErrorKind::usage, "C63-USAGE", "--index needs a file name; use --list to print");
   check_distinct_files(
       {{"the input", o.input}},
       {{"the output", o.output}, {"--index", o.index}, {"--trace", o.trace}, {"--log-file", session.common.log.file}});
@@ -70,10 +70,10 @@ std::string find_rate(DecodeOptions& o, spdlog::logger& log) {
       o.input == "-" ? std::nullopt : sidecar_rate(o.input, [&](const std::string& line) { log.warn("{}", line); });
   if (beside) {
     o.rate = beside->rate;
-    return fmt::format("{:.6g} frames a second, as {} says", beside->rate.value(), beside->path);
+    return fmt::format("{:.6g} frames per second, from {}", beside->rate.value(), beside->path);
   }
   if (!is_shown) return {};
-  return fmt::format("a c63 stream has no frame rate: it is taken for {:.6g} frames a second (--fps gives another)",
+  return fmt::format("a c63 stream has no frame rate; {:.6g} frames per second are assumed (--fps sets another rate)",
                      FrameRate().value());
 }
 
@@ -198,8 +198,9 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
     sink.commit();
   } else if (!summary.stopped) {
     throw Error(ErrorKind::input, summary.bytes == 0 ? "C63-STREAM-EMPTY" : "C63-NO-FRAMES",
-                summary.bytes == 0 ? "the stream is empty"
-                                   : fmt::format("no frame after the first {}", options.decoder.first_frame),
+                summary.bytes == 0
+                    ? "the stream is empty"
+                    : fmt::format("the stream has no frame after the first {}", options.decoder.first_frame),
                 place);
   }
   trace.commit(*session.log);
@@ -208,7 +209,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   }
   for (const std::string& line : sink.statistics()) session.log->info("{}", line);
   if (summary.joined_frames > 0)
-    session.log->info("{} decoded on the GPU, which joined", counted(summary.joined_frames, "frame"));
+    session.log->info("the GPU joined and decoded {}", counted(summary.joined_frames, "frame"));
   const double seconds = summary.elapsed_ms / 1000;
   session.summary->info("{}decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes",
                         summary.stopped ? stopped_text(sink.frames(), {}) + ": " : "", counted(sink.frames(), "frame"),

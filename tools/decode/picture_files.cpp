@@ -62,12 +62,12 @@ PictureFiles::PictureFiles(std::string pattern, bool single, Durability durabili
   const auto first = filled(pattern_, 0);
   if (!first || first->second > 1) {
     throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
-                "a name of pictures has one place for the frame's number, like out_%04d.png (%% stands for %)",
+                "a name for pictures must have one place for the frame number, as in out_%04d.png (%% stands for %)",
                 {.file = pattern_});
   }
   if (first->second == 0 && !single) {
     throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
-                "this names one picture: ask for one frame (-f 1), or number the files as in out_%04d.png",
+                "this name is for one picture: write one frame (-f 1), or number the files as in out_%04d.png",
                 {.file = pattern_});
   }
   check_picture_name(pattern_);
@@ -80,10 +80,10 @@ void PictureFiles::write(std::int64_t index, int width, int height,
   const std::uint64_t samples = frame_bytes(width, height);
   const std::uint64_t bytes = 3 * samples + memory_to_save(pattern_, 2 * samples);
   if (bytes > max_memory_) {
-    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                fmt::format("a picture takes {} bytes to write, and a quarter of --max-memory, {}, is for it", bytes,
-                            max_memory_),
-                {.frame = index});
+    throw Error(
+        ErrorKind::limit, "C63-MAX-MEMORY",
+        fmt::format("writing a picture takes {} bytes; the limit is a quarter of --max-memory, {}", bytes, max_memory_),
+        {.frame = index});
   }
   std::vector<std::uint8_t> frame;
   frame.reserve(samples);

@@ -11,33 +11,33 @@ namespace c63::tools {
 void settle_encode(EncodeOptions& o, const CommonSettings& common) {
   settle_options(o, common.threads);
   if (o.segment && o.output == "-") {
-    throw Error(ErrorKind::usage, "C63-SEGMENT-OUTPUT", "a segment is written to a file, with its record beside it");
+    throw Error(ErrorKind::usage, "C63-SEGMENT-OUTPUT",
+                "--segment needs an output file, because it writes a record file next to it");
   }
   if (o.segment && o.target.target) {
     throw Error(ErrorKind::usage, "C63-SEGMENT-TARGET",
-                "a target is of the whole video, and --segment encodes a part of it");
+                "a target is for the whole video, but --segment encodes a part of it");
   }
   if (!o.segment && !o.segment_plan.empty()) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "--segment-plan goes with --segment");
+    throw Error(ErrorKind::usage, "C63-USAGE", "--segment-plan needs --segment");
   }
   if (o.source.path == "-" && (o.repeat > 1 || o.warmup > 0 || o.compare_cpu)) {
     throw Error(ErrorKind::usage, "C63-USAGE",
-                "--repeat, --warmup and --compare-cpu read the input more than once, which stdin cannot be");
+                "--repeat, --warmup and --compare-cpu read the input more than once, but stdin can be read only once");
   }
   if (o.target.target && (o.repeat > 1 || o.warmup > 0)) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "--repeat and --warmup measure one quality, and a target tries several");
+    throw Error(ErrorKind::usage, "C63-USAGE", "--repeat and --warmup measure one quality, but a target tries several");
   }
   if (!o.target.target && (!o.target.stats.empty() || !o.target.spool.empty())) {
     throw Error(ErrorKind::usage, "C63-USAGE",
-                "--stats and --spool are for a target: --bitrate, --size, --target-psnr or --target-ssim");
+                "--stats and --spool need a target: --bitrate, --size, --target-psnr or --target-ssim");
   }
   check_target_options(o.target);
   if (o.target.target && o.target.spool.empty() && !can_be_read_again(o.source.path)) {
-    throw Error(
-        ErrorKind::usage, "C63-TARGET-INPUT",
-        "a target takes several passes, and this input cannot be read twice: give a file, or a folder to keep it in "
-        "(--spool)",
-        {.file = o.source.path == "-" ? "stdin" : o.source.path});
+    throw Error(ErrorKind::usage, "C63-TARGET-INPUT",
+                "a target needs several passes, but this input can be read only once: give a file, or a folder for a "
+                "copy (--spool)",
+                {.file = o.source.path == "-" ? "stdin" : o.source.path});
   }
   check_distinct_files({{"the input", o.source.path}},
                        {{"--output", o.output},

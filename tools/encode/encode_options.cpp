@@ -49,7 +49,7 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
          "--input-res",
          [&o](const std::string& text) {
            const auto size = size_from(text);
-           if (!size) throw CLI::ValidationError("--input-res", "\"" + text + "\" is no size like 352x288");
+           if (!size) throw CLI::ValidationError("--input-res", "\"" + text + "\" is not a size like 352x288");
            o.width = size->first;
            o.height = size->second;
          },
@@ -65,7 +65,7 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
       ->check(whole_number())
       ->type_name("N")
       ->group(daily(group));
-  app.add_option("--seek", o.first_frame, "Skip that many frames of the input")
+  app.add_option("--seek", o.first_frame, "Skip this many frames at the start of the input")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
@@ -78,15 +78,16 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
       ->group(group);
   app.add_option_function<std::string>(
          "--prefilter", [&o](const std::string& text) { o.prefilter = prefilter_from(text); },
-         "Smooth frames first: mean:K (odd, to 31), gauss:S (deviation, to 5) or temporal:N (frames, to 64); PSNR is "
-         "then against the smoothed frames")
+         "Smooth the frames before coding: mean:K (KxK samples, K odd, at most 31), gauss:S (standard deviation, at "
+         "most 5) or temporal:N (mean of N frames, 2 to 64). PSNR then compares with the smoothed frames")
       ->type_name("NAME")
       ->group(group);
-  app.add_flag(
-         "--tolerant", o.source.tolerant,
-         "Skip what is damaged in a video that FFmpeg reads, with a warning that counts it, instead of ending there")
+  app.add_flag("--tolerant", o.source.tolerant,
+               "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are, instead "
+               "of ending there")
       ->group(group);
-  app.add_flag("--strict", o.source.strict, "A partial last frame is an error instead of a warning")->group(group);
+  app.add_flag("--strict", o.source.strict, "Treat a partial last frame as an error instead of a warning")
+      ->group(group);
 }
 
 /// Reads --segment, such as "3/16".
@@ -101,7 +102,7 @@ std::pair<int, int> segment_from(const std::string& text) {
   if (slash == std::string::npos || !parse(0, slash, number) || !parse(slash + 1, text.size(), of) || number < 1 ||
       number > of || of > kMostSegments) {
     throw CLI::ValidationError(
-        "--segment", fmt::format("\"{}\" is none like 3/16, from 1/N to N/N, N at most {}", text, kMostSegments));
+        "--segment", fmt::format("\"{}\" is not a segment like 3/16: 1/N to N/N, N at most {}", text, kMostSegments));
   }
   return {number, of};
 }
@@ -110,8 +111,8 @@ void add_segment_options(CLI::App& app, EncodeOptions& o) {
   const std::string group = "Segments";
   app.add_option_function<std::string>(
          "--segment", [&o](const std::string& text) { o.segment = segment_from(text); },
-         "Encode part I of N, a run of whole GOPs, and write a record beside it. c63join joins the parts. A part that exists is not "
-         "coded again")
+         "Encode only part I of N, and write a record file next to it. c63join joins the parts. A part that exists "
+         "already is not encoded again")
       ->type_name("I/N")
       ->group(group);
   add_plan_option(app, o.segment_plan);
@@ -132,8 +133,10 @@ constexpr const char* kMeasurement = "Measurement";
 void add_quality_options(CLI::App& app, EncodeOptions& o) {
   const std::string group = kMeasurement;
   add_table_options(app, o.encoder, {"psnr", "ssim"});
-  add_file_option(app, "--json", o.json, "Write settings, machine and results", group);
-  app.add_flag("--sidecar", o.sidecar, "Write the same beside the output, as OUTPUT.json: programs find the frame rate there")->group(group);
+  add_file_option(app, "--json", o.json, "Write settings, machine and results as JSON", group);
+  app.add_flag("--sidecar", o.sidecar,
+               "Write the same next to the output, as OUTPUT.json; other c63 programs read the frame rate from it")
+      ->group(group);
 }
 
 void add_measurement_options(CLI::App& app, EncodeOptions& o) {
@@ -142,19 +145,23 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
   app.add_flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction")->group(group);
   app.add_flag("--compare-cpu", o.compare_cpu, "Encode on the CPU, too; print both times and whether the bytes agree")->group(group);
   app.add_flag("--bits", o.count_bits,
-               "Count bits by kind (headers, flags, vectors, DC, AC, ends of blocks), also in CSV and JSON; -v does too")
+               "Count bits by kind (headers, flags, vectors, DC, AC, ends of blocks), also in CSV and JSON files; -v "
+               "includes this")
       ->group(group);
   app.add_flag("--timing", o.timing, "Print the time of each stage")->group(group);
   const auto add_count = [&](const char* name, int& value, int least, const char* help) {
     app.add_option(name, value, help)->check(CLI::Range(least, 1000000))->type_name("N")->capture_default_str()->group(group);
   };
-  add_count("--repeat", o.repeat, 1, "Encode this many times; print median and spread");
-  add_count("--warmup", o.warmup, 0, "Encode this many times before, unmeasured");
-  add_file_option(app, "--recon", o.reconstruction, "Write what a decoder will show (.y4m by name, else raw)", group);
-  add_file_option(app, "--pred", o.prediction, "Write the motion-compensated prediction (.y4m by name, else raw)", group);
-  add_file_option(app, "--csv", o.csv, "Write a row per frame: bits, PSNR, SSIM, stage times", group);
+  add_count("--repeat", o.repeat, 1, "Encode this many times, and print the median and spread of the speed");
+  add_count("--warmup", o.warmup, 0, "Encode this many times first, without measuring");
+  add_file_option(app, "--recon", o.reconstruction,
+                  "Write the pictures that a decoder will show (Y4M if the name ends in .y4m, else raw)", group);
+  add_file_option(app, "--pred", o.prediction,
+                  "Write the motion-compensated prediction (Y4M if the name ends in .y4m, else raw)", group);
+  add_file_option(app, "--csv", o.csv, "Write a CSV row per frame: bits, PSNR, SSIM, stage times", group);
   add_file_option(app, "--stats-yuview", o.yuview, "Write vectors, SADs and bits of every luma block, for YUView", group);
-  add_file_option(app, "--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing", group);
+  add_file_option(app, "--trace", o.trace, "Write a trace of the run, as JSON for Perfetto or Chrome's about:tracing",
+                  group);
 }
 
 /// --me as the table has it; it takes a file, too.
@@ -178,19 +185,22 @@ void load_own_search(EncodeOptions& o) {
   const std::string kernel = o.backend.motion_kernel.value_or("");
   const auto choose = [&](const char* option, const char* device, const char* other) {
     if (std::ranges::count(o.backend.names, other) > 0) {
-      throw Error(ErrorKind::usage, "C63-USAGE", fmt::format("{} with a file searches on {} alone: leave --backend out", option, device));
+      throw Error(ErrorKind::usage, "C63-USAGE",
+                  fmt::format("{} with a file searches only on {}: leave out --backend", option, device));
     }
     o.backend.names = {device};
   };
   if (!o.search_file.empty()) {
     if (o.backend.motion_kernel) {
-      throw Error(ErrorKind::usage, "C63-USAGE", "--me with a file searches on the CPU, and --me-kernel on the GPU: give one");
+      throw Error(ErrorKind::usage, "C63-USAGE",
+                  "--me with a file searches on the CPU, and --me-kernel on the GPU: give only one of them");
     }
     choose("--me", "cpu", "cuda");
     o.encoder.coding.own_search = race::own_host_search(o.search_file);
   } else if (has_extension(kernel, race::kGpuSearchFiles)) {
     if (o.compare_cpu) {
-      throw Error(ErrorKind::usage, "C63-USAGE", "--compare-cpu needs a search that the CPU has, too: --me-kernel names a file");
+      throw Error(ErrorKind::usage, "C63-USAGE",
+                  "--compare-cpu cannot be used with --me-kernel and a file, because the CPU cannot run that search");
     }
     choose("--me-kernel", "cuda", "cpu");
     o.backend.motion_kernel.reset();
@@ -202,8 +212,9 @@ void load_own_search(EncodeOptions& o) {
 
 void add_plan_option(CLI::App& app, std::string& path) {
   add_file_option(app, "--segment-plan", path,
-                  "File that says where segments begin: read if it exists, else written. It saves a pass over the input for "
-                  "--scenecut and containers", "Segments");
+                  "File with the places where segments begin; read if it exists, else written. It saves a pass over "
+                  "the input, which --scenecut and container files need",
+                  "Segments");
 }
 
 void add_coding_run_options(CLI::App& app, EncodeOptions& options) {
@@ -220,7 +231,7 @@ void add_coding_run_options(CLI::App& app, EncodeOptions& options) {
 void add_options(CLI::App& app, EncodeOptions& options) {
   add_coding_run_options(app, options);
   add_segment_options(app, options);
-  app.add_flag("--list-devices", options.list_devices, "Print what can be encoded on and exit")
+  app.add_flag("--list-devices", options.list_devices, "List the CPU and the GPUs that can encode, and exit")
       ->configurable(false)
       ->group("Machine");
   add_measurement_options(app, options);

@@ -29,7 +29,7 @@ void verify_frame(FrameDecoder& decoder, const EncodedFrame& frame, const Encode
   const DecodedFrame decoded = decoder.decode(frame.bytes);
   const auto& expected = frame.reconstruction;
   if (decoded.picture == expected) return;
-  std::string what = "the decoder shows another picture than the encoder";
+  std::string what = "the decoded picture differs from the encoder's";
   if (decoded.picture.size() == expected.size()) {
     const auto [a, b] = std::mismatch(expected.begin(), expected.end(), decoded.picture.begin());
     what += fmt::format(", first at {} ({} instead of {})",

@@ -145,7 +145,7 @@ bool EncodeProgram::prepare_segment() {
   const auto make = [&] {
     const bool reads = coding.scene_cuts || !first_source_->frame_count();
     if (reads) notices_.begin();
-    if (reads) session_.log->info("reading the whole input for where segments may begin");
+    if (reads) session_.log->info("reading the whole input to find where segments may begin");
     const auto progress = session_.progress(first_source_->frame_count(), format_.rate.value());
     SegmentPlan plan = plan_segments(*first_source_, coding, session_.stop, [&] {
       if (reads) progress->advance(0);
@@ -168,11 +168,11 @@ bool EncodeProgram::prepare_segment() {
   constexpr MeasurementSettings measured{.psnr = false};
   std::string reason;
   if (!beside && find_whole_segment(options_.output, video_, *segment_, measured, reason)) {
-    session_.summary->info("{}: there already, whole", what);
+    session_.summary->info("{}: the file is complete already, and is not encoded again", what);
     return false;
   }
   notices_.info(what);
-  session_.log->debug("coded now: {}", beside ? "files beside it are asked for" : reason);
+  session_.log->debug("encoding the segment: {}", beside ? "other output files were requested" : reason);
   options_.source.seek_table = std::make_shared<SeekTable>(video_.plan.seek_table);
   first_source_ = open_source(!video_.plan.seek_table.sums.empty());  // warns if the seek table does not fit the input
   return true;
@@ -181,11 +181,11 @@ bool EncodeProgram::prepare_segment() {
 Error EncodeProgram::no_frames() {
   // If a warning is held, for example about a partial frame, it may say why there are no frames.
   const std::string why = notices_.held_warning();
-  if (!why.empty()) return {ErrorKind::input, "C63-NO-FRAMES", why + ", and there is no other"};
+  if (!why.empty()) return {ErrorKind::input, "C63-NO-FRAMES", why + "; there is no whole frame"};
   return {ErrorKind::input,
           "C63-NO-FRAMES",
-          options_.first_frame > 0 ? fmt::format("no frame after the first {}", options_.first_frame)
-                                   : "there is no whole frame",
+          options_.first_frame > 0 ? fmt::format("the input has no frame after the first {}", options_.first_frame)
+                                   : "the input has no whole frame",
           {.file = options_.source.path == "-" ? "stdin" : options_.source.path}};
 }
 
@@ -201,10 +201,11 @@ void EncodeProgram::open_first_source() {
   validate(options_.encoder);
   notices_.info(input_line(options_.source.path, format_, frame_count_));
   for (const std::string& difference : differences_from_course(options_.encoder)) {
-    notices_.info("not the course encoder's bytes: " + difference);
+    notices_.info("the bytes differ from the course encoder's: " + difference);
   }
   if (options_.prefilter) {
-    notices_.info("not the course encoder's bytes: frames are smoothed first (" + name(*options_.prefilter) + ")");
+    notices_.info("the bytes differ from the course encoder's: frames are smoothed first (" +
+                  name(*options_.prefilter) + ")");
   }
 }
 
@@ -213,10 +214,11 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
   EncoderSettings settings = options_.encoder;
   settings.execution.limits.max_memory -= prefilter_bytes_;
   Encoder encoder = make_encoder(settings, backend, [this](const std::string& reason) {
-    session_.log->warn("going on with the CPU: {}", reason);
+    session_.log->warn("continuing on the CPU: {}", reason);
   });
   encoder.set_on_drain([this](std::int64_t frames) {
-    session_.log->warn("stopping: {} that came in are still to be coded; a second signal drops them", counted(frames, "frame"));
+    session_.log->warn("stopping: {} that were read will still be encoded; a second signal drops them",
+                       counted(frames, "frame"));
   });
   if (capped_pass_) encoder.set_planner(planner_of(*capped_pass_));
   if (segment_) encoder.set_scene_starts(scene_starts_in(video_.plan, *segment_));
@@ -268,7 +270,7 @@ KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOu
   options_.encoder.measurement.trace = nullptr;
   if (segment_) {
     if (pass.totals.summary.stopped) {
-      session_.log->info("the segment is not complete: nothing of it is kept");
+      session_.log->info("the segment is not complete, so nothing is written");
     } else {
       keep_segment(outputs, *recorder);
     }
@@ -358,7 +360,7 @@ std::optional<KeptPass> EncodeProgram::encode_best_pass(const SelectedBackend& b
   } catch (const Error& error) {
     if (!best) throw;
     (void)keep(std::move(*best));
-    throw NotedError(error, "the best pass before it is written");
+    throw NotedError(error, "the best earlier pass was written");
   }
   stopped_search_ = true;
   if (!best) return std::nullopt;

@@ -82,17 +82,17 @@ std::vector<TargetPass> StatsFile::load(double frames_per_s, spdlog::logger& log
     const ordered_json json = ordered_json::parse(*text);
     const ordered_json& entries = json.at("passes");
     if (json.at("encode") != encode_) {
-      log.warn("{}: it has the passes of another encode; they are not used", path_);
+      log.warn("{}: holds the passes of another encode, which are not used", path_);
       return {};
     }
-    if (!entries.is_array()) throw std::runtime_error("its passes are no list");
+    if (!entries.is_array()) throw std::runtime_error("its passes are not a list");
     std::vector<TargetPass> passes;
     for (const ordered_json& entry : entries) passes.push_back(pass_from(entry, frames_per_s));
     return passes;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& what) {
-    throw Error(ErrorKind::input, "C63-STATS", std::string("it is no statistics file of c63enc: ") + what.what(),
+    throw Error(ErrorKind::input, "C63-STATS", std::string("this is not a statistics file of c63enc: ") + what.what(),
                 {.file = path_});
   }
 }

@@ -47,7 +47,9 @@ void tell_result(const Session& session, const EncodeOptions& options, const Enc
   session.summary->info("{}{}; {}", stopped_search ? search : "", result_line(totals, report.format, frame_count),
                          quality_line(totals, options.encoder));
   if (!stopped_search && is_far_from_reference(report)) {
-    log.info("PSNR is probably over 1 dB from that of preset reference at this -q, which sets step and price of a bit; --target-psnr sets PSNR");
+    log.info(
+        "PSNR probably differs by more than 1 dB from preset reference's at the same -q; use --target-psnr to set the "
+        "PSNR");
   }
 }
 

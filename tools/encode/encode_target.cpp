@@ -27,21 +27,21 @@ double number_from(const std::string& option, std::string_view text) {
   double value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (fault != std::errc() || end != text.data() + text.size() || text.empty()) {
-    throw CLI::ValidationError(option, fmt::format("\"{}\" is no number", text));
+    throw CLI::ValidationError(option, fmt::format("\"{}\" is not a number", text));
   }
   return value;
 }
 
 double bitrate_from(const std::string& text) {
   const auto bits = quantity_from(text);
-  if (!bits) throw CLI::ValidationError("--bitrate", fmt::format("\"{}\" is no rate like 800k or 2.5M", text));
+  if (!bits) throw CLI::ValidationError("--bitrate", fmt::format("\"{}\" is not a bit rate like 800k or 2.5M", text));
   return *bits;
 }
 
 /// Reads --gop-cap, such as "1.5x" or "1.5".
 double cap_from(const std::string& text) {
   const double cap = number_from("--gop-cap", std::string_view(text).substr(0, text.size() - (text.size() > 1 && text.ends_with('x') ? 1 : 0)));
-  if (!(cap >= 1 && cap <= 1e6)) throw CLI::ValidationError("--gop-cap", "it is 1 or more");
+  if (!(cap >= 1 && cap <= 1e6)) throw CLI::ValidationError("--gop-cap", "the limit must be 1 or more");
   return cap;
 }
 
@@ -49,7 +49,8 @@ double cap_from(const std::string& text) {
 Target psnr_from(const std::string& text) {
   const auto colon = text.find(':');
   const std::string planes = colon == std::string::npos ? "y" : text.substr(0, colon);
-  if (planes != "y" && planes != "all") throw CLI::ValidationError("--target-psnr", "it is of y or of all planes");
+  if (planes != "y" && planes != "all")
+    throw CLI::ValidationError("--target-psnr", "the planes must be y or all, as in all:38");
   return {planes == "y" ? Target::Kind::psnr_y : Target::Kind::psnr_all,
           number_from("--target-psnr", colon == std::string::npos ? text : text.substr(colon + 1))};
 }
@@ -79,10 +80,10 @@ void add_target_options(CLI::App& app, TargetOptions& o) {
   }
   describe_by_table(app.add_flag(names_on_command_line(option_info("frame-drop")), o.may_drop_frames), "frame-drop");
   add("gop-cap", [&o](const std::string& text) { o.gop_cap = cap_from(text); });
-  app.add_option("--stats", o.stats, "Keep what each pass came to in this file, and begin with what it has")
+  app.add_option("--stats", o.stats, "Save the results of each pass in this file. If it exists, reuse the passes in it")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--spool", o.spool, "Keep input that cannot be read twice in this folder meanwhile")
+  app.add_option("--spool", o.spool, "Folder for a temporary copy of input that can be read only once, such as a pipe")
       ->type_name("FOLDER")
       ->group(group);
 }
@@ -90,10 +91,11 @@ void add_target_options(CLI::App& app, TargetOptions& o) {
 void check_target_options(const TargetOptions& o) {
   if (!o.gop_cap) return;
   if (!o.target || o.target->kind != Target::Kind::bitrate) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "--gop-cap is for a bit rate: it goes with --bitrate");
+    throw Error(ErrorKind::usage, "C63-USAGE", "--gop-cap needs --bitrate");
   }
   if (!o.stats.empty()) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "--stats keeps what passes came to, but not their GOPs: it is not for --gop-cap");
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                "--stats cannot be used with --gop-cap, because the file does not hold the sizes of GOPs");
   }
 }
 
@@ -121,12 +123,12 @@ TargetPasses::TargetPasses(const EncodeOptions& options, const VideoFormat& form
       search_(options.encoder.coding, target_of(options.target), load(stats_, format, log)) {
   if (options.target.gop_cap) {
     capped_.emplace(options.encoder.coding, options.target.target->value, *options.target.gop_cap);
-    log_.info("{}, and no GOP of more than {} times that, by passes over the whole input", describe(*options.target.target),
-              *options.target.gop_cap);
+    log_.info("target: {}, with no GOP above {} times that; several passes over the whole input follow",
+              describe(*options.target.target), *options.target.gop_cap);
     return;
   }
-  log_.info("{}, by passes over the whole input", describe(*options.target.target));
-  if (!passes().empty()) log_.info("{}: {} passes that were made before", options.target.stats, passes().size());
+  log_.info("target: {}; several passes over the whole input follow", describe(*options.target.target));
+  if (!passes().empty()) log_.info("{}: {} earlier passes are reused", options.target.stats, passes().size());
 }
 
 bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
@@ -151,12 +153,15 @@ bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
   }
   tell_and_keep();
   if (done && !(capped_ ? capped_->met() : search_.met())) {
-    log_.warn("{} is not met more nearly: {}the format and the content allow no other", describe(*options_.target.target),
-              capped_ ? "the cap, " : "");
+    log_.warn("cannot get closer to {}: {}the format and the content allow nothing in between",
+              describe(*options_.target.target), capped_ ? "the cap, " : "");
   }
   if (const int interval = passes().back().frame_interval; done && interval > own_interval_) {
-    log_.warn("{} leaves {:.4g} of {:.4g} frames a second: one of {} is coded, the others are repeats (--no-frame-drop refuses this)",
-              describe(*options_.target.target), format.rate.value() / interval, format.rate.value() / own_interval_, interval);
+    log_.warn(
+        "{} allows only {:.4g} of {:.4g} frames per second: one of every {} frames is coded, the others repeat it "
+        "(--no-frame-drop forbids this)",
+        describe(*options_.target.target), format.rate.value() / interval, format.rate.value() / own_interval_,
+        interval);
   }
   return done;
 }
@@ -167,13 +172,14 @@ void TargetPasses::tell(const EncodeTotals& totals, const VideoFormat& format, s
   const TargetPass& pass = passes().back();
   const Target::Kind kind = options_.target.target->kind;
   const bool of_size = kind == Target::Kind::bytes || kind == Target::Kind::bitrate;
-  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}{}", ++made_, pass.qp,
-            pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format),
+  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}{}", ++made_,
+            pass.qp, pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format),
             totals.quality.psnr_of_plane(0), totals.quality.psnr_of_all(),
             pass.figures.ssim_y ? fmt::format(", SSIM Y {:.5f}", *pass.figures.ssim_y) : "",
             of_size ? fmt::format("{:+.2f} %", 100 * distance) : fmt::format("{:+.3f} dB", distance),
-            pass.frame_interval > 1 ? fmt::format("; one of {} frames coded", pass.frame_interval) : "",
-            capped_ ? fmt::format("; {} of {} GOPs at a quality of their own, {} over the cap", own, totals.gops.size(), capped_->over())
+            pass.frame_interval > 1 ? fmt::format("; one of every {} frames coded", pass.frame_interval) : "",
+            capped_ ? fmt::format("; {} of {} GOPs with their own quality, {} above the cap", own, totals.gops.size(),
+                                  capped_->over())
                     : "");
 }
 
@@ -198,7 +204,8 @@ Spool::Spool(const std::string& folder, FrameSource& source, const std::stop_tok
   } catch (const Error& error) {
     // The error names the user's folder, not a file in it that the user does not know.
     if (error.place().file != path_) throw;
-    throw Error(error.kind(), error.id(), "cannot keep the input here (--spool): " + error.message(), {.file = folder});
+    throw Error(error.kind(), error.id(), "cannot copy the input to this folder (--spool): " + error.message(),
+                {.file = folder});
   }
 }
 

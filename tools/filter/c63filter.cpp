@@ -11,8 +11,9 @@ int main(int argc, char** argv) {
        .description = "Filter signals and video: mean, convolution, histogram, reduction, scan, shift, whitening.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
        .run = [&](const c63::tools::Session& session) { return c63::tools::run_filter(session, options); },
-       .examples = {{"c63filter mean signal.txt smooth.txt --width 5", "Moving mean of a signal, one value a line"},
+       .examples = {{"c63filter mean signal.txt smooth.txt --width 5",
+                     "Write the moving mean of a signal, one value per line"},
                     {"c63filter convolve in.y4m out.y4m --kernel gauss:1.5", "Smooth a video"},
-                    {"c63filter reduce signal.txt --op argmax", "Where the largest value is"},
-                    {"c63filter shift foreman.y4m shifts.csv", "Shift of every frame against the first"}}});
+                    {"c63filter reduce signal.txt --op argmax", "Print the place of the largest value"},
+                    {"c63filter shift foreman.y4m shifts.csv", "Measure the shift of every frame against the first"}}});
 }

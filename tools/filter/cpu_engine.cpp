@@ -67,7 +67,8 @@ class CpuEngine final : public FilterEngine {
 std::unique_ptr<FilterEngine> make_cpu_engine(const std::string& variant) {
   if (variant == "serial") return std::make_unique<CpuEngine>(FilterForm::serial);
   if (variant == "fast" || variant == "best") return std::make_unique<CpuEngine>(FilterForm::fast);
-  throw Error(ErrorKind::usage, "C63-FILTER-VARIANT", "the CPU has no variant '" + variant + "': serial, fast");
+  throw Error(ErrorKind::usage, "C63-FILTER-VARIANT",
+              "the CPU has no variant '" + variant + "'; it has serial and fast");
 }
 
 #if !defined(C63_HAVE_CUDA)

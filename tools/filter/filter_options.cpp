@@ -47,12 +47,16 @@ void add_input_options(CLI::App& app, FilterOptions& o) {
         ->type_name("NAME")
         ->group(group);
   };
-  add_format(
-      "--format", o.input_format,
-      "Format of the input signal: text, npy, or raw f64 f32 i32 u32 u8 (little-endian); without it by the name");
-  add_format("--output-format", o.output_format, "The same for the output signal");
-  app.add_flag_callback("--video", [&o] { o.video = true; }, "The input is video, whatever its name")->group(group);
-  app.add_flag_callback("--signal", [&o] { o.video = false; }, "The input is a signal, whatever its name")->group(group);
+  add_format("--format", o.input_format,
+             "Format of the input signal: text, npy, or raw f64, f32, i32, u32, u8 (little-endian); auto decides by "
+             "the file name");
+  add_format("--output-format", o.output_format, "Format of the output signal, as for --format");
+  app.add_flag_callback(
+         "--video", [&o] { o.video = true; }, "Read the input as video, whatever its name is")
+      ->group(group);
+  app.add_flag_callback(
+         "--signal", [&o] { o.video = false; }, "Read the input as a signal, whatever its name is")
+      ->group(group);
   app.add_option_function<std::string>(
          "--input-res",
          [&o](const std::string& text) {
@@ -61,25 +65,28 @@ void add_input_options(CLI::App& app, FilterOptions& o) {
            o.source.width = size->first;
            o.source.height = size->second;
          },
-         "Size of raw video")
+         "Size of raw video, such as 352x288")
       ->type_name("WxH")
       ->group(group);
 }
 
 void add_device_options(CLI::App& app, FilterOptions& o) {
   const std::string group = "Device";
-  app.add_option("--backend", o.backend, "Where to filter: auto uses a GPU if there is one")
+  app.add_option("--backend", o.backend, "Where to filter; auto uses a GPU if there is one")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str()
       ->group(group);
-  app.add_option("--device", o.device, "GPU to filter on, by number; without it the first")->type_name("N")->group(group);
+  app.add_option("--device", o.device, "Number of the GPU to filter on; without this option the first")
+      ->type_name("N")
+      ->group(group);
   app.add_option("--variant", o.variant,
-                 "Form of the filter: serial or fast on the CPU; on a GPU a wrong name lists all forms")
+                 "Implementation of the filter: serial or fast on the CPU; on a GPU, any unknown name prints the list")
       ->type_name("NAME")
       ->capture_default_str()
       ->group(group);
   app.add_flag("--compare", o.compare,
-               "Run the serial form on the CPU too: times with and without transfers, speed-up, largest difference")
+               "Also run the serial implementation on the CPU; print times with and without transfers, speed-up, and "
+               "largest difference")
       ->group(group);
 }
 
@@ -95,23 +102,29 @@ void add_options(CLI::App& app, FilterOptions& o) {
 
   CLI::App* mean = add_command(app, o, FilterCommand::mean, "mean", "Moving mean of a signal, or of each picture",
                                "Filtered signal or video; - is standard output", true);
-  mean->add_option("--width", o.width, "How many samples: odd")->type_name("K")->capture_default_str();
+  mean->add_option("--width", o.width, "Width of the mean in samples; odd")->type_name("K")->capture_default_str();
 
-  CLI::App* convolve = add_command(app, o, FilterCommand::convolve, "convolve", "Convolution, zero outside",
-                                   "Filtered signal or video; - is standard output", true);
-  convolve->add_option("--kernel,--taps", o.kernel,
-                       "For a signal its taps, an odd number of them: 1,2,1, or mean:K; for video mean:K (odd, to 31) or "
-                       "gauss:S (deviation, to 5)")
+  CLI::App* convolve =
+      add_command(app, o, FilterCommand::convolve, "convolve", "Convolution; samples outside the input count as zero",
+                  "Filtered signal or video; - is standard output", true);
+  convolve
+      ->add_option("--kernel,--taps", o.kernel,
+                   "Kernel. For a signal: an odd number of taps such as 1,2,1, or mean:K. For video: mean:K (K odd, at "
+                   "most 31) or gauss:S (standard deviation, at most 5)")
       ->type_name("KERNEL");
 
-  CLI::App* histogram = add_command(app, o, FilterCommand::histogram, "histogram",
-                                    "Count each value 0..255; of video: in the luma of all frames",
-                                    "Counts, one a line (default: standard output)", false);
-  histogram->add_option("--bins", o.bins, "Equal bins")->check(CLI::Range(1, 256))->type_name("N")->capture_default_str();
-  histogram->add_option("--map", o.map, "A signal of 256 values: the bin of each byte")->type_name("FILE");
+  CLI::App* histogram =
+      add_command(app, o, FilterCommand::histogram, "histogram",
+                  "Count how often each value from 0 to 255 occurs; for video, in the luma of all frames",
+                  "Counts, one per line (default: standard output)", false);
+  histogram->add_option("--bins", o.bins, "Number of equal bins")
+      ->check(CLI::Range(1, 256))
+      ->type_name("N")
+      ->capture_default_str();
+  histogram->add_option("--map", o.map, "Signal of 256 values: the bin of each byte value")->type_name("FILE");
 
   CLI::App* reduce = add_command(app, o, FilterCommand::reduce, "reduce",
-                                 "Sum, smallest or largest value or its place; of video: of all luma",
+                                 "Sum, smallest or largest value, or its place; for video, of all luma samples",
                                  "The value (default: standard output)", false);
   reduce->add_option("--op", o.reduction, "sum, min, max, argmin or argmax")
       ->transform(one_of<ReductionKind>({{"sum", ReductionKind::sum},
@@ -123,24 +136,28 @@ void add_options(CLI::App& app, FilterOptions& o) {
 
   CLI::App* scan = add_command(app, o, FilterCommand::scan, "scan", "Running sums of a signal",
                                "Running sums; - is standard output", true);
-  scan->add_flag("--exclusive", o.exclusive, "Sums of what comes before each value, without it");
+  scan->add_flag("--exclusive", o.exclusive,
+                 "Leave out the value at the sum's own place: each sum covers only earlier values");
 
-  CLI::App* shift =
-      add_command(app, o, FilterCommand::shift, "shift", "Shift of every frame against one, finer than a sample",
-                  "CSV of frame, dx, dy (default: standard output)", false);
-  shift->add_option("--reference", o.reference, "The frame that the others are compared with")
+  CLI::App* shift = add_command(app, o, FilterCommand::shift, "shift",
+                                "Measure the shift of every frame against one frame, in fractions of a sample",
+                                "CSV of frame, dx, dy (default: standard output)", false);
+  shift->add_option("--reference", o.reference, "Number of the frame that the others are compared with")
       ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();
 
   CLI::App* whiten =
       add_command(app, o, FilterCommand::whiten, "whiten",
-                  "Remove the background of video: each frame minus what its history predicts",
-                  "Video of the difference (grey is zero), from the first frame with a whole history on", true);
+                  "Remove the background of a video: from each frame, subtract what the frames before it predict",
+                  "Video of the difference (grey is zero); it starts at the first frame with a full history", true);
   WhiteningSettings& w = o.whitening;
-  whiten->add_option("--memory", w.memory, "History frames")->type_name("N")->capture_default_str();
-  whiten->add_option("--method", w.method, "Weights from the frames' shifts, or from their correlations")
-      ->transform(one_of<WhiteningMethod>({{"shift", WhiteningMethod::shift}, {"correlation", WhiteningMethod::correlation}}))
+  whiten->add_option("--memory", w.memory, "Number of earlier frames that predict a frame (the history)")
+      ->type_name("N")
+      ->capture_default_str();
+  whiten->add_option("--method", w.method, "How to find the weights of the history frames: by shift, or by correlation")
+      ->transform(
+          one_of<WhiteningMethod>({{"shift", WhiteningMethod::shift}, {"correlation", WhiteningMethod::correlation}}))
       ->type_name("NAME");
   whiten->add_option("--degree", w.degree, "Degree of the polynomials in the shift")->type_name("N")->capture_default_str();
   whiten->add_option("--epsilon", w.epsilon, "Regularization, as a share of the matrix's mean diagonal")
@@ -155,11 +172,12 @@ void add_options(CLI::App& app, FilterOptions& o) {
       ->type_name("G")
       ->capture_default_str();
   whiten
-      ->add_option("--truth", o.truth,
-                   "File of c63gen --pattern stars --truth: prints the object's signal-to-noise ratio before and after")
+      ->add_option(
+          "--truth", o.truth,
+          "File from c63gen --pattern stars --truth; prints the object's signal-to-noise ratio before and after")
       ->type_name("FILE");
   whiten->add_option("--before", o.before, "Picture of the last frame, unchanged: .png or .ppm")->type_name("FILE");
-  whiten->add_option("--after", o.after, "Picture of the last frame whitened")->type_name("FILE");
+  whiten->add_option("--after", o.after, "Picture of the last frame, whitened: .png or .ppm")->type_name("FILE");
 }
 
 bool is_video(const FilterOptions& o) {

@@ -17,7 +17,8 @@ namespace {
 
 FilterEngines open_engines(const Session& session, const FilterOptions& o) {
   FilterEngines engines;
-  if (o.backend == "cpu" && o.device) throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, --backend the CPU");
+  if (o.backend == "cpu" && o.device)
+    throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, but --backend names the CPU");
   if (o.backend == "cpu" || (o.backend == "auto" && !o.device && (o.variant == "serial" || o.variant == "fast"))) {
     engines.chosen = make_cpu_engine(o.variant);
   } else {
@@ -55,7 +56,8 @@ void FilterComparison::report(const Session& session, const FilterEngines& engin
 void check_filter_memory(const FilterOptions& o, std::uint64_t bytes) {
   if (bytes <= o.source.limits.max_memory) return;
   throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-              fmt::format("filtering takes {}, the limit is {} (--max-memory)", bytes_text(bytes), bytes_text(o.source.limits.max_memory)),
+              fmt::format("filtering takes {}; the limit is {} (--max-memory)", bytes_text(bytes),
+                          bytes_text(o.source.limits.max_memory)),
               {.file = o.input});
 }
 
@@ -68,8 +70,8 @@ BinMap bin_map_of(const FilterOptions& o) {
   if (o.map.empty()) return map;
   const std::vector<double> bins = read_signal(o.map);
   if (bins.size() != 256) {
-    throw Error(ErrorKind::input, "C63-BIN-MAP", "a map of " + std::to_string(bins.size()) + " bins: it takes 256",
-                {.file = o.map});
+    throw Error(ErrorKind::input, "C63-BIN-MAP",
+                "the map has " + std::to_string(bins.size()) + " bins, but must have 256", {.file = o.map});
   }
   map.bins = 0;
   for (std::size_t v = 0; v < 256; ++v) {
@@ -90,7 +92,7 @@ void write_values(const FilterOptions& o, std::span<const double> values) {
 int run_filter(const Session& session, const FilterOptions& o) {
   if (o.command == FilterCommand::none) {
     throw Error(ErrorKind::usage, "C63-USAGE",
-                "which filter? mean, convolve, histogram, reduce, scan, shift or whiten");
+                "name a filter: mean, convolve, histogram, reduce, scan, shift or whiten");
   }
   check_distinct_files({{"the input", o.input}, {"--map", o.map}, {"--truth", o.truth}},
                        {{"the output", o.output},

@@ -66,7 +66,7 @@ std::vector<double> taps_of(const std::string& kernel) {
   const auto fail = [&]() -> Error {
     return {ErrorKind::usage, "C63-USAGE",
             kernel.empty() ? "a convolution needs --kernel, such as 1,2,1"
-                           : "'" + kernel + "' are no taps of a signal: numbers such as 1,2,1, or mean:K"};
+                           : "'" + kernel + "' is not a kernel for a signal: give numbers such as 1,2,1, or mean:K"};
   };
   const auto number = [&](std::string_view text, auto value) {
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);

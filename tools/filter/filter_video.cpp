@@ -104,7 +104,7 @@ ByteKernel kernel_of(const FilterOptions& o) {
   if (o.kernel.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "a convolution needs --kernel: mean:K or gauss:S");
   const Prefilter named = prefilter_from(o.kernel);
   if (named.kind == Prefilter::Kind::temporal) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "'" + o.kernel + "' is not a kernel: mean:K or gauss:S");
+    throw Error(ErrorKind::usage, "C63-USAGE", "'" + o.kernel + "' is not a kernel for video: give mean:K or gauss:S");
   }
   return named.kind == Prefilter::Kind::mean ? mean_kernel(named.size) : gauss_kernel(named.sigma);
 }
@@ -198,7 +198,7 @@ void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, 
   std::vector<std::uint8_t> reference(run.frame().size());
   if (o.reference > 0 && !run.source().seekable()) {
     throw Error(ErrorKind::usage, "C63-SHIFT-REFERENCE",
-                "a pipe and what FFmpeg reads can be compared with frame 0 only: it is the first to come");
+                "frames of a pipe, or of a video that FFmpeg reads, can be compared only with frame 0");
   }
   if (o.reference > 0 && !run.source().read(o.reference, reference)) {
     throw Error(ErrorKind::usage, "C63-SHIFT-REFERENCE",
@@ -240,8 +240,8 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
   const auto luma_bytes = plane_bytes(size.width, size.height, 0);
   if (const auto count = run.source().frame_count(); count && *count <= o.whitening.memory) {
     throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
-                fmt::format("a memory of {} frames takes {} or more, the video has {}", o.whitening.memory,
-                            o.whitening.memory + 1, *count),
+                fmt::format("a memory of {} frames needs a video of {} frames or more, but this one has {}",
+                            o.whitening.memory, o.whitening.memory + 1, *count),
                 {.file = o.input});
   }
   const auto writer = open_frame_writer(o.output, size.rate, o.durability);
@@ -278,8 +278,8 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
   });
   if (written == 0 && !session.stop.stop_requested()) {
     throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
-                fmt::format("a memory of {} frames takes {} or more, the video has {}", o.whitening.memory,
-                            o.whitening.memory + 1, frames),
+                fmt::format("a memory of {} frames needs a video of {} frames or more, but this one has {}",
+                            o.whitening.memory, o.whitening.memory + 1, frames),
                 {.file = o.input});
   }
   run.commit(*writer);
@@ -309,7 +309,7 @@ void filter_video(const Session& session, const FilterOptions& o, FilterEngines&
     case FilterCommand::shift: return shift_video(session, run, o, engines, comparison);
     case FilterCommand::whiten: return whiten_video(session, run, o, engines, comparison);
     default:
-      throw Error(ErrorKind::usage, "C63-USAGE", "running sums are of signals: --signal takes the file for one");
+      throw Error(ErrorKind::usage, "C63-USAGE", "running sums need a signal; --signal reads the file as a signal");
   }
 }
 

@@ -24,7 +24,8 @@ std::map<std::int64_t, ObjectTruth> read_star_truth(const std::string& path) {
   };
   constexpr std::string_view kHeader = "frame,shift_x,shift_y,object_x,object_y,object_peak";
   if (next_line() != kHeader) {
-    throw Error(ErrorKind::input, "C63-TRUTH", "the first line is not that of a star field's truth", {.file = path});
+    throw Error(ErrorKind::input, "C63-TRUTH",
+                "this is not a file from c63gen --pattern stars --truth: its first line is different", {.file = path});
   }
   std::map<std::int64_t, ObjectTruth> truth;
   for (int number = 2; !text.empty(); ++number) {

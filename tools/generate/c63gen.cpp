@@ -11,6 +11,6 @@ int main(int argc, char** argv) {
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
        .run = [&](const c63::tools::Session& session) { return c63::tools::run_generate(session, options); },
        .examples = {{"c63gen --pattern pan --mv 3,-2 -w 352 -h 288 -f 30 --truth motion.csv -o pan_352x288.yuv",
-                     "Make a picture that moves by a known vector, and write that motion to a file"},
-                    {"c63gen -w 1920 -h 1080 -f 60 -o natural.y4m", "Make a video to measure with"}}});
+                     "Make a video that moves by a known vector, and write the true motion to a file"},
+                    {"c63gen -w 1920 -h 1080 -f 60 -o natural.y4m", "Make a natural-looking video for measurements"}}});
 }

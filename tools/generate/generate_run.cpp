@@ -100,17 +100,20 @@ class TruthWriter {
 
 void add_options(CLI::App& app, GenerateOptions& o) {
   const std::string output = "Output";
-  app.add_option("-o,--output,output", o.output, "Video to write: .y4m by name, else raw YUV 4:2:0; - is stdout")
+  app.add_option("-o,--output,output", o.output,
+                 "Video to write: Y4M if the name ends in .y4m, else raw YUV 4:2:0; - is stdout")
       ->type_name("FILE")
       ->group(daily(output));
   app.add_option("--truth", o.truth,
                  "Write the true motion as CSV: a row per 8x8 block with the vector, in samples, to its place in the "
-                 "previous frame (empty if hidden); for stars a row per frame with the sky's shift and the object")
+                 "previous frame (empty if hidden); for pattern stars a row per frame with the shift of the sky and "
+                 "the place of the object")
       ->type_name("FILE")
       ->group(daily(output));
   const std::string picture = "Picture";
   app.add_option_function<std::string>(
-         "--pattern", [&o](const std::string& text) { o.sequence.pattern = *pattern_from(text); }, "What to show")
+         "--pattern", [&o](const std::string& text) { o.sequence.pattern = *pattern_from(text); },
+         "What the video shows")
       ->check(CLI::IsMember(pattern_names()))
       ->type_name("NAME")
       ->default_str("natural")
@@ -122,9 +125,9 @@ void add_options(CLI::App& app, GenerateOptions& o) {
       ->type_name("N")
       ->capture_default_str()
       ->group(daily(picture));
-  add_frame_rate_option(app, "Frames per second for the header of .y4m; 25 without it", [&o](FrameRate rate) {
-    o.sequence.rate = rate;
-  })->group(picture);
+  add_frame_rate_option(app, "Frames per second for the header of a .y4m file; without this option 25",
+                        [&o](FrameRate rate) { o.sequence.rate = rate; })
+      ->group(picture);
   app.add_option_function<std::string>(
          "--mv",
          [&o](const std::string& text) {
@@ -134,7 +137,7 @@ void add_options(CLI::App& app, GenerateOptions& o) {
          "Motion per frame, right and down, in samples (default: by pattern)")
       ->type_name("X,Y")
       ->group(daily(picture));
-  app.add_option("--seed", o.sequence.seed, "Seed; another number makes another picture")
+  app.add_option("--seed", o.sequence.seed, "Seed of the random numbers; another seed makes another picture")
       ->type_name("N")
       ->capture_default_str()
       ->group(daily(picture));

@@ -8,10 +8,10 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "c63info",
        .description =
-           "Tell what a c63 stream is: size, frames, GOPs, bits by kind, and which presets write such streams.",
+           "Show what a c63 stream contains: size, frames, GOPs, bits by kind, and which presets write such streams.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
        .run = [&](const c63::tools::Session& session) { return c63::tools::run_info(session, options); },
-       .examples = {{"c63info foreman.c63", "Tell what the stream is"},
+       .examples = {{"c63info foreman.c63", "Show what the stream contains"},
                     {"c63info --quick foreman.c63", "Read the headers only: no bits by kind, no blocks"},
                     {"c63info --json foreman.json foreman.c63", "Write the same for other programs, with every GOP"}}});
 }

@@ -98,13 +98,16 @@ void add_options(CLI::App& app, InfoOptions& o) {
   const std::string group = "Input and output";
   app.add_option("-i,--input,input", o.input, "Stream to look at; - is stdin")->type_name("FILE")->group(group);
   app.add_option("--json", o.json,
-                 "Write everything as JSON, with every GOP; - is stdout, then nothing else is printed")
+                 "Write everything as JSON, with every GOP; with - it goes to stdout, and nothing else is printed")
       ->type_name("FILE")
       ->group(group);
-  app.add_flag("--quick", o.quick, "Read headers only: no bits by kind, no blocks, no faults within frames")
+  app.add_flag(
+         "--quick", o.quick,
+         "Read only the frame headers: bits by kind and blocks are not counted, and damage inside frames is not found")
       ->group(group);
-  add_frame_rate_option(app, "Frames per second; without it those of the stream's .json (c63enc --sidecar)",
-                        [&o](FrameRate rate) { o.rate = rate; })
+  add_frame_rate_option(
+      app, "Frames per second; without this option the rate in the stream's .json file (from c63enc --sidecar)",
+      [&o](FrameRate rate) { o.rate = rate; })
       ->group(group);
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);

@@ -140,7 +140,9 @@ std::vector<std::string> StreamInfo::lines(const std::string& name, const std::o
     text.push_back(line("rate", fmt::format("{:.6g} frames/s{}: {:.2f} s, {:.2f} kb/s", rate->value(), rate_from,
                                             seconds, static_cast<double>(bytes_) * 8 / 1000 / seconds)));
   } else {
-    text.push_back(line("rate", "not in the stream, nor in a .json next to it (c63enc --sidecar); --fps sets it"));
+    text.push_back(line("rate",
+                        "unknown: the stream has no rate, and there is no .json file next to it (c63enc --sidecar "
+                        "writes one); --fps sets it"));
   }
   text.push_back(line("GOPs", fmt::format("{} of {} frames, {} bytes", gop_frames_.count, range_text(gop_frames_),
                                           range_text(gop_bytes_))));
@@ -156,9 +158,9 @@ std::vector<std::string> StreamInfo::lines(const std::string& name, const std::o
     text.push_back(kinds_line(*bits_));
     text.back() = line("bits", text.back().substr(text.back().find(' ') + 1));
     if (blocks_ > 0) {
-      text.push_back(
-          line("blocks", fmt::format("{:.1f} % of inter frames' have a vector; {:.1f} % of all have no coefficients",
-                                     share(predicted_, blocks_), share(empty_, all_blocks_))));
+      text.push_back(line(
+          "blocks", fmt::format("{:.1f} % of those in inter frames have a vector; {:.1f} % of all have no coefficients",
+                                share(predicted_, blocks_), share(empty_, all_blocks_))));
     }
   }
   constexpr std::size_t kMostTold = 4;

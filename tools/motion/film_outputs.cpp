@@ -158,7 +158,8 @@ class FlowOutput final : public MotionOutput {
     done_ = true;
   }
   void finish(const MotionSummary& /*summary*/) override {
-    if (!done_ && !is_stopped()) throw Error(ErrorKind::usage, "C63-MV-FRAME", "no frame that was asked for has vectors");
+    if (!done_ && !is_stopped())
+      throw Error(ErrorKind::usage, "C63-MV-FRAME", "none of the requested frames has vectors");
   }
 
  private:

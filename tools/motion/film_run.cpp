@@ -131,28 +131,28 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
 void check_film_options(const MotionOptions& o) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorKind::usage, "C63-USAGE", why); };
   if (o.distance == 0) refuse("--distance 0 would search every frame in itself");
-  if (!o.beside.empty()) refuse("--beside is for two c63 streams");
-  if (!o.source.empty()) refuse("--source is for c63 streams");
+  if (!o.beside.empty()) refuse("--beside is for two c63 streams, not for films");
+  if (!o.source.empty()) refuse("--source is for c63 streams, not for films");
   if (!o.truth.empty() && o.distance != 1)
-    refuse("--truth holds the motion from one frame to the next: it goes with --distance 1");
+    refuse("--truth holds the motion from one frame to the next, so it needs --distance 1");
   if (!o.truth.empty() && (o.first_frame != 0 || o.codec_vectors))
-    refuse("--truth goes with neither --seek nor --codec-vectors");
+    refuse("--truth cannot be used with --seek or --codec-vectors");
   if (o.codec_vectors && o.distance != 1) refuse("--codec-vectors chooses the distance itself");
   if (o.types.size() == 1 && o.types[0] == "bits")
-    refuse("--type bits is for c63 streams: the blocks of a film have none");
+    refuse("--type bits is for c63 streams; for a film, the bits of blocks are not known");
 }
 
 void add_film_options(CLI::App& app, MotionOptions& o) {
   const std::string group = "Films";
   app.add_flag("--search", o.search,
-               "Search the pictures of a c63 stream, as those of any film, instead of showing its own vectors")
+               "Search the pictures of a c63 stream like those of a film, instead of showing the stream's own vectors")
       ->group(group);
   app.add_option("--merange", o.range, "Search range: vectors from -N to N-1 samples")
       ->check(CLI::Range(1, 127))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--distance", o.distance, "Search a frame in the one N frames before; negative: after it")
+  app.add_option("--distance", o.distance, "Search each frame in the frame N before it; negative: in a later frame")
       ->check(CLI::Range(-64, 64))
       ->type_name("N")
       ->capture_default_str()
@@ -165,20 +165,20 @@ void add_film_options(CLI::App& app, MotionOptions& o) {
   app.add_flag("--second", o.second, "Also find the second smallest SAD of each block (csv, json, npz)")->group(group);
   app.add_flag("--quarters", o.quarters, "Also write the SADs of the four 4x4 quarters of each block (csv, json, npz)")
       ->group(group);
-  app.add_flag(
-         "--codec-vectors", o.codec_vectors,
-         "Compare with the vectors of the film's own codec; frames are then searched in the frame that those refer to")
+  app.add_flag("--codec-vectors", o.codec_vectors,
+               "Compare with the vectors that the film was coded with. Each frame is then searched in the frame to "
+               "which they refer")
       ->group(group);
   app.add_option("--codec-list", o.codec_list,
-                 "Write all vectors of the film's own codec as FFmpeg exports them, as CSV")
+                 "Write all vectors that the film was coded with as CSV, as FFmpeg exports them")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--backend", o.backend, "What searches: auto takes a GPU if there is one")
+  app.add_option("--backend", o.backend, "Where to search; auto uses a GPU if there is one")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--device", o.device, "Which GPU searches")
+  app.add_option("--device", o.device, "Number of the GPU to search on")
       ->check(whole_number(0, 1023))
       ->type_name("N")
       ->group(group);
@@ -199,7 +199,7 @@ void add_film_options(CLI::App& app, MotionOptions& o) {
       ->excludes(height)
       ->group(group);
   app.add_flag("--tolerant", o.film.tolerant,
-               "Skip what is damaged in a video that FFmpeg reads, with a warning that counts it")
+               "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are")
       ->group(group);
 }
 

@@ -42,7 +42,7 @@ std::string format_of(const MotionOptions& o) {
     if (o.output.ends_with(std::string(".") + extension)) return extension;
   }
   if (o.output.ends_with(".ppm")) return "png";
-  throw Error(ErrorKind::usage, "C63-USAGE", "say with --format what to write to " + o.output);
+  throw Error(ErrorKind::usage, "C63-USAGE", "name the format of " + o.output + " with --format");
 }
 
 std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOptions& o, const MotionFrame* first) {
@@ -61,7 +61,8 @@ std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOpt
 void add_options(CLI::App& app, MotionOptions& o) {
   const std::string group = "Motion";
   app.add_option("input", o.input,
-                 "c63 stream to look at, or film to search: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin")
+                 "c63 stream to show, or another video (here called film) to search: raw YUV 4:2:0, Y4M, or anything "
+                 "FFmpeg decodes; - is stdin")
       ->type_name("FILE")
       ->group(daily(group));
   app.add_option("-o,--output", o.output, "File to write; without --format its name gives the format; - is stdout")
@@ -71,29 +72,33 @@ void add_options(CLI::App& app, MotionOptions& o) {
       ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html", "npz", "flo"}))
       ->type_name("FORMAT")
       ->group(daily(group));
-  app.add_option("--overlay", o.overlay, "Picture under arrows and heat: the reconstruction or the prediction")
+  app.add_option("--overlay", o.overlay,
+                 "Picture under the arrows and colours: recon (the reconstruction) or pred (the prediction)")
       ->check(CLI::IsMember({"recon", "pred"}))
       ->type_name("PICTURE")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--frame", o.frame, "Frame to draw; without it the first one that has vectors")
+  app.add_option("--frame", o.frame, "Number of the frame to draw; without this option the first that has vectors")
       ->check(whole_number())
       ->type_name("N")
       ->group(daily(group));
   app.add_option("--type", o.types,
-                 "What to show: mv (arrows), sad and bits (heat); one picture for each, next to each other")
+                 "What to show: mv (arrows), sad, bits (both as colours); one picture for each, side by side")
       ->delimiter(',')
       ->check(CLI::IsMember({"mv", "sad", "bits"}))
       ->type_name("LIST")
       ->default_str("mv,sad,bits")
       ->group(group);
-  app.add_option("--scale", o.scale, "Pixels of a picture for each sample; 0: chosen")
+  app.add_option("--scale", o.scale, "Pixels of the picture for each sample of the video; 0: automatic")
       ->check(CLI::Range(0, 16))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--seek", o.first_frame, "Skip that many frames")->check(whole_number())->type_name("N")->group(group);
-  app.add_option("-f,--frames", o.max_frames, "Look at no more frames than this; 0: all")
+  app.add_option("--seek", o.first_frame, "Skip this many frames at the start")
+      ->check(whole_number())
+      ->type_name("N")
+      ->group(group);
+  app.add_option("-f,--frames", o.max_frames, "Read no more frames than this; 0: all")
       ->check(whole_number())
       ->type_name("N")
       ->group(daily(group));
@@ -103,7 +108,11 @@ void add_options(CLI::App& app, MotionOptions& o) {
   app.add_option("--beside", o.beside, "A second stream of the same video, shown next to the first on an HTML page")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(daily(group));
+  app.add_option(
+         "--truth", o.truth,
+         "File with the true motion, from c63gen --truth; prints the endpoint error (distance from the true vectors)")
+      ->type_name("FILE")
+      ->group(daily(group));
   add_film_options(app, o);
   add_sync_option(app, o.durability);
   add_keep_partial_option(app, o.keep_partial);
@@ -171,7 +180,8 @@ void check_stream_options(const MotionOptions& o) {
                         !o.quarters && !o.codec_vectors && o.codec_list.empty() && o.backend == plain.backend && !o.device;
   if (is_plain && o.format != "npz" && o.format != "flo") return;
   throw Error(ErrorKind::usage, "C63-USAGE",
-              "this is a c63 stream, whose own vectors are shown; --search searches its pictures, with the options and formats of films");
+              "this option or format is for films, but the input is a c63 stream; --search searches its pictures like "
+              "those of a film");
 }
 
 /// Shows a second stream next to the first. Returns the summary of the second.
@@ -202,9 +212,10 @@ int run_motion(const Session& session, const MotionOptions& given) {
   } else {
     check_stream_options(o);
   }
-  if (!o.beside.empty() && o.format != "html") throw Error(ErrorKind::usage, "C63-USAGE", "--beside is for --format html");
+  if (!o.beside.empty() && o.format != "html")
+    throw Error(ErrorKind::usage, "C63-USAGE", "--beside needs --format html");
   if (!o.source.empty() && (o.input == "-" || o.beside == "-")) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "--source reads the stream twice, which stdin cannot be");
+    throw Error(ErrorKind::usage, "C63-USAGE", "--source reads the stream twice, but stdin can be read only once");
   }
   check_distinct_files({{"the stream", o.input}, {"--beside", o.beside}, {"--source", o.source}, {"--truth", o.truth}},
                        {{"--output", o.output}, {"--codec-list", o.codec_list}, {"--log-file", session.common.log.file}});

@@ -46,9 +46,10 @@ void MotionStream::require_memory(const Geometry& geometry) const {
   const std::uint64_t own = samples * 13 + (source_ ? samples : 0);
   const std::uint64_t more = reserve_ ? reserve_(geometry.width(), geometry.height()) : 0;
   if (own + more <= max_memory_) return;
-  throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-              fmt::format("looking at {}x{} takes {} bytes and what is made of it {}, together {}; the limit is {} (--max-memory)",
-                          geometry.width(), geometry.height(), own, more, own + more, max_memory_));
+  throw Error(
+      ErrorKind::limit, "C63-MAX-MEMORY",
+      fmt::format("decoding {}x{} takes {} bytes and the output {}, together {}; the limit is {} (--max-memory)",
+                  geometry.width(), geometry.height(), own, more, own + more, max_memory_));
 }
 
 void MotionStream::decode(const StreamFrame& coded) {

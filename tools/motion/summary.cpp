@@ -72,12 +72,15 @@ std::string MotionSummary::codec_text() const {
     references += fmt::format("{}{} ({} frames)", references.empty() ? "" : ", ", distance, count);
   }
   const auto json = codec_json();
-  return fmt::format("codec's vectors: {} blocks; reference that fits best, in frames before: {}\n", codec_->blocks, references) +
-         fmt::format("from the exact ones: mean {:.2f} samples, median {:.2f}, {:.1f} % within one sample\n",
-                     json["mean_distance_samples"].get<double>(), json["median_distance_samples"].get<double>(),
-                     100 * json["share_within_a_sample"].get<double>()) +
-         fmt::format("mean SAD, whole samples: codec's {:.1f}, exact {:.1f}: {:.3f} times\n", json["mean_sad"].get<double>(),
-                     json["mean_exact_sad"].get<double>(), share(codec_->sad, codec_->exact_sad));
+  return fmt::format("codec's vectors: {} blocks; reference that fits best, in frames before: {}\n", codec_->blocks,
+                     references) +
+         fmt::format(
+             "distance from the exact vectors: mean {:.2f} samples, median {:.2f}, {:.1f} % within one sample\n",
+             json["mean_distance_samples"].get<double>(), json["median_distance_samples"].get<double>(),
+             100 * json["share_within_a_sample"].get<double>()) +
+         fmt::format("mean SAD, whole samples: codec's {:.1f}, exact {:.1f}: {:.3f} times\n",
+                     json["mean_sad"].get<double>(), json["mean_exact_sad"].get<double>(),
+                     share(codec_->sad, codec_->exact_sad));
 }
 
 nlohmann::ordered_json MotionSummary::codec_json() const {

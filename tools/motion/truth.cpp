@@ -52,33 +52,35 @@ MotionTruth::MotionTruth(const std::string& path, std::uint64_t max_memory) : pa
   for (std::int64_t number = 1; std::getline(file, line); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (number == 1) {
-      if (line != kHeader) fail(1, fmt::format("no list of true motion: it should begin with \"{}\"", kHeader));
+      if (line != kHeader) fail(1, fmt::format("not a file of true motion: it must begin with \"{}\"", kHeader));
       continue;
     }
     const auto fields = split(line);
-    if (!fields) fail(number, "not five fields");
+    if (!fields) fail(number, "the line does not have five fields");
     const auto frame = parse<std::int64_t>((*fields)[0]);
     const auto x = parse<int>((*fields)[1]);
     const auto y = parse<int>((*fields)[2]);
-    if (!frame || !x || !y) fail(number, "frame, x and y are no whole numbers");
+    if (!frame || !x || !y) fail(number, "frame, x and y are not whole numbers");
     last_frame_ = std::max(last_frame_, *frame);
     if ((*fields)[3].empty() && (*fields)[4].empty()) continue;
     const auto mv_x = parse<double>((*fields)[3]);
     const auto mv_y = parse<double>((*fields)[4]);
-    if (!mv_x || !mv_y || !std::isfinite(*mv_x) || !std::isfinite(*mv_y)) fail(number, "the vector is no pair of numbers");
+    if (!mv_x || !mv_y || !std::isfinite(*mv_x) || !std::isfinite(*mv_y))
+      fail(number, "the vector is not a pair of numbers");
     std::vector<Entry>& entries = frames_[*frame];
     // Each entry later gets an error, which is a float. While the median is computed, there is also a copy of the
     // error. The factor 2 is for vectors that double their memory when they grow.
     memory_ += 2 * (sizeof(Entry) + 2 * sizeof(float)) + (entries.empty() ? kBytesOfFrame : 0);
     if (memory_ > max_memory) {
       throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                  fmt::format("true motion up to line {} takes {}; half of --max-memory, {}, is for it", number, bytes_text(memory_), bytes_text(max_memory)),
+                  fmt::format("the true motion up to line {} takes {}; the limit is half of --max-memory, {}", number,
+                              bytes_text(memory_), bytes_text(max_memory)),
                   {.file = path});
     }
     entries.push_back({*x, *y, *mv_x, *mv_y});
   }
   if (file.bad()) fail(0, "cannot be read");
-  if (frames_.empty()) fail(0, fmt::format("no vector in it; it should begin with \"{}\"", kHeader));
+  if (frames_.empty()) fail(0, fmt::format("the file has no vectors; it must begin with \"{}\"", kHeader));
 }
 
 void MotionTruth::check_length(std::int64_t frames, bool all) const {
@@ -94,10 +96,11 @@ std::vector<double> MotionTruth::endpoint_errors(std::int64_t frame, const Frame
   const auto found = frames_.find(frame);
   if (found == frames_.end() || blocks.key || blocks.repeat) return errors;
   if (!film && !blocks_line_up(blocks.width)) {
-    throw Error(ErrorKind::usage, "C63-MV-SHEARED",
-                fmt::format("width {} is no multiple of 16: the codec shears such pictures, so that coded vectors are not "
-                            "those of the picture and cannot be compared with true ones",
-                            blocks.width));
+    throw Error(
+        ErrorKind::usage, "C63-MV-SHEARED",
+        fmt::format("width {} is not a multiple of 16: the codec shears such pictures, so that coded vectors are not "
+                    "those of the picture and cannot be compared with true ones",
+                    blocks.width));
   }
   const PlaneBlocks& luma = blocks.planes[0];
   for (const Entry& entry : found->second) {

@@ -75,7 +75,7 @@ SegmentPlan find_plan(const Preparation& p, const FrameSource& source) {
   SegmentPlan plan = plan_from_file(
       o.segment_plan, p.job.video, source, [&] { return make_plan(p); }, is_stopped, o.durability);
   if (plan.frames == 0 && !is_stopped()) {
-    throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame", {.file = o.source.path});
+    throw Error(ErrorKind::input, "C63-NO-FRAMES", "the input has no whole frame", {.file = o.source.path});
   }
   return plan;
 }
@@ -84,7 +84,7 @@ void open_output(const Preparation& p) {
   const EncodeOptions& o = p.options();
   p.job.output = std::make_unique<OutputFile>(o.output, o.durability);
   if (!p.job.output->direct()) return;
-  throw Error(ErrorKind::usage, "C63-MPI-OUTPUT", "all ranks write into the output: it has to be a file",
+  throw Error(ErrorKind::usage, "C63-MPI-OUTPUT", "all ranks write to the output, so it must be a file",
               {.file = o.output});
 }
 
@@ -110,7 +110,7 @@ void prepare_first(const Preparation& p) {
   open_output(p);
   p.session.log->info("{}", input_line(o.source.path, p.job.format, source->frame_count()));
   for (const std::string& difference : differences_from_course(o.encoder)) {
-    p.session.log->info("not the course encoder's bytes: {}", difference);
+    p.session.log->info("the bytes differ from the course encoder's: {}", difference);
   }
   choose_backend(p);
   p.job.video.plan = find_plan(p, *source);
@@ -143,13 +143,15 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
   p.job.video.plan = plan_from(findings.at("plan"));
   // Each machine may have its own copy of the input.
   if (!same_content(identify_input(o.source.path), p.job.video.input)) {
-    throw Error(ErrorKind::input, "C63-MPI-INPUT", "is not the first rank's input", {.file = o.source.path});
+    throw Error(ErrorKind::input, "C63-MPI-INPUT", "differs from the first rank's input", {.file = o.source.path});
   }
   if (settings_of_record(o) != p.job.video.settings) {
-    throw Error(ErrorKind::usage, "C63-MPI-SETTINGS", "this rank has other options or another c63 than the first one");
+    throw Error(ErrorKind::usage, "C63-MPI-SETTINGS",
+                "this rank has other options, or another version of c63, than the first rank");
   }
   if (!fs::is_directory(p.job.folder)) {
-    throw Error(ErrorKind::output, "C63-MPI-FOLDER", "the first rank's folder is not seen here: all ranks need it",
+    throw Error(ErrorKind::output, "C63-MPI-FOLDER",
+                "this rank cannot see the first rank's folder: it must be on storage that all ranks share",
                 {.file = p.job.folder});
   }
   choose_backend(p);
@@ -176,19 +178,20 @@ void check_command_line(ClusterOptions& options, const Session& session) {
   EncodeOptions& o = options.encode;
   settle_options(o, session.common.threads);
   if (o.output == "-" || o.source.path == "-") {
-    throw Error(ErrorKind::usage, "C63-MPI-PIPE", "ranks read from a file and write to one: - is neither");
+    throw Error(ErrorKind::usage, "C63-MPI-PIPE", "the input and the output must be files: ranks cannot use -");
   }
   if (o.target.target && o.target.target->kind == Target::Kind::ssim_y) {
     throw Error(ErrorKind::usage, "C63-MPI-TARGET",
-                "--target-ssim is for one process: its sum of fractions depends on their order, and with it the bytes");
+                "--target-ssim works only with c63enc: across ranks, rounding of the sum would change the bytes");
   }
   if (o.target.gop_cap) {
-    throw Error(ErrorKind::usage, "C63-MPI-TARGET", "--gop-cap is for one process: ranks all code with one quality");
+    throw Error(ErrorKind::usage, "C63-MPI-TARGET",
+                "--gop-cap works only with c63enc: all ranks encode with the same quality");
   }
   if (!o.target.spool.empty() || (!o.target.target && !o.target.stats.empty())) {
     throw Error(
         ErrorKind::usage, "C63-USAGE",
-        "--stats is for a target: --bitrate, --size or --target-psnr; --spool for input that cannot be read twice");
+        "--stats needs a target (--bitrate, --size or --target-psnr); --spool is for pipes, which ranks cannot read");
   }
   o.target.input = o.source.path;
   o.encoder.measurement.psnr = o.encoder.measurement.psnr || o.target.target.has_value();

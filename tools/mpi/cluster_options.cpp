@@ -12,14 +12,15 @@ void add_options(CLI::App& app, ClusterOptions& o) {
   const std::string group = "Segments";
   add_coding_run_options(app, o.encode);
   app.add_option("--segments", o.segments,
-                 "Number of parts that ranks take one after another; 0: one per GOP, at most 1024. To go on with an older run, give "
-                 "the same number")
+                 "Number of parts that the video is divided into; each rank encodes one after another. 0: one per GOP, "
+                 "at most 1024. To continue a stopped run, give the same number")
       ->check(whole_number(0, kMostSegments))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option("--segment-dir", o.segment_folder,
-                 "Folder for finished segments, which all ranks must see; without it OUTPUT.segments. It is removed at the end")
+                 "Folder for finished segments, on storage that all ranks share; without this option OUTPUT.segments. "
+                 "It is removed at the end")
       ->type_name("DIR")
       ->group(group);
   add_plan_option(app, o.encode.segment_plan);

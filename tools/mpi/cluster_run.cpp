@@ -57,8 +57,8 @@ double join(ClusterJob& job, Communicator& ranks, const std::vector<SegmentFile>
     if (!job.output) return;
     if (const std::uint64_t bytes = fs::file_size(part); bytes != offsets.back()) {
       throw Error(ErrorKind::output, "C63-WRITE-FAILED",
-                  fmt::format("the file has {} bytes, {} were written: is it on storage that all ranks share?", bytes,
-                              offsets.back()),
+                  fmt::format("the file has {} bytes, but {} were written: is it on storage that all ranks share?",
+                              bytes, offsets.back()),
                   {.file = o.output});
     }
     job.output->commit();
@@ -107,7 +107,7 @@ void tell(const ClusterJob& job, const Session& session, const ClusterResult& re
     ranks.push_back(to_json(load));
   }
   session.log->info("{}", load_line(result.loads));
-  if (found > 0) session.log->info("{} of {} segments were there already", found, job.segments.size());
+  if (found > 0) session.log->info("{} of {} segments were complete already", found, job.segments.size());
   session.log->info("{}", quality_line(all, o.encoder));
   session.summary->info("{}", result_line(all, job.format));
   if (o.json.empty() && !o.sidecar) return;
@@ -249,7 +249,7 @@ int run_cluster(const Session& session, ClusterOptions options) {
     run(job, session, ranks, started);
   } catch (const Communicator::Stopped&) {
     // The caller returns the signal's exit code.
-    session.log->info("stopped: finished segments are kept, the same command goes on from there");
+    session.log->info("stopped: finished segments are kept; the same command continues from there");
   }
   return kExitDone;
 }

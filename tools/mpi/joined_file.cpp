@@ -67,7 +67,7 @@ void write_segment(SharedFile& file, const SegmentFile& segment, std::uint64_t o
     at += piece.size();
   }
   if (sum.finish() != segment.record.sha256) {
-    throw Error(ErrorKind::input, "C63-SEGMENT-DAMAGED", "the segment's bytes are not those that were coded",
+    throw Error(ErrorKind::input, "C63-SEGMENT-DAMAGED", "the segment's bytes differ from those that were encoded",
                 {.file = segment.stream});
   }
 }

@@ -37,8 +37,9 @@ Encoder& SegmentWorker::open_encoder() {
   EncoderSettings settings = job_.options.encode.encoder;
   settings.execution.limits.max_memory -= prefilter_bytes_;
   settings.execution.keep_devices = true;
-  return encoder_.emplace(make_encoder(
-      settings, job_.backend, [this](const std::string& why) { session_.log->warn("going on with the CPU: {}", why); }));
+  return encoder_.emplace(make_encoder(settings, job_.backend, [this](const std::string& why) {
+    session_.log->warn("continuing on the CPU: {}", why);
+  }));
 }
 
 void SegmentWorker::encode(const Segment& segment, OutputFile& file, SegmentRecorder& recorder) {

@@ -68,15 +68,14 @@ BuiltSearch compile(const std::string& compiler, const std::string& flags, const
   if (result.exit_code == 127) {
     throw Error(ErrorKind::usage, "C63-NO-COMPILER",
                 "needs a C and C++ compiler: '" + compiler +
-                    "' is not there (Debian: build-essential; CC and CXX name another one)",
+                    "' was not found (Debian: build-essential; CC and CXX name another compiler)",
                 {.file = path});
   }
   if (result.timed_out)
     throw Error(ErrorKind::usage, "C63-SEARCH-COMPILE", "the compiler takes longer than a minute", {.file = path});
   if (result.exit_code != 0) {
     std::fprintf(stderr, "%s\n%s\n", built.command.c_str(), built.messages.c_str());  // with their line breaks
-    throw Error(ErrorKind::usage, "C63-SEARCH-COMPILE", "the compiler refuses it, for the reasons above",
-                {.file = path});
+    throw Error(ErrorKind::usage, "C63-SEARCH-COMPILE", "it does not compile, for the reasons above", {.file = path});
   }
   const std::string version = folder + "/version";
   static_cast<void>(tools::run_process(compiler + " --version", {}, version, folder, {}, {.seconds = kMostSeconds}));

@@ -144,19 +144,19 @@ Verdict Judge::verdict() const {
   if (first_was_right_ && cases_ > 1 && wrong_after_first_ * 5 >= (cases_ - 1) * 4) {
     v.suspicions.push_back(
         {"first-time-only",
-         "the first search is right, later ones are not: something is kept from call to call and not set again", 1});
+         "the first search is right, later ones are not: a value is kept from the previous call and not reset", 1});
   }
   if (only_right.size() == 1 && wrong_sizes_.size() > 2) {
-    v.suspicions.push_back(
-        {"one-size-only",
-         std::string("only planes of ") + std::to_string(only_right.begin()->first) + "x" + std::to_string(only_right.begin()->second) +
-             " are right: the size is written into the code somewhere; take the job's",
-         1});
+    v.suspicions.push_back({"one-size-only",
+                            std::string("only planes of ") + std::to_string(only_right.begin()->first) + "x" +
+                                std::to_string(only_right.begin()->second) +
+                                " are right: the code contains a fixed size; use the job's size",
+                            1});
   }
   if (wrong_with_pitch_ > 0 && wrong_with_pitch_ == wrong_cases_) {
     v.suspicions.push_back(
-        {"pitch-only",
-         "only planes whose rows are further apart than their width are wrong: the distance of rows is the pitch", 1});
+        {"pitch-only", "only planes with a pitch above their width are wrong: the distance between rows is the pitch",
+         1});
   }
   if (untold_sads_ > 0) v.suspicions.push_back({"sads-not-written", "SADs are not written", 1});
   if (false_sads_ > 0) v.suspicions.push_back({"sad-only", "SADs are not those of the vectors", 1});
@@ -165,7 +165,7 @@ Verdict Judge::verdict() const {
   }
   if (v.suspicions.empty() && impossible_sads_ * 2 > audit_.totals().differing()) {
     v.suspicions.push_back({"impossible-sad",
-                            "SADs are told that are less than the least: memory that nobody has set, a missing "
+                            "reported SADs are below the smallest possible SAD: memory that nobody has set, a missing "
                             "barrier, or a number that overflows",
                             1});
   }

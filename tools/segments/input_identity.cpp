@@ -22,8 +22,8 @@ InputIdentity identify_input(const std::string& path) {
   constexpr std::int64_t kPiece = 4096;
   const InputFile file(path);
   if (path == "-" || !file.size()) {
-    throw Error(ErrorKind::usage, "C63-SEGMENT-INPUT", "segments are read from a file, not from a pipe or device",
-                {.file = file.name()});
+    throw Error(ErrorKind::usage, "C63-SEGMENT-INPUT",
+                "to encode segments, the input must be a file, not a pipe or device", {.file = file.name()});
   }
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {

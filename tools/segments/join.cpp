@@ -54,17 +54,19 @@ void check_same_video(const SegmentFile& first, const SegmentFile& other) {
   const SegmentRecord& b = other.record;
   if (a.segment.of != b.segment.of) {
     refuse("C63-JOIN-COUNT",
-           fmt::format("is one of {} segments, {} one of {}", b.segment.of, first.stream, a.segment.of), other);
+           fmt::format("is one of {} segments, but {} is one of {}", b.segment.of, first.stream, a.segment.of), other);
   }
-  if (!same_content(a.input, b.input)) refuse("C63-JOIN-INPUT", "is of another input than " + first.stream, other);
+  if (!same_content(a.input, b.input)) refuse("C63-JOIN-INPUT", "comes from another input than " + first.stream, other);
   if (a.settings != b.settings) {
     refuse("C63-JOIN-SETTINGS",
-           fmt::format("was made with other settings than {}: {}", first.stream, difference(b.settings, a.settings)),
+           fmt::format("was encoded with other settings than {}: {}", first.stream, difference(b.settings, a.settings)),
            other);
   }
   if (a.video_frames != b.video_frames) {
     refuse("C63-JOIN-FRAMES",
-           fmt::format("is of a video of {} frames, {} of {}", b.video_frames, first.stream, a.video_frames), other);
+           fmt::format("comes from a video of {} frames, but {} from one of {}", b.video_frames, first.stream,
+                       a.video_frames),
+           other);
   }
 }
 
@@ -76,7 +78,8 @@ void add_options(CLI::App& app, JoinOptions& o) {
       ->type_name("FILE...")
       ->group(group);
   app.add_option("-o,--output", o.output, "Stream to write; - is stdout")->type_name("FILE")->group(group);
-  app.add_flag("--sidecar", o.sidecar, "Write OUTPUT.json, too: programs find the frame rate there")->group(group);
+  app.add_flag("--sidecar", o.sidecar, "Also write OUTPUT.json; other c63 programs read the frame rate from it")
+      ->group(group);
   add_sync_option(app, o.durability);
 }
 
@@ -106,7 +109,7 @@ void order_segments(std::vector<SegmentFile>& segments) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Segment& s = segments[i].record.segment;
     if (s.number == number) {
-      refuse("C63-JOIN-TWICE", fmt::format("is segment {} of {}, as {} is", s.number, s.of, segments[i - 1].stream),
+      refuse("C63-JOIN-TWICE", fmt::format("is segment {} of {}, but so is {}", s.number, s.of, segments[i - 1].stream),
              segments[i]);
     }
     for (++number; number < s.number && missing.size() < kMostNamed; ++number) missing.push_back(number);
@@ -124,16 +127,17 @@ void order_segments(std::vector<SegmentFile>& segments) {
   for (const SegmentFile& file : segments) {
     if (file.record.segment.first != frames) {
       refuse("C63-JOIN-FRAMES",
-             fmt::format("begins with frame {}, the segments before it end at frame {}", file.record.segment.first,
+             fmt::format("begins at frame {}, but the segments before it end at frame {}", file.record.segment.first,
                          frames),
              file);
     }
     frames += file.record.segment.frames;
   }
   if (frames != segments.front().record.video_frames) {
-    refuse("C63-JOIN-FRAMES",
-           fmt::format("the video has {} frames, its segments {}", segments.front().record.video_frames, frames),
-           segments.back());
+    refuse(
+        "C63-JOIN-FRAMES",
+        fmt::format("the video has {} frames, but its segments have {}", segments.front().record.video_frames, frames),
+        segments.back());
   }
 }
 

@@ -38,10 +38,10 @@ void check_plan(const SegmentPlan& plan, const InputIdentity& input, std::option
                            : !table.sums.empty() ? std::cmp_equal(plan.frames, table.sums.size())
                                                  : std::cmp_less_equal(plan.frames, input.bytes);
   const auto is_frame = [&](std::int64_t frame) { return frame >= 0 && frame < plan.frames; };
-  if (!is_possible) throw std::runtime_error("its number of frames is not that of the input");
+  if (!is_possible) throw std::runtime_error("its number of frames differs from the input's");
   if (!std::ranges::all_of(plan.scene_starts, is_frame) || !std::ranges::is_sorted(plan.scene_starts) ||
       !std::ranges::all_of(table.points, is_frame, &SeekTable::Point::frame)) {
-    throw std::runtime_error("it names frames that are not there");
+    throw std::runtime_error("it names frames that do not exist");
   }
 }
 
@@ -52,10 +52,10 @@ SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video, std:
     const auto text = text_of_file(path, kMostBytes);
     if (!text) throw std::runtime_error("it is too large, or not a regular file");
     const ordered_json json = ordered_json::parse(*text);
-    if (json.at("c63_segment_plan") != kPlanVersion) throw std::runtime_error("it is of another version of c63");
+    if (json.at("c63_segment_plan") != kPlanVersion) throw std::runtime_error("it comes from another version of c63");
     const InputIdentity input{.bytes = whole_number_from<std::uint64_t>(json.at("input").at("bytes")),
                               .sample_sha256 = json.at("input").at("sample_sha256").get<std::string>()};
-    if (!same_content(input, video.input)) throw std::runtime_error("it is of another input");
+    if (!same_content(input, video.input)) throw std::runtime_error("it comes from another input");
     if (json.at("settings") != settings_of_plan(video)) throw std::runtime_error("it was made with other settings");
     SegmentPlan plan = plan_from(json);
     check_plan(plan, video.input, frames_of_source);
@@ -67,7 +67,8 @@ SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video, std:
   } catch (const std::exception& fault) {
     what = fault.what();
   }
-  throw Error(ErrorKind::input, "C63-SEGMENT-PLAN", "no plan of this video: " + what, {.file = path});
+  throw Error(ErrorKind::input, "C63-SEGMENT-PLAN", "this is not a segment plan of this video: " + what,
+              {.file = path});
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ ordered_json to_json(const SegmentRecord& r) {
 }
 
 SegmentRecord record_from(const ordered_json& json) {
-  if (json.at("c63_segment_record") != kRecordVersion) throw std::runtime_error("a record of another version of c63");
+  if (json.at("c63_segment_record") != kRecordVersion) throw std::runtime_error("it comes from another version of c63");
   SegmentRecord r;
   r.segment = {.number = whole_number_from<int>(json.at("segment"), 1),
                .of = whole_number_from<int>(json.at("segments"), 1),
@@ -82,7 +82,7 @@ SegmentRecord record_from(const ordered_json& json) {
   }
   if (r.segment.of > kMostSegments || r.segment.number > r.segment.of ||
       r.segment.frames > r.video_frames - r.segment.first) {
-    throw std::runtime_error("numbers that contradict each other");
+    throw std::runtime_error("its numbers contradict each other");
   }
   return r;
 }
@@ -97,16 +97,16 @@ SegmentRecord read_record(const std::string& stream) {
     text = text_of_file(path, kMostBytes);
   } catch (const Error& error) {
     if (error.id() != "C63-INPUT-OPEN") throw;
-    throw Error(ErrorKind::input, "C63-SEGMENT-NO-RECORD", "a segment has its record beside it, " + error.message(),
+    throw Error(ErrorKind::input, "C63-SEGMENT-NO-RECORD", "the segment needs this record file, " + error.message(),
                 {.file = path});
   }
-  if (!text) throw Error(ErrorKind::input, "C63-SEGMENT-RECORD", "is no segment's record", {.file = path});
+  if (!text) throw Error(ErrorKind::input, "C63-SEGMENT-RECORD", "is not the record of a segment", {.file = path});
   try {
     return record_from(ordered_json::parse(*text));
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& fault) {
-    throw Error(ErrorKind::input, "C63-SEGMENT-RECORD", std::string("is no segment's record: ") + fault.what(),
+    throw Error(ErrorKind::input, "C63-SEGMENT-RECORD", std::string("is not the record of a segment: ") + fault.what(),
                 {.file = path});
   }
 }
@@ -119,9 +119,9 @@ void check_stream(const std::string& stream, const SegmentRecord& record) {
   const auto bytes = InputFile(stream).size();
   std::string what;
   if (!bytes || static_cast<std::uint64_t>(*bytes) != record.bytes) {
-    what = fmt::format("the segment has {} bytes, its record says {}", bytes.value_or(0), record.bytes);
+    what = fmt::format("the segment has {} bytes, but its record says {}", bytes.value_or(0), record.bytes);
   } else if (sha256_of_file(stream, record.bytes) != record.sha256) {
-    what = "the segment's bytes are not those that its record is of";
+    what = "the segment's bytes do not match its record";
   }
   if (!what.empty()) throw Error(ErrorKind::input, "C63-SEGMENT-DAMAGED", what, {.file = stream});
 }
@@ -136,9 +136,9 @@ std::optional<SegmentRecord> find_whole_segment(const std::string& stream, const
         record.video_frames != video.plan.frames) {
       reason = "it is another segment";
     } else if (!same_content(record.input, video.input) || record.input.modified_ns != video.input.modified_ns) {
-      reason = "the input is another one, or was modified";
+      reason = "the input is different, or was modified";
     } else if (record.settings != video.settings) {
-      reason = "the settings are others";
+      reason = "the settings are different";
     } else if (s.frames > 0 && ((wanted.psnr && !record.squared_errors) || (wanted.ssim && !record.mean_ssim))) {
       reason = "its quality was not measured";
     } else {
@@ -174,9 +174,9 @@ void SegmentRecorder::add(const EncodedFrame& frame, const EncoderSettings& sett
 SegmentRecord SegmentRecorder::finish() {
   const Segment& s = record_.segment;
   if (frames_ != s.frames) {
-    throw Error(
-        ErrorKind::input, "C63-SEGMENT-SHORT",
-        fmt::format("segment {} of {} should have {} frames, the input gave {}", s.number, s.of, s.frames, frames_));
+    throw Error(ErrorKind::input, "C63-SEGMENT-SHORT",
+                fmt::format("segment {} of {} should have {} frames, but the input gave {}", s.number, s.of, s.frames,
+                            frames_));
   }
   record_.sha256 = sum_.finish();
   if (measured_.psnr && frames_ > 0) record_.squared_errors = squared_errors_;

@@ -154,7 +154,9 @@ std::string man_page(const ordered_json& program, const std::string& version, co
   text += synopsis(name, program);
   for (const auto& sub : program.at("subcommands")) text += ".br\n" + synopsis(name + " " + sub.at("name").get<std::string>(), sub);
   text += ".SH DESCRIPTION\n" + troff(sentence(description)) + "\n";
-  text += "Log and progress go to standard error, data to standard output; \\fB\\-\\fR is standard input or output.\n";
+  text +=
+      "Log and progress go to standard error, data to standard output. The file name \\fB\\-\\fR means standard input "
+      "or output.\n";
   text += ".SH OPTIONS\n" + option_groups(program);
   for (const auto& sub : program["subcommands"]) {
     text += fmt::format(".SH {}\n{}\n", upper(name + " " + sub.at("name").get<std::string>()),

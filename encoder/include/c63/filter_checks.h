@@ -24,7 +24,7 @@ template <typename T>
 template <typename T>
 void check_view(const BasicPlaneView<T>& view, const char* what) {
   require(view.width >= 0 && view.height >= 0 && (view.pitch >= view.width || view.height <= 1), "C63-FILTER-SHAPE",
-          std::string(what) + ": no picture of " + shape_of(view) + " with rows " + std::to_string(view.pitch) +
+          std::string(what) + ": a picture of " + shape_of(view) + " cannot have rows " + std::to_string(view.pitch) +
               " samples apart");
 }
 

@@ -99,7 +99,7 @@ TEST_F(AbProgramTest, TakesTheWholeCommandOfAnotherEncoder) {
     EXPECT_EQ(point["ssim_y"], 1.0);
     ++lossless;
     if (!test::have_command("ffprobe")) {
-      EXPECT_EQ(point["frames"]["why_no_bits"], "ffprobe is not installed, which could tell");
+      EXPECT_EQ(point["frames"]["why_no_bits"], "ffprobe, which could find them, is not installed");
       continue;
     }
     ASSERT_EQ(point["frames"]["bits"].size(), 6U) << point["frames"];
@@ -126,7 +126,7 @@ TEST_F(AbProgramTest, SaysWhyFramesHaveNoBits) {
   ASSERT_EQ(without.exit_code, 0) << without.output;
   const auto data = json();
   EXPECT_TRUE(data["points"][0]["frames"]["bits"].empty());
-  EXPECT_EQ(data["points"][0]["frames"]["why_no_bits"], "ffprobe is not installed, which could tell");
+  EXPECT_EQ(data["points"][0]["frames"]["why_no_bits"], "ffprobe, which could find them, is not installed");
 }
 
 TEST_F(AbProgramTest, AnySideCanBeTheAnchor) {

@@ -174,7 +174,7 @@ TEST_F(FilterProgram, KernelsKeepFlatVideoInside) {
   const std::string out = read("out_32x32.yuv");
   ASSERT_EQ(out.size(), 32U * 32 * 3 / 2);
   EXPECT_EQ(out[16 * 32 + 16], 'x');
-  EXPECT_LT(out[0], 'x') << "zero outside";
+  EXPECT_LT(out[0], 'x') << "samples outside count as zero";
 }
 
 }  // namespace

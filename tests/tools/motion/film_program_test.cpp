@@ -235,7 +235,7 @@ TEST_F(FilmProgramTest, BadFilmsEndInOneLine) {
     EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << result.output;
   };
   expect(mv("--quiet --distance 0 '" + raw_ + "'"), 2, "--distance 0");
-  expect(mv("--quiet '" + raw_ + "' --type bits"), 2, "have none");
+  expect(mv("--quiet '" + raw_ + "' --type bits"), 2, "the bits of blocks are not known");
   expect(mv("--quiet --codec-vectors --distance 2 '" + raw_ + "'"), 2, "chooses the distance");
   expect(mv("--quiet --seek 100 '" + raw_ + "'"), 4, "no frame after the first 100");
   expect(mv("--quiet --max-memory 100k '" + raw_ + "'"), 5, "C63-MAX-MEMORY");

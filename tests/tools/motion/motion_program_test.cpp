@@ -175,7 +175,8 @@ TEST_F(MotionProgramTest, PicturesAndPages) {
   EXPECT_NE(text.find("id=\"s0f4\">"), std::string::npos) << "the last frame";
   EXPECT_EQ(text.find("id=\"s0f5\">"), std::string::npos);
   EXPECT_EQ(text.find("src=\"http"), std::string::npos);
-  EXPECT_NE(run("--beside '" + stream_ + "' -o '" + file("mv.csv") + "'").output.find("--beside is for --format html"), std::string::npos);
+  EXPECT_NE(run("--beside '" + stream_ + "' -o '" + file("mv.csv") + "'").output.find("--beside needs --format html"),
+            std::string::npos);
 }
 
 TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {

@@ -131,14 +131,14 @@ TEST_F(OwnSearchTest, FilesThatCannotBeUsedAreRefusedInOneLine) {
   write("empty.c", "int unused;\n");
   write("mine.c", zero_but(""));
   write("mine.cu", "no kernel\n");
-  expect("--me broken.c", 2, "broken.c: the compiler refuses it, for the reasons above [C63-SEARCH-COMPILE]");
+  expect("--me broken.c", 2, "broken.c: it does not compile, for the reasons above [C63-SEARCH-COMPILE]");
   expect("--me empty.c", 2, "empty.c: has no function c63_motion_search()");
   expect("--me missing.c", 4, "missing.c: cannot be read");
-  expect("--me mine.txt", 2, "is not a file with one of .c, .cpp, .cc, .cxx, .so");
-  expect("--me mine.c --backend cuda", 2, "--me with a file searches on cpu alone");
-  expect("--me mine.c --me-kernel mine.cu", 2, "give one");
-  expect("--me-kernel mine.cu --backend cpu", 2, "--me-kernel with a file searches on cuda alone");
-  expect("--me-kernel mine.cu --compare-cpu", 2, "--compare-cpu needs a search that the CPU has");
+  expect("--me mine.txt", 2, "does not name a file of type .c, .cpp, .cc, .cxx, .so");
+  expect("--me mine.c --backend cuda", 2, "--me with a file searches only on cpu");
+  expect("--me mine.c --me-kernel mine.cu", 2, "give only one of them");
+  expect("--me-kernel mine.cu --backend cpu", 2, "--me-kernel with a file searches only on cuda");
+  expect("--me-kernel mine.cu --compare-cpu", 2, "--compare-cpu cannot be used with --me-kernel and a file");
 }
 
 }  // namespace

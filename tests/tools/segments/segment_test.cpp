@@ -141,7 +141,7 @@ TEST_F(Segments, ThatAreFinishedAreNotCodedAgain) {
   };
   EXPECT_NE(tell().find("encoded 9 frames"), std::string::npos);
   const std::string bytes = read_file(segment_file(2));
-  EXPECT_EQ(tell(), "segment 2 of 3: frames 9 to 17 of 24: there already, whole\n");
+  EXPECT_EQ(tell(), "segment 2 of 3: frames 9 to 17 of 24: the file is complete already, and is not encoded again\n");
   std::string changed = bytes;
   changed[100] = static_cast<char>(changed[100] ^ 1);
   for (const std::string& damaged : {changed, bytes.substr(0, bytes.size() - 1), bytes + "x", std::string()}) {

@@ -214,7 +214,7 @@ void run(const DecideBenchOptions& options) {
 
 tools::Subcommand decide_bench() {
   return bench_command<DecideBenchOptions>(
-      "decide", "Measure the stages of decisions by rate on the GPU, input resident",
+      "decide", "Measure the stages of rate decisions on the GPU, with the input in GPU memory",
       [](const DecideBenchOptions& options, const tools::Session&) { run(options); });
 }
 

@@ -114,7 +114,8 @@ class EncodeBench {
     tools::ask_for_queues(queues);
     devices_ = options.devices.empty() ? std::vector<int>{0} : options.devices;
     if (devices_.size() > 1 && std::ranges::count(options.from, "device") > 0) {
-      throw Error(ErrorKind::usage, "C63-BENCH-FROM", "--from device: frames in the memory of one GPU are for that one");
+      throw Error(ErrorKind::usage, "C63-BENCH-FROM",
+                  "--from device needs a single GPU: other GPUs cannot use frames in its memory");
     }
     const cuda::DeviceInfo& device = cuda::require_device(devices_.front());
     cuda::check(cudaSetDevice(devices_.front()), "cudaSetDevice");
@@ -231,7 +232,7 @@ class EncodeBench {
 }  // namespace
 
 tools::Subcommand encode_bench() {
-  return bench_command<EncodeBenchOptions>("encode", "Measure whole encodes on the GPU, frames from memory",
+  return bench_command<EncodeBenchOptions>("encode", "Measure whole encodes on the GPU",
                                            [](EncodeBenchOptions& options, const tools::Session& session) {
                                              options.threads = session.common.threads;
                                              EncodeBench(options).run();

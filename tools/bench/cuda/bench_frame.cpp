@@ -106,7 +106,7 @@ void run(const FrameBenchOptions& options) {
 
 tools::Subcommand frame_bench() {
   return bench_command<FrameBenchOptions>(
-      "frame", "Measure all stages of a frame on the GPU, input resident",
+      "frame", "Measure all stages of a frame on the GPU, with the input in GPU memory",
       [](const FrameBenchOptions& options, const tools::Session&) { run(options); });
 }
 

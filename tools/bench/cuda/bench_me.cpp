@@ -170,7 +170,8 @@ class MeBench {
     if (!options_.files.empty()) race_files_of_user();
     measure_videos();
     finish();
-    if (!all_equal_) throw Error(ErrorKind::comparison, "C63-BENCH-DIFFERS", "kernels do not agree");
+    if (!all_equal_)
+      throw Error(ErrorKind::comparison, "C63-BENCH-DIFFERS", "the kernels find different vectors or SADs");
     require_all_right(figures_);
   }
 
@@ -186,7 +187,7 @@ class MeBench {
     } catch (const Error& error) {
       if (error.id() != "C63-KERNEL-COMPILE") throw;
       std::fprintf(stderr, "%s\n", error.message().c_str());  // the message contains its own line breaks
-      throw Error(error.kind(), error.id(), "the compiler refuses it, for the reasons above", error.place());
+      throw Error(error.kind(), error.id(), "it does not compile, for the reasons above", error.place());
     }
     const cuda::SearchFile& f = file_->file();
     nlohmann::ordered_json entrant = {{"name", f.name},
@@ -211,7 +212,7 @@ class MeBench {
       (void)cudaProfilerStart();  // ncu of --counters counts from here on
       measure_videos();
       (void)cudaProfilerStop();
-      tell("cases again after the timed runs");
+      tell("test cases, repeated after the timed runs");
       judge_on_device(judge, *file_, stream_, seed + 1, options_.range, next, lost);
       if (!all_equal_ && !options_.inexact) {
         judge.stopped("the timed runs give other vectors than the built-in kernels",

@@ -151,7 +151,7 @@ nlohmann::ordered_json InstructionCounts::to_json() const {
 }
 
 std::string InstructionCounts::text() const {
-  if (source.empty()) return "its instructions are not known: neither cuobjdump nor nvdisasm is there";
+  if (source.empty()) return "its instructions are not known, because neither cuobjdump nor nvdisasm is installed";
   return fmt::format(
       "{} of {} instructions: {} byte loads, {} word loads, {} shared loads, {} VABSDIFF4, {} shifts, {} barriers, {} "
       "warp "
@@ -167,7 +167,7 @@ Advice advise(const InstructionCounts& c, double share, double occupancy, std::s
   }
   if (share >= 0.8)
     return {"the ALU: the ceiling of VABSDIFF4 is near",
-            "step 5 of docs/course.md: do not do it, rule candidates out by sums"};
+            "step 5 of docs/course.md: do less work, rule candidates out by sums"};
   if (!c.source.empty() && c.absdiff4 == 0) {
     if (c.shared_stores <= 1 && c.byte_loads > 0) {
       return {"instructions: every sample is a load of one byte, and every difference takes about five instructions",
@@ -179,7 +179,7 @@ Advice advise(const InstructionCounts& c, double share, double occupancy, std::s
   }
   if (share >= 0.5) {
     return {"waiting: the ALU works most of the time, but warps wait for their windows",
-            "step 4 of docs/course.md: nobody waits, windows are fetched ahead"};
+            "step 4 of docs/course.md: fetch windows ahead, so that no warp waits"};
   }
   if (c.barriers > 6) {
     return {fmt::format("barriers: {} of them, most in the reduction", c.barriers),

@@ -137,7 +137,7 @@ void judge_batch(race::Judge& judge, cuda::MotionSearch& search, const cuda::Str
     }
     if (harm[c].wrote_planes) {
       judge.broke(before[c], "it writes into its planes, or around them",
-                  {"writes-planes", "the planes change: they are to be read only", 1});
+                  {"writes-planes", "the planes change: they must not be written to", 1});
     }
   }
 }

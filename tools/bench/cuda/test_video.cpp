@@ -105,7 +105,8 @@ LumaVideo read_luma(const std::string& file, int width, int height, int frames) 
     in.ignore(static_cast<std::streamsize>(geometry.frame_bytes() - geometry.plane(0).coded_samples));
     video.frames.push_back(std::move(frame));
   }
-  if (video.frames.size() < 2) throw Error(ErrorKind::input, "C63-BENCH-INPUT", "has no two frames", {.file = file});
+  if (video.frames.size() < 2)
+    throw Error(ErrorKind::input, "C63-BENCH-INPUT", "has fewer than two frames", {.file = file});
   return video;
 }
 

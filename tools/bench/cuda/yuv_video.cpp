@@ -68,7 +68,8 @@ FileVideo::FileVideo(const MemoryVideo& video, std::int64_t length)
   out.close();
   if (!out) {
     std::filesystem::remove(path_);
-    throw Error(ErrorKind::output, "C63-BENCH-OUTPUT", "cannot be written: is there room for a GiB?", {.file = path_});
+    throw Error(ErrorKind::output, "C63-BENCH-OUTPUT", "cannot be written; it needs 1 GiB of free space",
+                {.file = path_});
   }
   SourceOptions options{.path = path_, .format = SourceFormat::raw};
   options.width = video.format().width;

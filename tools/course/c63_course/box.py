@@ -58,10 +58,10 @@ class Box:
         command, reason = (None, "switched off") if isolation == "none" else namespace_command()
         if command is None:
             if isolation == "full":
-                raise CourseError(f"no namespaces here: {reason}", 1)
+                raise CourseError(f"this system allows no namespaces, which --isolation full needs: {reason}", 1)
             self.missing = [
-                f"no namespaces ({reason}): the network is open, other files can be read, and disk and memory are only looked "
-                "at 20 times a second"
+                f"no namespaces ({reason}): the network is open, other files can be read, and disk and memory are checked "
+                "only 20 times a second"
             ]
         self.uid = random.SystemRandom().randrange(1 << 28, 1 << 29) if os.geteuid() == 0 else None
         self.folder = tempfile.mkdtemp(prefix="c63box-")
@@ -106,7 +106,7 @@ class Box:
     def _reply(self):
         line = self.process.stdout.readline()
         if not line:
-            raise CourseError("the box ended by itself", 1)
+            raise CourseError("the process that isolates the hand-in ended unexpectedly", 1)
         reply = json.loads(line)
         payload = self.process.stdout.read(reply["bytes"])
         if "error" in reply:

@@ -249,7 +249,7 @@ class Grader:
         for text in self.options.video or []:
             match = re.search(r"(\d+)x(\d+)", pathlib.Path(text).name)
             if match is None or not pathlib.Path(text).is_file():
-                raise CourseError(f"{text} is no file with a size in its name, such as FOREMAN_352x288.yuv", 4)
+                raise CourseError(f"{text} is not a file with a size in its name, such as FOREMAN_352x288.yuv", 4)
             width, height = int(match[1]), int(match[2])
             entries.append(
                 {
@@ -333,7 +333,7 @@ class Grader:
         absent = [name for name in self.rules["build"]["programs"] if self.box.get(f"handin/{name}", 4) is None]
         if ended["exit"] != 0 or absent:
             check.fails(
-                f"The build ends with {ended['exit']}." if ended["exit"] else f"The build makes no {', '.join(absent)}."
+                f"The build ended with exit code {ended['exit']}." if ended["exit"] else f"The build does not make {', '.join(absent)}."
             )
             return False
         self.box.seal()
@@ -409,7 +409,7 @@ class Grader:
             return f"It exceeded its limit of {ended['over']}."
         if ended["exit"] < 0:
             return f"It was ended by signal {-ended['exit']}."
-        return f"It ended with {ended['exit']}." if ended["exit"] else "It ended well."
+        return f"It ended with exit code {ended['exit']}." if ended["exit"] else "It ended well."
 
     def judge_streams(self):
         """Encodes all sequences. Checks that streams can be decoded, and compares bytes or quality."""
@@ -453,7 +453,7 @@ class Grader:
             wrong_hidden += sequence.hidden
             wrong_public += not sequence.hidden
         if wrong_hidden and not wrong_public:
-            rule.lines.insert(0, "It works on the sequences that everybody has, and on none or not all of the hidden ones.")
+            rule.lines.insert(0, "It works on the public sequences, but not on all hidden ones.")
         for check, count in ((decodable, good), (rule, right)):
             check.passed = count == len(jobs)
             check.points = round(check.of * count / len(jobs), 2)
@@ -556,7 +556,7 @@ class Grader:
             max(3, want["seconds"] / 3),
         )
         line = (
-            f"It was given {want['frames']} frames at most before the first of them had to come out: "
+            f"It received at most {want['frames']} frames before the first coded one had to come out: "
             f"{told['coded']} of {told['frames']} came."
         )
         if told["coded"] == told["frames"]:
@@ -564,8 +564,8 @@ class Grader:
         else:
             check.fails(
                 line,
-                "It holds back more frames than the task allows, or does not flush its output after each, or does not take - "
-                "for its input and output.",
+                "It holds back more frames than the task allows, does not flush its output after each frame, or does not "
+                "accept - as input and output.",
             )
 
     def judge_decoder(self):
@@ -599,7 +599,7 @@ class Grader:
             box = self.make_box()
             ended, compiled = self.build(box, files, f"OPTIMIZE=-O1 {flags}", f"LDFLAGS={flags}")
             if ended["exit"] != 0 or not any("-fsanitize" in line for line in compiled):
-                check.lines.append("Sanitizers: not looked at, because its Makefile does not take OPTIMIZE and LDFLAGS.")
+                check.lines.append("Sanitizers: not used, because its Makefile ignores OPTIMIZE and LDFLAGS.")
             else:
                 looked = True
                 box.seal()
@@ -623,7 +623,7 @@ class Grader:
                 )[0]
                 faults += [f"compute-sanitizer: {line}" for line in ended["output"].splitlines()[-5:]] if ended["exit"] else []
             else:
-                check.lines.append("compute-sanitizer: not looked at, because it is not installed.")
+                check.lines.append("compute-sanitizer: not used, because it is not installed.")
         if looked:
             check.fails(*faults) if faults else check.holds()
         else:
@@ -652,7 +652,7 @@ class Grader:
                     own_cpu += ended["cpu_seconds"]
                     if name == "handin" and content != expected:
                         check.fails(
-                            f"In run {i + 1} its stream was another than before, so the times count nothing. "
+                            f"In run {i + 1} its stream differed from the earlier one, so the times do not count. "
                             f"{self.how_it_ended(ended)} "
                             f"Processes that were still running: {ended['left_running']}."
                         )
@@ -791,7 +791,7 @@ class Grader:
                 or (name == "memory" and not (self.options.sanitize or self.options.compute_sanitizer))
             )
             if of and name not in self.checks and not left_out:
-                self.check(name).fails("Not looked at, because it was not built." if not built else "Not looked at.")
+                self.check(name).fails("Not checked, because it was not built." if not built else "Not checked.")
         checks = [self.checks[name] for name in NAMES if name in self.checks]
         by_hand = [
             check

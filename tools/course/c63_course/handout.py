@@ -32,7 +32,7 @@ def new(target):
     target = pathlib.Path(target)
     ending = next((ending for ending in ARCHIVES if target.name.endswith(ending)), "")
     if target.exists() and (ending or not target.is_dir() or any(target.iterdir())):
-        raise CourseError(f"{target} is there already", 6)
+        raise CourseError(f"{target} exists already", 6)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".c63course-", dir=target.parent) as work:
         name = target.name.removesuffix(ending)

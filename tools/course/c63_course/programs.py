@@ -32,7 +32,7 @@ def find_program(name, needed=True):
             return str(folder / name)
     found = shutil.which(name)
     if found is None and needed:
-        raise CourseError(f"{name} is neither beside this program nor on the PATH; build or install c63", 4)
+        raise CourseError(f"{name} is neither next to this program nor on the PATH; build or install c63", 4)
     return found
 
 
@@ -72,8 +72,8 @@ def make_parser(name, description, examples):
     general = parser.add_argument_group("General")
     general.add_argument("--help", action="help", help="Print this help and exit")
     general.add_argument("--version", action="store_true", help="Print version and build and exit")
-    general.add_argument("-v", "--verbose", action="store_true", help="Say more")
-    general.add_argument("--quiet", action="store_true", help="Say nothing but errors")
+    general.add_argument("-v", "--verbose", action="store_true", help="Print more messages")
+    general.add_argument("--quiet", action="store_true", help="Print errors only")
     general.add_argument("--describe-options", action="store_true", help=argparse.SUPPRESS)
     parser.examples = examples
     return parser

@@ -135,11 +135,11 @@ def table(paths, output, form):
                 key = result["student"], result["task"]
                 date = result["date"]
             except (OSError, ValueError, KeyError, AttributeError) as error:
-                raise CourseError(f"{file} is no result of c63grade: {error}", 4) from None
+                raise CourseError(f"{file} is not a result of c63grade: {error}", 4) from None
             if key not in results or results[key]["date"] <= date:
                 results[key] = result
     if not results:
-        raise CourseError("no results of c63grade here", 4)
+        raise CourseError("none of the files is a result of c63grade", 4)
     tasks = sorted({task for _, task in results})
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(COLUMNS[form] + tasks + (["sum", "of", "still to give"] if form == "plain" else []))

@@ -64,7 +64,7 @@ ALWAYS = ("task", "build", "run", "points")
 def size_of(text, where):
     match = re.fullmatch(r"(\d+) ?(|KiB|MiB|GiB)", text)
     if match is None:
-        raise CourseError(f"{where}: '{text}' is no size such as 512 MiB", 4)
+        raise CourseError(f"{where}: '{text}' is not a size such as 512 MiB", 4)
     return int(match[1]) * SIZES[match[2]]
 
 
@@ -125,7 +125,7 @@ def load(path):
 def check(rules, path):
     names = [sequence["name"] for sequence in rules["sequence"]]
     if not names or len(set(names)) != len(names):
-        raise CourseError(f"{path}: a task needs sequences, each with a name of its own", 4)
+        raise CourseError(f"{path}: a task needs sequences, each with a different name", 4)
     for sequence in rules["sequence"]:
         if (
             sequence["width"] < 1

@@ -60,7 +60,7 @@ static int get_motion(struct parser *parser, const struct plane_size *size, int 
       vector_x = motion[-1].x;
       vector_y = motion[-1].y;
     } else if (same < 0 || get_vector_component(reader, &vector_x) < 0 || get_vector_component(reader, &vector_y) < 0) {
-      return damaged(parser, "a vector has no such code");
+      return damaged(parser, "unknown code for a vector");
     }
     const int to_x = x * BLOCK + vector_x, to_y = y * BLOCK + vector_y;
     if (!parser->syntax.key && (to_x < 0 || to_y < 0 || to_x > size->width - BLOCK || to_y > size->height - BLOCK)) {
@@ -78,7 +78,7 @@ static int get_levels(struct parser *parser, int plane, int16_t *levels, int16_t
   memset(levels, 0, BLOCK_SAMPLES * sizeof *levels);
   int value;
   const int dc_size = get_symbol(reader, &code_tables[plane == 0 ? DC_LUMA : DC_CHROMA]);
-  if (dc_size < 0 || get_value(reader, dc_size, &value) < 0) return damaged(parser, "a DC level has no such code");
+  if (dc_size < 0 || get_value(reader, dc_size, &value) < 0) return damaged(parser, "unknown code for a DC level");
   *last_dc = (int16_t)(*last_dc + value);
   levels[0] = *last_dc;
 
@@ -86,7 +86,7 @@ static int get_levels(struct parser *parser, int plane, int16_t *levels, int16_t
   for (int k = 1; k < BLOCK_SAMPLES; ++k) {
     const int symbol = get_symbol(reader, table);
     if (symbol == 0x00) break; /* the other levels are zero */
-    if (symbol < 0) return damaged(parser, "a level has no such code");
+    if (symbol < 0) return damaged(parser, "unknown code for a level");
     k += symbol >> 4;
     if (k >= BLOCK_SAMPLES) return damaged(parser, "a block has more than 64 levels");
     if (symbol == 0xF0) continue;
@@ -126,7 +126,7 @@ static int get_quantizers(struct parser *parser) {
   if (get_u16(&parser->reader) < 0) return damaged(parser, "a table of quantizers is cut off"); /* the length is wrong by 2 */
   for (int i = 0; i < PLANES; ++i) {
     const int plane = get_byte(&parser->reader);
-    if (plane < 0 || plane >= PLANES) return damaged(parser, "a table of quantizers is of no plane");
+    if (plane < 0 || plane >= PLANES) return damaged(parser, "a table of quantizers is for an unknown plane");
     for (int k = 0; k < BLOCK_SAMPLES; ++k) {
       const int value = get_byte(&parser->reader);
       if (value < 0) return damaged(parser, "a table of quantizers is cut off");
@@ -152,7 +152,7 @@ static int get_size(struct parser *parser) {
   if (parser->has_layout) return 0;
   struct layout layout;
   if (bytes[2] != 8 || layout_init(&layout, bytes[5] << 8 | bytes[6], bytes[3] << 8 | bytes[4]) < 0 || !fits(parser, &layout)) {
-    return damaged(parser, "the size of the picture cannot be");
+    return damaged(parser, "the size of the picture is not valid");
   }
   const int key = parser->syntax.key;
   parser->layout = layout;
@@ -203,7 +203,7 @@ int parse_frame(struct parser *parser, int *had) {
       case 0xD9:
         return parser->has_layout ? 1 : damaged(parser, "the first frame has no size");
       default:
-        return damaged(parser, "no marker is here, or one that the format does not have");
+        return damaged(parser, "a marker is missing here, or is unknown");
     }
   }
 }
