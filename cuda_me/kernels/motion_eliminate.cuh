@@ -110,7 +110,8 @@ __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sum
   }
 }
 
-/// The column of the lane's pair of candidates in the rows dy and dy + 1.
+/// Returns the column of a lane's pair of candidates: one in row dy, the other one below it in row dy + 1. `dy` is even.
+/// Rows and columns count from the pass's first candidate. The start of this file says why the column depends on dy.
 [[nodiscard]] __device__ __forceinline__ unsigned pair_column(unsigned lane, unsigned dy) {
   return (lane + 4 * dy) % kSquare;
 }

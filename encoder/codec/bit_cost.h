@@ -39,7 +39,8 @@ inline constexpr int kVectorFlagBits = 2;
   return size == 0 ? 2 : size < 6 ? 3 + size : 2 * size - 2;
 }
 
-/// The numbers of bits that a plane's AC symbols take. Device code keeps its own copy.
+/// The numbers of bits that AC symbols take, for luma or for chroma. GPU kernels use their own copies of kAcLumaBits and
+/// kAcChromaBits, in the GPU's memory.
 struct AcBits {
   static constexpr std::uint8_t kNoCode = 255;
 

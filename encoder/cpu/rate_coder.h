@@ -25,8 +25,8 @@ class RateCoder final : public FrameCoder {
   std::int64_t code_row(int mcu_row) override;
   [[nodiscard]] bool codes_after_search() const override { return true; }
 
-  /// Returns what the squared error of an MCU row would be if the frame became a repeat. It is over all samples of the
-  /// planes. If the plan has weights, the error is weighted.
+  /// Returns what the squared error of an MCU row would be if the frame became a repeat. It counts all samples of the row
+  /// in Y, U and V, with the padding. If the plan has weights, each MCU's error is weighted.
   [[nodiscard]] std::uint64_t repeat_error(int mcu_row) const;
 
  private:

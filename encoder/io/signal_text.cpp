@@ -1,4 +1,5 @@
-// Signals as text. Text is divided into pieces at line ends, and several threads read or write pieces at the same time.
+// Reads and prints signals as text. A signal is a series of numbers; its text has one number per line. The text is
+// divided into pieces at line ends, and several threads read or print pieces at the same time.
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>

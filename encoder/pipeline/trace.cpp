@@ -54,7 +54,8 @@ std::string name_of(const Row& row) {
 
 /// Returns the row of each span. Spans must be sorted by their starts.
 std::vector<Row> place(const std::vector<TraceSpan>& spans) {
-  // `open` has, for each row, the ends of the spans that have not ended.
+  // For each row, `open` has the ends of the placed spans in which the next span can lie. The innermost one is the last.
+  // Those that end before the next span starts are removed.
   std::map<Row, std::vector<TraceSpan::Clock::time_point>> open;
   std::vector<Row> rows;
   rows.reserve(spans.size());

@@ -28,8 +28,9 @@ Ending ending_of(const EncodedFrame& frame) {
   return scan * 8 == coded + 8 ? Ending::extra_byte : Ending::filled_byte;
 }
 
-/// A picture of one MCU whose last Y block should have level `base` at zig-zag index 0 and level -1 from index 56 on.
-/// Because samples are whole numbers from 0 to 255, it only comes near these levels. All other blocks are flat.
+/// Returns a picture of one MCU. Its last Y block aims at level `base` at zig-zag index 0 and at level -1 from index 56
+/// on. Each unit of `jitter` makes the coefficients of the -1 levels 2 % larger. Samples are whole numbers from 0 to 255,
+/// so the block only comes near these levels. All other blocks are flat.
 Bytes picture_with_long_tail(int base, int jitter) {
   const QuantizationTable steps = make_quantization_tables(25)[0];
   float coefficients[64] = {};

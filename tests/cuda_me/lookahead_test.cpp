@@ -145,7 +145,8 @@ TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
 TEST_F(LookaheadTest, OverAllFramesThatErrorsAreFollowed) {
   const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
   expect_what_the_host_finds(96, 64, decisions, noisy_video(96, 64, 45, 5), kPropagationFrames);
-  // In a still video, an error stays visible in all later frames. So importances reach their upper limit.
+  // In a still video, predictions are exact. So a block inherits the whole error of its reference: PassedError::share has
+  // its highest value in all blocks.
   const Bytes still = test::moving_video(96, 64, 1);
   Bytes frozen;
   for (int i = 0; i < 40; ++i) frozen.insert(frozen.end(), still.begin(), still.end());

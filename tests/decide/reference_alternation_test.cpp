@@ -77,9 +77,9 @@ TEST(ReferenceAlternation, ALaterTrialMustSaveATwelfth) {
 }
 
 TEST(ReferenceAlternation, OnlyFramesOfOneParityAreCompared) {
-  // Every second frame takes few bits, because it is the previous picture moved by whole samples. A frame that stays
-  // takes fewer bits than the average frame, but more than the small frame that it would replace. So staying saves
-  // nothing.
+  // Every second frame takes few bits, because it is the previous picture moved by whole samples. Trials fall on these
+  // frames. A frame that stays (does not advance the reference) takes more bits than such a frame takes if it advances,
+  // although fewer than the average frame. So staying saves nothing.
   const auto alternating = [](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
     return choice.stays ? 8000 : frame % 2 == 0 ? 12000 : 6000;
   };

@@ -63,7 +63,8 @@ ordered_json stages_json(const StageTimes& t) {
           {"filter_ms", t.filter}};
 }
 
-/// Returns the results of an encode with a cap on each GOP.
+/// Returns what the report says about an encode in which the bytes of each GOP were limited (CappedSearch): the cap, and
+/// the size and the quality of each GOP.
 ordered_json cap_json(const EncodeReport& report) {
   ordered_json json = {{"gop_cap", *report.gop_cap}, {"gops", ordered_json::array()}};
   const CodingSettings& of_video = report.settings.coding;

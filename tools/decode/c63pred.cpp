@@ -1,5 +1,5 @@
 // c63pred: writes the motion-compensated prediction of each frame of a c63 stream. Accepts the command line of the
-// course codec's c63pred.
+// program with the same name in the course codec, the original Codec63 of the University of Oslo's course.
 
 #include "common/backends.h"
 #include "decode/decode_run.h"

@@ -163,7 +163,8 @@ class JsonOutput final : public MotionOutput {
 
 int scale_of(const MotionOptions& o, int width) { return o.scale > 0 ? o.scale : std::clamp(1100 / width, 1, 4); }
 
-/// Returns how many pictures are next to each other, one for each requested type.
+/// Returns how many pictures are next to each other: one for each requested type. With `codec_vectors`, type `mv` has two:
+/// the second one shows the vectors of the video's own codec.
 std::size_t panel_count(const MotionOptions& o) {
   return static_cast<std::size_t>(wants(o, "mv")) * (o.codec_vectors ? 2 : 1) + static_cast<std::size_t>(wants(o, "sad")) + static_cast<std::size_t>(wants(o, "bits"));
 }

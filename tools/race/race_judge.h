@@ -46,7 +46,8 @@ struct Verdict {
 /// Judges one search, case by case.
 class Judge {
  public:
-  /// With `inexact`, vectors need not be the first with the smallest SAD.
+  /// With `inexact`, vectors need neither be the first with the smallest SAD nor be candidates. Reported SADs must fit
+  /// the vectors.
   explicit Judge(bool inexact) : inexact_(inexact) {}
 
   void add(const RaceCase& c, const CaseResults& results);
