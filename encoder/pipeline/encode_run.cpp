@@ -36,14 +36,15 @@ EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_p
 void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver) {
   {
     const Ending ending{*this};
+    // Before the devices start, so that nothing is coded if a stop has been requested already.
+    const std::stop_callback on_stop(stops.stop, [this] { stop(first_stop_); });
+    const std::stop_callback on_drop(stops.drop, [this] { stop(StopLevel::drop); });
     for (const auto& backend : first_) {
       order_.add_producer();
       const std::lock_guard lock(mutex_);
       start(*backend);
     }
     if (joining_.device != nullptr) joiner_ = start_thread([this] { join(); });
-    const std::stop_callback on_stop(stops.stop, [this] { stop(first_stop_); });
-    const std::stop_callback on_drop(stops.drop, [this] { stop(StopLevel::drop); });
     std::vector<FinishedFrame> frames;
     while (order_.take(frames)) {
       trace.did("wait");

@@ -93,5 +93,6 @@ std::optional<Opened> LateDevice<Opened>::wait(const std::stop_token& stop) cons
 
 template class LateDevice<BackendFactory>;
 template class LateDevice<std::shared_ptr<DecodeBackend>>;
+template class LateDevice<PairSearch>;
 
 }  // namespace c63

@@ -76,7 +76,7 @@ TEST(WholeNumber, SaysWhatItWouldTake) {
   const auto fault = [](const CLI::Validator& validator, std::string text) { return validator(text); };
   for (const char* good : {"0", "7", "9223372036854775807"}) EXPECT_EQ(fault(whole_number(), good), "") << good;
   for (const char* bad : {"-1", "", "x", "1.5", "1e3", "9223372036854775808", "+1", " 1"}) {
-    EXPECT_EQ(fault(whole_number(), bad), std::string("\"") + bad + "\" is not a whole number from 0 on");
+    EXPECT_EQ(fault(whole_number(), bad), std::string("\"") + bad + "\" is not a whole number of at least 0");
   }
   EXPECT_EQ(fault(whole_number(1, 5), "6"), "\"6\" is not a whole number from 1 to 5");
 }

@@ -15,6 +15,7 @@
 #include "backend/backend.h"
 #include "c63/error.h"
 #include "common/cuda_environment.h"
+#include "common/joining_search.h"
 #include "common/machine.h"
 #include "common/not_built.h"
 #include "common/option_table.h"
@@ -288,33 +289,34 @@ void select_decode_device(const std::string& backend, std::optional<int> device,
 
 PairSearch select_pair_search(const std::string& backend, std::optional<int> device, [[maybe_unused]] int width,
                               [[maybe_unused]] int height, const MotionSettings& settings,
-                              [[maybe_unused]] const std::function<void(const std::string&)>& note) {
+                              [[maybe_unused]] std::function<void(const std::string&)> note) {
   if (backend == "cpu" && device)
     throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, but --backend names the CPU");
   const bool demanded = backend == "cuda" || device;
+  PairSearch cpu = [searcher = std::make_shared<PlaneSearcher>(settings)](std::span<const MotionPair> pairs, const MotionResults& results) {
+    searcher->estimate(pairs, results);
+  };
 #if defined(C63_HAVE_CUDA)
-  if (backend != "cpu" && (demanded || cuda::has_device_files())) {
+  if (demanded || (backend != "cpu" && cuda::has_device_files())) {
     BackendChoice choice;
     if (device) choice.devices.push_back(std::to_string(*device));
     const WantedDevice wanted = show_wanted_devices(choice).front();
-    try {
+    const auto open_gpu = [=]() -> PairSearch {
       auto estimator = std::make_shared<cuda::MotionEstimator>(
           cuda::MotionEstimatorOptions{.width = width, .height = height, .range = settings.range, .device = wanted.index,
                                        .zero_bias = settings.zero_bias, .second_distance = settings.second_distance});
-      return {fmt::format("cuda:{} {}", wanted.number, cuda::require_device(wanted.index).name),
-              [estimator](std::span<const MotionPair> pairs, const MotionResults& results) { estimator->estimate(pairs, results); }};
-    } catch (const Error& error) {
-      if (demanded) throw;
-      note(fmt::format("searching on the CPU: {}", error.message()));
-    }
+      return [estimator](std::span<const MotionPair> pairs, const MotionResults& results) { estimator->estimate(pairs, results); };
+    };
+    const std::string gpu = fmt::format("cuda:{}", wanted.number);
+    if (!demanded) return joining_search(std::move(cpu), kept(std::make_shared<LateDevice<PairSearch>>(open_gpu)), gpu, std::move(note));
+    PairSearch search = open_gpu();
+    note("searching on " + gpu);
+    return search;
   }
 #else
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + cuda_obstacle());
 #endif
-  return {fmt::format("cpu ({})", name(available_simd_levels().back())),
-          [searcher = std::make_shared<PlaneSearcher>(settings)](std::span<const MotionPair> pairs, const MotionResults& results) {
-            searcher->estimate(pairs, results);
-          }};
+  return cpu;
 }
 
 std::vector<std::string> list_devices() {

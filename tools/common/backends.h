@@ -62,18 +62,12 @@ struct SelectedBackend {
 /// cannot be used.
 void select_decode_device(const std::string& backend, std::optional<int> device, DecoderSettings& settings);
 
-/// A motion search on one device. `search` takes pairs of guarded planes in host memory, as estimate_motion() does.
-struct PairSearch {
-  std::string device;  ///< name of the device that searches
-  std::function<void(std::span<const MotionPair>, const MotionResults&)> search;
-};
-
-/// Returns a search for planes of width x height. `backend` is "cpu", "cuda" or "auto", which takes a GPU if one is
-/// usable; `device` demands that GPU. On the CPU, the search runs on the caller's threads. If `auto` cannot use a GPU,
-/// `note` gets the reason. Throws Error (device) if a GPU is demanded and cannot be used.
+/// Returns a search for guarded planes of width x height. `backend` is "cpu", "cuda" or "auto"; `device` demands that GPU.
+/// "auto" begins on the CPU and goes on with a GPU, if there is one and the search is long (joining_search()). On the CPU,
+/// the search runs on the caller's threads. `note` gets the name of a GPU that begins to search, or why "auto" cannot use
+/// it. Throws Error (device) if a GPU is demanded and cannot be used.
 [[nodiscard]] PairSearch select_pair_search(const std::string& backend, std::optional<int> device, int width, int height,
-                                            const MotionSettings& settings,
-                                            const std::function<void(const std::string&)>& note);
+                                            const MotionSettings& settings, std::function<void(const std::string&)> note);
 
 /// Returns one line for each device that can encode, for --list-devices. Without a usable GPU, a line says why.
 [[nodiscard]] std::vector<std::string> list_devices();

@@ -69,7 +69,7 @@ FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std:
       rows_(whole_blocks(format_.height)),
       history_(std::max(settings.distance, codec_vectors_ ? kMostCodecDistance : 0)),
       ahead_(std::max(0, -settings.distance)) {
-  const std::size_t count = static_cast<std::size_t>(std::max(0, history_) + ahead_) + 3 * kMostBatch;
+  const std::size_t count = static_cast<std::size_t>(std::max(0, history_) + ahead_) + 4 * kMostBatch;
   const std::uint64_t picture =
       std::uint64_t{3} * static_cast<std::uint64_t>(columns_) * static_cast<std::uint64_t>(rows_) * 64;
   const std::uint64_t all = count * picture + reserve;
@@ -156,48 +156,51 @@ FilmMotion::PicturePointer FilmMotion::reference_of(const Picture& picture) cons
 
 /// Makes the next batch: frames whose references have been read, and frames that will never have a reference. Searches
 /// the frames that have one.
-void FilmMotion::search_batch() {
-  batch_.clear();
-  handed_out_ = 0;
-  while (batch_.empty()) {
-    while (batch_.size() < kMostBatch) {
+void FilmMotion::search_batch(Batch& batch) {
+  batch.frames.clear();
+  while (batch.frames.empty()) {
+    while (batch.frames.size() < kMostBatch) {
       const PicturePointer picture = find(next_);
       if (!picture || (!source_ended_ && !find(next_ + ahead_))) break;
-      batch_.push_back({picture, nullptr, 0});
+      batch.frames.push_back({picture, nullptr, 0});
       ++next_;
     }
-    if (!batch_.empty() || source_ended_) break;
+    if (!batch.frames.empty() || source_ended_) break;
     source_ended_ = !take_pictures();
   }
   std::vector<MotionPair> pairs;
-  for (Searched& searched : batch_) {
+  for (Searched& searched : batch.frames) {
     searched.reference = reference_of(*searched.picture);
     if (!searched.reference) continue;
     searched.pair = pairs.size();
     pairs.push_back({searched.picture->luma, searched.reference->luma});
   }
   const std::size_t blocks = static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_) * pairs.size();
-  vectors_.resize(blocks);
-  sads_.resize(blocks);
-  seconds_.resize(settings_.seconds ? blocks : 0);
-  quarters_.resize(settings_.quarters ? 4 * blocks : 0);
-  if (!pairs.empty()) {
-    const MotionResults results{vectors_.data(), sads_.data(), settings_.seconds ? seconds_.data() : nullptr,
-                                settings_.quarters ? quarters_.data() : nullptr};
-    arena_.execute([&] { search_.search(pairs, results); });
-  }
-  // Frames that no search needs any more go back to the reader. Those of the last batch stay until the next one.
-  while (!pictures_.empty() &&
-         pictures_.front()->index < next_ - static_cast<std::int64_t>(batch_.size()) - std::max(0, history_)) {
+  batch.vectors.resize(blocks);
+  batch.sads.resize(blocks);
+  batch.seconds.resize(settings_.seconds ? blocks : 0);
+  batch.quarters.resize(settings_.quarters ? 4 * blocks : 0);
+  if (pairs.empty()) return;
+  const MotionResults results{batch.vectors.data(), batch.sads.data(), settings_.seconds ? batch.seconds.data() : nullptr,
+                              settings_.quarters ? batch.quarters.data() : nullptr};
+  arena_.execute([&] { search_(pairs, results); });
+}
+
+/// Begins to search the next batch on another thread. Before that, gives frames back to the reader that neither this
+/// batch nor batch_ needs.
+void FilmMotion::begin_search() {
+  const std::int64_t needed = next_ - std::ssize(batch_.frames) - std::max(0, history_);
+  while (!pictures_.empty() && pictures_.front()->index < needed) {
     const std::lock_guard lock(mutex_);
     empty_.push_back(std::move(pictures_.front()));
     pictures_.pop_front();
     changed_.notify_all();
   }
+  searching_ = std::async(std::launch::async, [this] { search_batch(next_batch_); });
 }
 
 void FilmMotion::make_frame(std::size_t at) {
-  const Searched& searched = batch_[at];
+  const Searched& searched = batch_.frames[at];
   Picture& picture = *searched.picture;
   const std::size_t blocks = static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_);
   frame_ = {};
@@ -226,12 +229,12 @@ void FilmMotion::make_frame(std::size_t at) {
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(each * blocks * searched.pair);
     return std::pair(first, first + static_cast<std::ptrdiff_t>(each * blocks));
   };
-  const auto [first_vector, last_vector] = own(vectors_, 1);
+  const auto [first_vector, last_vector] = own(batch_.vectors, 1);
   luma.vectors.assign(first_vector, last_vector);
-  const auto [first_sad, last_sad] = own(sads_, 1);
+  const auto [first_sad, last_sad] = own(batch_.sads, 1);
   frame_.sads[0].assign(first_sad, last_sad);
-  if (settings_.seconds) frame_.seconds.assign(own(seconds_, 1).first, own(seconds_, 1).second);
-  if (settings_.quarters) frame_.quarters.assign(own(quarters_, 4).first, own(quarters_, 4).second);
+  if (settings_.seconds) frame_.seconds.assign(own(batch_.seconds, 1).first, own(batch_.seconds, 1).second);
+  if (settings_.quarters) frame_.quarters.assign(own(batch_.quarters, 4).first, own(batch_.quarters, 4).second);
   if (codec_vectors_) frame_.codec = codec_field(picture.codec, picture.luma, searched.reference->luma);
   if (settings_.predictions) {
     frame_.prediction.assign(picture.bytes, 128);
@@ -240,8 +243,14 @@ void FilmMotion::make_frame(std::size_t at) {
 }
 
 const MotionFrame* FilmMotion::next() {
-  if (handed_out_ == batch_.size()) search_batch();
-  if (handed_out_ == batch_.size()) {
+  if (handed_out_ == batch_.frames.size()) {
+    if (!searching_.valid()) begin_search();
+    searching_.get();
+    std::swap(batch_, next_batch_);
+    handed_out_ = 0;
+    if (!batch_.frames.empty()) begin_search();
+  }
+  if (batch_.frames.empty()) {
     const std::lock_guard lock(mutex_);
     if (fault_) std::rethrow_exception(std::exchange(fault_, nullptr));
     return nullptr;

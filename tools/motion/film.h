@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -11,9 +12,9 @@
 #include <vector>
 
 #include "c63/frame_source.h"
+#include "c63/joining_device.h"
 #include "c63/motion_search.h"
 #include "c63/thread_arena.h"
-#include "common/backends.h"
 #include "motion/motion_stream.h"
 
 namespace c63::tools {
@@ -55,7 +56,9 @@ class FilmMotion {
   void read_pictures(const std::stop_token& stop);
   [[nodiscard]] PicturePointer take_empty(const std::stop_token& stop);
   [[nodiscard]] bool take_pictures();
-  void search_batch();
+  struct Batch;
+  void search_batch(Batch& batch);
+  void begin_search();
   [[nodiscard]] PicturePointer reference_of(const Picture& picture) const;
   [[nodiscard]] PicturePointer find(std::int64_t index) const;
   void make_frame(std::size_t at);
@@ -89,13 +92,22 @@ class FilmMotion {
     PicturePointer reference;  ///< null: none
     std::size_t pair = 0;
   };
-  std::vector<Searched> batch_;
+  /// Frames that are searched together, and the results of their searches.
+  struct Batch {
+    std::vector<Searched> frames;
+    std::vector<MotionVector> vectors;
+    std::vector<std::uint16_t> sads;
+    std::vector<std::uint16_t> seconds;
+    std::vector<std::uint16_t> quarters;
+  };
+  Batch batch_;       ///< next() returns its frames
+  Batch next_batch_;  ///< is being searched
   std::size_t handed_out_ = 0;
-  std::vector<MotionVector> vectors_;
-  std::vector<std::uint16_t> sads_;
-  std::vector<std::uint16_t> seconds_;
-  std::vector<std::uint16_t> quarters_;
   MotionFrame frame_;
+
+  /// Ends when next_batch_ is searched. Its destructor waits for that, and the search may wait for the reader. So the
+  /// reader is declared after it, and ended before it.
+  std::future<void> searching_;
 
   std::jthread reader_;  ///< declared last, because it uses all members above
 };

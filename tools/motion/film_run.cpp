@@ -96,10 +96,8 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
   settings.first_index = o.first_frame;
   settings.threads = session.common.threads;
   const auto whole = [](int side) { return (side + 7) / 8 * 8; };
-  PairSearch search =
-      select_pair_search(o.backend, o.device, whole(format.width), whole(format.height), settings.motion,
-                         [&](const std::string& text) { session.log->info("{}", text); });
-  session.log->debug("searching on {}", search.device);
+  PairSearch search = select_pair_search(o.backend, o.device, whole(format.width), whole(format.height), settings.motion,
+                                         [log = session.log](const std::string& text) { log->info("{}", text); });
   const std::uint64_t reserve = output != nullptr ? output->memory(format.width, format.height) : 0;
   FilmMotion motion(std::move(film.source), o.codec_vectors ? film.codec_vectors : nullptr, std::move(search), settings,
                     reserve, o.limits.max_memory);
@@ -173,7 +171,7 @@ void add_film_options(CLI::App& app, MotionOptions& o) {
                  "Write all vectors that the film was coded with as CSV, as FFmpeg exports them")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--backend", o.backend, "Where to search; auto uses a GPU if there is one")
+  app.add_option("--backend", o.backend, "Where to search; auto begins on the CPU, and uses a GPU for the rest of a long film")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->type_name("NAME")
       ->capture_default_str()

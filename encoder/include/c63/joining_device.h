@@ -3,20 +3,25 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "c63/motion_search.h"
 
 namespace c63 {
+
+/// Searches the motion of pairs of planes in host memory, as estimate_motion() does.
+using PairSearch = std::function<void(std::span<const MotionPair>, const MotionResults&)>;
 
 /// A device whose driver takes long to start, such as a GPU. Encodes and decodes begin on the CPU or on other devices.
 /// If enough work is left (see Worth), this device is started. It joins when it is ready (Encoder::set_joining,
 /// DecoderSettings::joining). Several encodes and decodes may share it; it is started once. Any thread may call all
 /// functions.
 ///
-/// `Opened` is what starting the driver gives: BackendFactory (JoiningDevice), or std::shared_ptr<DecodeBackend>
-/// (JoiningDecoder).
+/// `Opened` is what starting the driver gives: BackendFactory (JoiningDevice), std::shared_ptr<DecodeBackend>
+/// (JoiningDecoder), or PairSearch (a device that searches motion).
 template <typename Opened>
 class LateDevice {
  public:
@@ -54,5 +59,6 @@ class LateDevice {
 
 extern template class LateDevice<BackendFactory>;
 extern template class LateDevice<std::shared_ptr<DecodeBackend>>;
+extern template class LateDevice<PairSearch>;
 
 }  // namespace c63

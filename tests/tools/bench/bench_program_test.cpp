@@ -39,7 +39,7 @@ TEST(BenchProgram, PrintsItsVersionWithoutASubcommand) {
 TEST(BenchProgram, WantsASubcommand) {
   const auto result = bench("2>&1");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.output.rfind("c63bench: one of cpu, stages, filter, scan, decode, estimate, page", 0), 0U) << result.output;
+  EXPECT_EQ(result.output.rfind("c63bench: no command was given: name one of cpu, stages, filter, scan, decode, estimate, page", 0), 0U) << result.output;
 }
 
 TEST(BenchProgram, BenchesThatNeedCudaSaySoWithoutIt) {
