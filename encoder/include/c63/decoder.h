@@ -32,8 +32,8 @@ struct DecoderSettings {
   bool key_frames_only = false;         ///< skips all other frames
   TraceSink* trace = nullptr;           ///< receives the time of each stage; must outlive the decoder
   /// The device that decodes (c63/cuda/decoder.h); null: the CPU. A device serves one decoder at a time. It keeps its
-  /// memory for the next decoder of pictures of the same size. It cannot keep predictions or vectors, and FrameDecoder
-  /// cannot use it.
+  /// memory for the next decoder of pictures of the same size. It cannot keep predictions or vectors. FrameDecoder
+  /// ignores it and decodes on the CPU.
   std::shared_ptr<DecodeBackend> device = {};
   /// A device that may still be starting; null: none. Decoding begins on the CPU. At a key frame, the device continues
   /// if it is ready and enough of the stream is left. No decode waits for the device; if it cannot be opened, the CPU
@@ -47,7 +47,7 @@ struct FrameInfo {
   std::int64_t index = 0;
   bool key = false;
   bool repeat = false;               ///< nothing is coded: picture and prediction are those of the previous frame
-  bool advances_reference = true;    ///< false: it is predicted from the same reference as the previous frame
+  bool advances_reference = true;    ///< false: predicted from the same reference as the previous frame, or a repeat
   int width = 0;
   int height = 0;
   std::uint64_t offset = 0;              ///< byte offset of the coded frame in the stream
@@ -127,7 +127,7 @@ struct FrameEntry {
   std::uint64_t bytes = 0;
   bool key = false;
   bool repeat = false;              ///< nothing is coded
-  bool advances_reference = true;   ///< false: it is predicted from the same reference as the previous frame
+  bool advances_reference = true;   ///< false: predicted from the same reference as the previous frame, or a repeat
   /// the number of the frame's set of quantization tables, for SeekableDecoder::tables()
   std::uint32_t tables = 0;
 };

@@ -28,8 +28,8 @@ struct StageTimes {
   double entropy = 0;
   double download = 0;
   double write = 0;     ///< the caller's sink
-  double lookahead = 0;  ///< before coding: finding references, propagated weights and global motion
-  double filter = 0;     ///< before coding: the presets' temporal filter, and the weights of its result
+  double lookahead = 0;  ///< before coding: motion between source frames, references and global motion
+  double filter = 0;     ///< before coding: the presets' temporal filter, with the propagated weights of the frame
 
   StageTimes& operator+=(const StageTimes& other);
 };
@@ -59,7 +59,9 @@ struct FrameStatistics {
   GlobalMotion global_motion;
   BitCounts bits;
   StageTimes times;
-  double latency_ms = 0;                ///< from reading the frame's last byte to giving its coded bytes to the sink
+  /// The time from giving the frame to a device until its coded bytes are given to the sink. The frame has then been
+  /// read, and the look-ahead has examined it.
+  double latency_ms = 0;
 };
 
 /// One encoded frame, as given to the sink.
@@ -143,8 +145,8 @@ class Encoder {
   /// Sets a device that replaces all others if one of them fails with a device error. `on_fallback` receives the
   /// reason. The new device begins again at the last key frame that the sink received. The stream has the same bytes,
   /// and the sink receives no frame twice. For this, frames of input that cannot seek are kept in memory: those of one
-  /// GOP, and those that are being encoded. If one GOP needs more than half of the memory limit, a failure after the
-  /// first frame ends the encode.
+  /// GOP, and those that are being encoded. If the frames of one GOP take more than half of the memory limit, only a
+  /// failure while the devices are opened can be mended. A later one ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
   /// Lets a device join each encode when it is ready, if that saves time (LateDevice::Worth in c63/joining_device.h).

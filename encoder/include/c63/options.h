@@ -23,7 +23,7 @@ struct OptionInfo {
   std::string_view group = {};
   bool daily = false;            ///< true: --help shows it; false: only --help-all does
   bool in_programs = true;       ///< false: only users of the library and of Python can set it
-  bool by_preset = false;        ///< the default depends on the preset
+  bool by_preset = false;        ///< an option that is no decision: its default depends on the preset
   std::string_view one_of = {};  ///< options with the same word here exclude each other
   ByRate by_rate = ByRate::never;
   double least = -std::numeric_limits<double>::infinity();
@@ -34,7 +34,8 @@ struct OptionInfo {
   std::string_view example = {};   ///< values as they are typed on a command line
   std::string_view help = {};      ///< the help text; the range, the examples and the presets' values are added to it
 
-  /// Returns true if the option changes the bytes of a stream.
+  /// Returns true if the option is a setting that changes the bytes of a stream. Targets change them, too, but only
+  /// through such settings.
   [[nodiscard]] constexpr bool changes_bytes() const { return group == "Coding" || group == "Decisions"; }
 };
 
