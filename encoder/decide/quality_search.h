@@ -26,7 +26,7 @@ struct PresetDecisions;
 /// change during the search.
 class QualitySearch {
  public:
-  /// The most passes of a search, without known ones.
+  /// After this many passes, the search tries no new quality. Known passes do not count.
   static constexpr std::size_t kMostPasses = 16;
 
   /// `settings` and `known` have the same meaning as for TargetSearch. All known passes have the frame_interval of

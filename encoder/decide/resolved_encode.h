@@ -11,7 +11,7 @@
 namespace c63 {
 
 /// The settings of one encode, with everything that follows from them. It is made once, when the encode starts. After
-/// that, the preset is not read any more.
+/// that, the preset is read only to estimate how long the encode takes.
 struct ResolvedEncode {
   EncoderSettings settings;  ///< valid; execution.arena is set
   Geometry geometry;
@@ -25,7 +25,7 @@ struct ResolvedEncode {
   [[nodiscard]] std::uint64_t chain_bytes() const {
     // Counted in pictures, which are 12: three inputs; four for two frames of 16-bit levels; two for reconstruction and
     // reference; two for 16-bit sums of the search; one for coded bytes and small arrays. Decisions by rate need three
-    // more.
+    // more, and a kept prediction one.
     const std::uint64_t pictures = 12U + (rate.any() ? 3U : 0U) + (settings.measurement.keep_prediction ? 1U : 0U);
     return pictures * picture_bytes();
   }

@@ -19,7 +19,8 @@ inline const double kSizeWindow = -std::log2(0.99);
   return settings;
 }
 
-/// Returns the place of a quality on the scale of the search: log2 of the qp that has the same λ.
+/// Returns the place of a quality on the scale of the search: log2 of the qp that gives the same λ with the settings'
+/// own lambda_scale. If the settings do not decide by rate, it is log2(qp).
 [[nodiscard]] inline double target_place(const CodingSettings& settings, double qp, double lambda_scale) {
   const PresetDecisions decisions = preset_decisions(settings);
   const bool has_lambda = decisions.rate.any();
