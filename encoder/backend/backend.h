@@ -49,8 +49,8 @@ struct BackendInfo {
 /// so their number does not change the bytes; only the plans decide the bytes. The settings must be valid when a
 /// backend is opened.
 ///
-/// Threads: one thread calls input(), submit() and discard_input(), but several may call input() for different chains.
-/// Another thread calls collect() at the same time.
+/// Threads: one thread calls submit() and discard_input(). Several threads may call input() at the same time, for
+/// different chains. Another thread calls collect() at the same time.
 class Backend {
  public:
   virtual ~Backend() = default;
