@@ -108,9 +108,9 @@ class Decoder {
   /// Throws Error (usage, C63-SEEK-RANGE) if first_frame is below 0.
   explicit Decoder(DecoderSettings settings = {});
 
-  /// Decodes to the end of the stream. Calls `sink` on this thread, with the frames in order. If the stream has an
-  /// error, `sink` receives every frame before it; then decode() throws Error (input, limit) with the frame's index and
-  /// the byte offset.
+  /// Decodes to the end of the stream, or until `sink` has received max_frames frames. Calls `sink` on this thread,
+  /// with the frames in order. If the stream has an error, `sink` receives every frame before it; then decode() throws
+  /// Error (input, limit) with the frame's index and the byte offset.
   DecodeSummary decode(ByteSource& source, const Sink& sink, std::stop_token stop = {});
   DecodeSummary decode(std::span<const std::uint8_t> stream, const Sink& sink, std::stop_token stop = {});
   /// Decodes as decode() does, but gives `sink` views of the frames.
@@ -167,8 +167,8 @@ class SeekableDecoder {
 
   /// Decodes frame `index`. Throws what entry() throws, and Error (input) for faults in the frames that it depends on.
   [[nodiscard]] DecodedFrame frame(std::int64_t index);
-  /// Decodes `count` frames from `first` on (-1: all), in order. Throws what Decoder::decode() throws. The summary counts
-  /// the bytes of the stream up to the last of these frames.
+  /// Decodes `count` frames from `first` on (-1: all), in order. Throws what entry(first) and Decoder::decode() throw.
+  /// The summary counts the bytes of the stream up to the last of these frames.
   DecodeSummary frames(std::int64_t first, std::int64_t count, const Decoder::ViewSink& sink, std::stop_token stop = {});
 
  private:
@@ -176,7 +176,7 @@ class SeekableDecoder {
   std::unique_ptr<State> state_;
 };
 
-/// Decodes one frame after another on the caller's thread, as a player or `--verify` needs it.
+/// Decodes one frame after another on the caller's thread, as a player or the option --verify of c63enc needs it.
 class FrameDecoder {
  public:
   explicit FrameDecoder(DecoderSettings settings = {});

@@ -55,12 +55,12 @@ struct FrameStatistics {
   std::array<std::uint64_t, 3> sse{};   ///< squared error of each plane over its coded samples
   std::array<double, 3> ssim{};
   std::uint64_t luma_sad = 0;           ///< sum of the SADs of the chosen luma vectors; 0 in key frames
-  /// It is found in luma by estimate_shift(). It is accurate for shifts up to about half a sample.
+  /// Found in luma by estimate_shift(), which is accurate for shifts up to about half a sample.
   GlobalMotion global_motion;
   BitCounts bits;
   StageTimes times;
-  /// The time from giving the frame to a device until its coded bytes are given to the sink. The frame has then been
-  /// read, and the look-ahead has examined it.
+  /// The time from giving the frame to a device until its coded bytes are given to the sink. Reading the frame and
+  /// looking ahead come before, and do not count.
   double latency_ms = 0;
 };
 
@@ -145,8 +145,8 @@ class Encoder {
   /// Sets a device that replaces all others if one of them fails with a device error. `on_fallback` receives the
   /// reason. The new device begins again at the last key frame that the sink received. The stream has the same bytes,
   /// and the sink receives no frame twice. For this, frames of input that cannot seek are kept in memory: those of one
-  /// GOP, and those that are being encoded. If the frames of one GOP take more than half of the memory limit, only a
-  /// failure while the devices are opened can be mended. A later one ends the encode.
+  /// GOP, and those that are being encoded. If the frames of one GOP take more than half of the memory limit, the new
+  /// device can only take over if a device cannot be opened. A later failure ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
   /// Lets a device join each encode when it is ready, if that saves time (LateDevice::Worth in c63/joining_device.h).

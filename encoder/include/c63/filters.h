@@ -30,9 +30,9 @@ enum class FilterForm {
 
 inline constexpr std::size_t kMaxTaps = 1023;  ///< the most taps of a 1-D kernel
 
-/// Computes out[i] = Σ_k taps[k] · signal[i + K/2 − k], with k ascending and K = taps.size(). The signal is zero
-/// outside, as in numpy.convolve(…, mode="same"). K must be odd and at most kMaxTaps, taps must be finite, and `out`
-/// must be as long as `signal`. All forms give the same bits.
+/// Computes out[i] = Σ_k taps[k] · signal[i + K/2 − k], with k ascending and K = taps.size(). The taps are the kernel's
+/// weights. The signal is zero outside, as in numpy.convolve(…, mode="same"). K must be odd and at most kMaxTaps, taps
+/// must be finite, and `out` must be as long as `signal`. All forms give the same bits.
 void convolve(std::span<const double> signal, std::span<const double> taps, std::span<double> out,
               FilterForm form = FilterForm::fast);
 
@@ -83,8 +83,8 @@ void check_kernel(const FloatKernel& kernel);
 /// `out` is s / divisor, rounded half up and clamped to 0..255. All forms are exact. Σ|taps|·255 + divisor/2 must be
 /// below 2³¹.
 void convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out, FilterForm form = FilterForm::fast);
-/// Computes the same s in float, and out = s / divisor without rounding and clamping. The serial form sums in double,
-/// the fast form in float.
+/// Computes s by the same formula in float, and out = s / divisor without rounding and clamping. The serial form sums
+/// in double, the fast form in float.
 void convolve(BasicPlaneView<const float> in, const FloatKernel& kernel, BasicPlaneView<float> out,
               FilterForm form = FilterForm::fast);
 
@@ -210,7 +210,8 @@ template <typename Sample>
 
 // ---- Whitening -----------------------------------------------------------------------------------------------------
 
-/// How the weights a_k of the earlier frames x_1 … x_N (the history) are found. The whitened frame is x_0 − Σ a_k x_k.
+/// How the weights a_k of the earlier frames x_1 … x_N (the history) are found. x_0 is the frame to whiten; the
+/// whitened frame is x_0 − Σ a_k x_k. E is the identity matrix.
 enum class WhiteningMethod {
   /// from the shifts s_k: a = Φ (ΦᵀΦ + εE)⁻¹ φ(s_0); φ(s) are the monomials of s = (dx, dy) up to a degree, row k of Φ
   /// is φ(s_k)
@@ -243,7 +244,8 @@ void check_whitening(const WhiteningSettings& settings);
 [[nodiscard]] std::vector<double> correlation_weights(std::span<const double> r, std::span<const double> b,
                                                       double epsilon);
 
-/// Computes R (N rows of N values) and b from N history frames and a frame of the same size. Exact for bytes.
+/// Computes R (N rows of N values) and b of WhiteningMethod::correlation from N history frames and a frame of the same
+/// size. Exact for bytes.
 template <typename Sample>
 void correlate(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
                std::span<double> r, std::span<double> b, FilterForm form = FilterForm::fast);

@@ -11,8 +11,8 @@
 
 namespace c63 {
 
-/// Which values of a decision make the encode decide by rate and distortion: none; true, or a number above 0; or any
-/// value that is set.
+/// Which values of a decision make the encode decide by rate and distortion. `never`: no value; if_true: true, or a
+/// number above 0; if_set: any value that is set.
 enum class ByRate { never, if_true, if_set };
 
 /// The description of an option: a row of c63/options.inc.
@@ -39,7 +39,7 @@ struct OptionInfo {
   [[nodiscard]] constexpr bool changes_bytes() const { return group == "Coding" || group == "Decisions"; }
 };
 
-/// Returns the names of an enumeration's values, in the order of the help texts.
+/// Returns the values of an enumeration with their names, in the order of the help texts.
 template <typename Enum>
 [[nodiscard]] std::span<const std::pair<Enum, std::string_view>> names_of();
 
