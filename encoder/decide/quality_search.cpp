@@ -22,7 +22,8 @@ constexpr double kMostScale = 4;
 /// the growth of its bits, in octaves, and kUsualQuality that of its quality, in dB.
 constexpr double kUsualBits = 0.55;
 constexpr double kUsualQuality = 2.8;
-/// The longest step from one pass to the next, in octaves of qp.
+/// The longest step from one pass to the next, in octaves of qp. Steps to the lowest or the highest quality may be
+/// longer.
 constexpr double kLongestStep = 2.5;
 /// Places that are closer than this count as equal, in octaves of qp.
 constexpr double kSamePlace = 1e-3;
@@ -190,8 +191,8 @@ std::optional<double> QualitySearch::next_place() const {
     const double rise = above->error - below->error;
     if (std::abs(width) < kSamePlace || rise < 1e-6) return std::nullopt;
     const double straight = (aim - below->error) / rise;
-    // Keep a distance of 2 % from both points. On a bent curve, the search would otherwise approach the target in many
-    // short steps.
+    // Stay away from both points by 2 % of their distance. On a bent curve, the search would otherwise approach the
+    // target in many short steps.
     const double share = std::clamp(bent_place(points, aim, *below, *above).value_or(straight), 0.02, 0.98);
     return below->place + share * width;
   }

@@ -40,7 +40,7 @@ struct ResolvedEncode {
   [[nodiscard]] std::int64_t read_ahead_frames() const {
     constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
     const std::uint64_t bytes = std::min(kMost, settings.execution.limits.max_memory / 4);
-    // At least one frame with all later frames that its look-ahead needs, and one more frame.
+    // Always at least: one frame, the later frames that its look-ahead needs, and one more frame.
     const std::int64_t least = 2 + lookahead.frames();
     return std::max(least, static_cast<std::int64_t>(bytes / frame_bytes()));
   }
