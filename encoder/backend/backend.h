@@ -61,7 +61,8 @@ class Backend {
   /// Returns the memory for the next frame of `chain`: frame_bytes(width, height) bytes, valid until the frame is
   /// submitted. The chain must hold fewer than `depth` frames.
   [[nodiscard]] virtual std::span<std::uint8_t> input(int chain) = 0;
-  /// Says that the memory from the last input() of this chain will not be used, because the source has no more frames.
+  /// Says that the memory from the last input() of this chain will not be used, because the source has no more frames
+  /// or the run was stopped.
   virtual void discard_input([[maybe_unused]] int chain) {}
   /// Returns true if a frame at `in_place` can be encoded without a copy. The memory must not change until the frame is
   /// finished.
