@@ -1,4 +1,5 @@
-# The compile options of every target, and the optional parts that this machine allows.
+# Sets the compile options of every target, finds CUDA, FFmpeg and other libraries on this machine, and asks git for the
+# revision. CMakeLists.txt includes it before all targets.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
