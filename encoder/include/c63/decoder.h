@@ -36,9 +36,9 @@ struct DecoderSettings {
   /// ignores it and decodes on the CPU.
   std::shared_ptr<DecodeBackend> device = {};
   /// A device that may still be starting; null: none. Decoding begins on the CPU. At a key frame, the device continues
-  /// if it is ready and enough of the stream is left. No decode waits for the device; if it cannot be opened, the CPU
-  /// decodes everything. Only Decoder uses it, and only if `device` is null and neither predictions nor vectors are
-  /// kept.
+  /// if its driver has started and enough of the stream is left. No decode waits for the driver. If the device cannot
+  /// be opened, or if half of the memory limit does not hold 128 pictures, the CPU decodes everything. Only Decoder
+  /// uses it, and only if `device` is null and neither predictions nor vectors are kept.
   std::shared_ptr<JoiningDecoder> joining = {};
 };
 
