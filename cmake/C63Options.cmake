@@ -1,4 +1,5 @@
-# The compile options of every target, and the optional parts that this machine allows.
+# Sets the compile options of every target, finds CUDA, FFmpeg and other libraries on this machine, and asks git for the
+# revision. CMakeLists.txt includes it before all targets.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -22,7 +23,8 @@ if(NOT C63_CUDA STREQUAL "OFF")
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      # On a machine with a GPU, build for that GPU. On others, build for all architectures, with PTX for future ones.
+      # On a machine with a GPU, build for that GPU. On others, build for all major architectures, with PTX for future
+      # ones.
       if(EXISTS /dev/nvidia0)
         set(CMAKE_CUDA_ARCHITECTURES native CACHE STRING "CUDA architectures")
       else()
@@ -101,7 +103,8 @@ if(C63_PROFILE)
     $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
 endif()
 
-# The options for programs and tests. They need not be fast, and optimizing them takes much of the compile time.
+# The options for programs, tests and the Python module. They need not be fast, and optimizing them takes much of the
+# compile time.
 add_library(c63_cold_options INTERFACE)
 target_link_libraries(c63_cold_options INTERFACE c63_build_options)
 # Targets with the property C63_UNOPTIMIZED are not optimized at all, because they compute little themselves.

@@ -1,5 +1,5 @@
-# Debian packages. `cmake --build BUILD && cpack --config BUILD/CPackConfig.cmake` makes c63 (the programs), c63-ffmpeg
-# and libc63-dev.
+# Debian packages. `cmake --build BUILD && cpack --config BUILD/CPackConfig.cmake` makes c63 (the programs), libc63-dev
+# and, in a build with FFmpeg, c63-ffmpeg.
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME c63)
@@ -46,7 +46,7 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "library of the Codec63 encoder and 
  Headers, the static library, a CMake package and a pkg-config file for
  programs that encode or decode Codec63, search motion, or filter.")
 
-# The files that Debian requires in every package: a copyright, a changelog, compressed manual pages.
+# This script adds what Debian requires in every package: a copyright file, a changelog, compressed manual pages.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package_files.cmake)
 set(CPACK_C63_SOURCE_DIR ${PROJECT_SOURCE_DIR})
 include(CPack)

@@ -18,8 +18,9 @@ function(c63_unite files_variable name)
 endfunction()
 
 # c63_unite_cuda(sources_variable differing_variable): unites the CUDA files of the first variable, eight in one file.
-# The second variable names those of them that must be compiled differently: they are united in a separate file.
-# Afterwards, the first variable holds all files to compile, and the second holds only the separate file.
+# Files that use CUB are united in a separate file. So are those that the second variable names: they must be compiled
+# differently. Afterwards, the first variable holds all files to compile, and the second holds only the file that must
+# be compiled differently.
 function(c63_unite_cuda sources_variable differing_variable)
   set(kernels ${${sources_variable}})
   set(files ${${sources_variable}})

@@ -1,4 +1,5 @@
-# cpack runs this script on the files of each package before it packs them.
+# cpack runs this script before it packs. The script adds a copyright file and a changelog to each package, and
+# compresses its manual pages.
 
 find_program(GZIP gzip REQUIRED)
 foreach(component IN ITEMS Programs Modules Development)

@@ -137,7 +137,9 @@ std::string to_string(const MotionDifference& d, const std::string& whose) {
 }
 
 struct MotionAudit::State {
-  /// Limits of how many candidates and blocks mistakes are tried on, so that an audit of wrong results stays fast.
+  /// Mistakes are tried only on some blocks, so that an audit of wrong results stays fast: in a plane, on n blocks with
+  /// wrong vectors and about n blocks with right results. n is kCandidatesPerPlane, divided by the number of candidates
+  /// of a block, and limited to 2..kMostTriedPerPlane. After kMostTried blocks in all planes, no more are tried.
   static constexpr std::int64_t kCandidatesPerPlane = 24576;
   static constexpr std::int64_t kMostTriedPerPlane = 24;
   static constexpr std::int64_t kMostTried = 160;
@@ -219,15 +221,15 @@ void MotionAudit::State::try_mistakes(const FoundMotion& found) {
       Tried& t = tried[i];
       if (t.refuted()) continue;
       const std::optional<MotionVector> guess = motion_mistakes()[i].find(searched);
-      // If the mistake cannot be tried on this block, it changes nothing here: a search with this mistake finds the
-      // right vector.
+      // If the mistake cannot be tried on this block, assume that a search with this mistake finds the right vector.
       const bool same = guess ? *guess == v : !is_wrong;
       ++(is_wrong ? t.wrong : t.right);
       (is_wrong ? t.explained : t.kept) += same ? 1 : 0;
     }
     ++blocks_tried;
   };
-  // Try mistakes on blocks with wrong results, which are spread over the plane.
+  // Try mistakes on blocks with wrong vectors. If there are many, try every step-th of them, so that they are spread
+  // over the plane.
   const auto step = std::max<std::size_t>(1, wrong.size() / static_cast<std::size_t>(most));
   for (std::size_t i = 0, done = 0; i < wrong.size() && done < static_cast<std::size_t>(most); i += step, ++done) {
     try_all(wrong[i]->column, wrong[i]->row, true);
@@ -328,8 +330,8 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
       found.push_back({"sad-only", "the vectors are right, but the reported SADs do not belong to them", 1});
     }
   }
-  // Report the mistakes that explain the most blocks. If several explain equally many, those that come first in the
-  // list are reported.
+  // Report the mistakes that give the found vectors of the most blocks, right or wrong. If several give equally many,
+  // up to kMost are reported: those that come first in the list of mistakes.
   std::vector<std::pair<std::int64_t, std::size_t>> fitting;
   for (std::size_t i = 0; i < s.tried.size(); ++i) {
     if (s.tried[i].fits()) fitting.emplace_back(-(s.tried[i].explained + s.tried[i].kept), i);

@@ -214,8 +214,8 @@ std::uint32_t sad_of_part(const std::uint8_t* a, std::ptrdiff_t ap, const std::u
   return sum_of<kWidth, kHeight, kRowStep>(a, ap, b, bp, kAbsolute);
 }
 
-/// Starts at the zero vector and moves to the best of the eight neighbours, until no neighbour is better. Every fast
-/// search ends with such steps.
+/// Starts at the zero vector, or at the candidate nearest to it. Moves to the best of the eight neighbours, until no
+/// neighbour is better. Many fast searches end with such steps.
 Found descend(const SearchedBlock& b) {
   const SearchWindow w = window_of(b);
   if (w.empty()) return MotionVector{};

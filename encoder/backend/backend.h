@@ -49,8 +49,8 @@ struct BackendInfo {
 /// so their number does not change the bytes; only the plans decide the bytes. The settings must be valid when a
 /// backend is opened.
 ///
-/// Threads: one thread calls input(), submit() and discard_input(), but several may call input() for different chains.
-/// Another thread calls collect() at the same time.
+/// Threads: one thread calls submit() and discard_input(). Several threads may call input() at the same time, for
+/// different chains. Another thread calls collect() at the same time.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -61,7 +61,8 @@ class Backend {
   /// Returns the memory for the next frame of `chain`: frame_bytes(width, height) bytes, valid until the frame is
   /// submitted. The chain must hold fewer than `depth` frames.
   [[nodiscard]] virtual std::span<std::uint8_t> input(int chain) = 0;
-  /// Says that the memory from the last input() of this chain will not be used, because the source has no more frames.
+  /// Says that the memory from the last input() of this chain will not be used, because the source has no more frames
+  /// or the run was stopped.
   virtual void discard_input([[maybe_unused]] int chain) {}
   /// Returns true if a frame at `in_place` can be encoded without a copy. The memory must not change until the frame is
   /// finished.

@@ -38,7 +38,7 @@ using ParallelFor = std::function<void(int count, const std::function<void(int)>
 
 /// A device that decodes the frames of a stream: a GPU. Frames are returned in the order in which they are submitted.
 /// After an invalid frame, only clear() may be called. It decodes one stream at a time and is used by one thread. Any
-/// call may throw Error (device).
+/// call except clear() may throw Error (device).
 class DecodeBackend {
  public:
   virtual ~DecodeBackend() = default;

@@ -110,9 +110,9 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
       k = next;
     }
     if (looks == kLooks) continue;
-    // The last entry reaches coefficient 63 or leads past it. There are three cases. Either the entry contains the end
-    // of block, and the block is complete. Or the next code is long. Or the entry has two coefficients, and the second
-    // one may lie outside of this block. In the last two cases, the next code is read by itself.
+    // The entry that was looked up last was not taken. There are three cases. Either it contains the end of block, and
+    // the block is complete. Or the next code with its value is longer than kBits. Or the entry's last coefficient has
+    // index 63 or lies outside of this block. In the last two cases, the next code is read by itself.
     if (entry.length() != 0 && entry.advance() == CoefficientPairs::kEnd && k + entry.run() < 63) {
       reader.skip(entry.length());
       levels[k + entry.run()] = entry.first();

@@ -52,7 +52,7 @@ class ValueCodes {
   std::array<Code, 2 * kSmall> entries_{};
 };
 
-/// The codes of AC levels, including the zeros before them. Small levels are in a table.
+/// The codes of AC levels, each together with up to 15 zeros before it. Small levels are in a table.
 class AcCodes {
  public:
   constexpr explicit AcCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
@@ -135,7 +135,8 @@ constexpr LeftVector kNoVector = 0x10000;
   cursor.append(kDcLuma.find_component(vector.y).unless(reuse));
 }
 
-/// Appends a block's AC levels and stores all whole bytes. When it is called, at most 48 bits may be pending.
+/// Appends a block's AC levels and stores all whole bytes. Since the last store(), at most 48 bits may have been
+/// appended.
 [[gnu::always_inline]] inline void append_ac(BitCursor& cursor, const AcCodes& codes, const std::int16_t levels[64]) {
   std::uint64_t mask = nonzero_mask(levels);
   std::size_t next = 1;  // index of the first level that is not yet coded

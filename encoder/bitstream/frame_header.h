@@ -19,8 +19,8 @@ inline constexpr std::size_t kFrameHeaderBytes = frame_header_bytes({});
 inline constexpr std::size_t kFrameTrailerBytes = 2;
 
 /// Appends everything before a frame's scan: SOI, then DQT, SOF0 and DHT if `headers` asks for them, then SOS. These
-/// are frame_header_bytes(headers) bytes. If SOF is left out, `geometry` and `key` must be what the decoder already
-/// knows.
+/// are frame_header_bytes(headers) bytes. If SOF is left out, `geometry` and `key` are not written: the frame has the
+/// size of the previous one and is an inter frame.
 void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry, const QuantizationTables& tables,
                         bool key, const FrameHeaders& headers = {});
 
@@ -38,9 +38,9 @@ struct ParsedFrame {
   /// The frame is only SOI and EOI: it shows the previous picture again. It has no scan and does not change the
   /// decoder's state.
   bool repeat = false;
-  /// True: the frame has an SOF, and the previous picture becomes the reference. False: this frame has the same
-  /// reference as the previous frame, which must be an inter frame. Blocks without a vector are then predicted as in
-  /// that frame.
+  /// True: the frame has an SOF, and the previous picture becomes the reference. False: the frame is a repeat, or has
+  /// the same reference as the previous frame, which must be an inter frame. In that case, blocks without a vector are
+  /// predicted as in the previous frame.
   bool advances_reference = true;
   Geometry geometry;
   QuantizationTables tables{};
@@ -49,7 +49,7 @@ struct ParsedFrame {
   std::size_t size = 0;                ///< bytes of the frame, from SOI to EOI
 };
 
-/// Returns the fewest bytes that a picture's scan can have. An MCU has at least 38 bits. The encoder may drop up to
+/// Returns a lower bound for the bytes of a picture's scan. An MCU has at least 38 bits. The encoder may drop up to
 /// seven bits at the end of the scan.
 [[nodiscard]] constexpr std::uint64_t smallest_scan(const Geometry& geometry) {
   return (38 * static_cast<std::uint64_t>(geometry.mcus()) + 7) / 8 - 1;
@@ -59,7 +59,8 @@ struct ParsedFrame {
 /// bits more.
 inline constexpr std::uint64_t kMostBlockBits = (2 + 2 * (5 + 7)) + (9 + 11) + 63 * (16 + 10) + 16;
 
-/// Returns the most bytes that a scan can have. Every block has the most bits, and stuffing follows every byte.
+/// Returns an upper bound for the bytes of a scan, with stuffing. It counts the most bits for every block, and stuffing
+/// after every byte.
 [[nodiscard]] constexpr std::uint64_t largest_scan(const Geometry& geometry) {
   return (kMostBlockBits * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
 }

@@ -12,7 +12,8 @@ namespace c63 {
 
 /// The vectors by which the blocks of a frame are predicted. A block that is coded without a vector has none, and is
 /// predicted from zero. There is one exception: the frame has the same reference as the previous frame. Then such a
-/// block inherits its vector from the previous frame. FrameSyntax has only the coded vectors.
+/// block inherits from the same block of the previous frame: its vector, or that it has none. FrameSyntax has only the
+/// coded vectors.
 class PredictionVectors {
  public:
   /// The vectors of one plane, one entry per block in raster order.

@@ -96,8 +96,8 @@ struct ScanTarget {
 /// word.
 [[nodiscard]] constexpr std::size_t zeros_after_scan(std::size_t size) { return (4 - size % 4) % 4 + 4; }
 
-/// Reads the bits of a scan, most significant first. It loads words long before they are used: a GPU thread that works
-/// alone would have to wait for each of them. Past the end it returns zeros.
+/// Reads the bits of a scan, most significant first. It loads each word long before it is used. Otherwise a GPU thread
+/// that works alone would have to wait for each load. Past the end it returns zeros.
 class WordReader {
  public:
   /// `bytes` must be aligned to 4 and followed by zeros_after_scan() zeros.

@@ -56,7 +56,7 @@ class ValueTable {
 
   struct Entry {
     std::int8_t value = 0;
-    std::uint8_t length = 0;  ///< bits of code and value; 0: no short code and value begin with these bits
+    std::uint8_t length = 0;  ///< bits of code and value; 0: more than kBits together, or no such code
   };
 
   constexpr explicit ValueTable(const std::array<VlcCode, 256>& codes) {
@@ -85,7 +85,7 @@ class CoefficientTable {
   static constexpr int kEnd = 64;  ///< the run that means: end of block
 
   struct Entry {
-    std::int16_t value = 0;   ///< 0 only for the end of block
+    std::int16_t value = 0;   ///< 0: the end of block, or no short code
     std::uint8_t run = 0;     ///< zeros before the coefficient
     std::uint8_t length = 0;  ///< bits of code and value; 0: no short code begins with these bits
   };

@@ -44,7 +44,8 @@ inline constexpr int kVectorFlagBits = 2;
 struct AcBits {
   static constexpr std::uint8_t kNoCode = 255;
 
-  /// The bits of code and value of each symbol, which is the index: run << 4 | size. kNoCode if the symbol has no code.
+  /// The bits of code and value of each symbol, which is the index: run << 4 | size. kNoCode if the symbol has no code
+  /// or no value.
   std::array<std::uint8_t, 256> symbols{};
   std::uint8_t zero_run = 0;                ///< bits of the code for sixteen zeros
   std::uint8_t end_of_block = 0;            ///< bits of the end of block, which is not coded after coefficient 63

@@ -33,8 +33,7 @@ inline constexpr float kDctScale = 0.70710678118654F;
 
 // Every sum below begins with the product of index 0 and adds the others in ascending order. Each product and each sum
 // is rounded to binary32. This order is part of the format, so fused multiply-add is forbidden (-ffp-contract=off,
-// -fmad=false).
-// `cosines` is kDctCosines; it is a parameter because device code keeps its own copy.
+// -fmad=false). `cosines` is kDctCosines, or a copy of it in other memory.
 
 /// Transforms a residual in raster order to scaled coefficients in raster order (row v, column u).
 template <typename Cosines>

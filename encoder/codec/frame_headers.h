@@ -10,7 +10,8 @@ namespace c63 {
 /// missing, a decoder uses the values of an earlier frame (docs/bitstream.md).
 struct FrameHeaders {
   bool quantization_tables = true;  ///< DQT; needed if a table changes, and in the first frame of a stream
-  /// SOF. A frame without it keeps the reference of the previous frame, which must be an inter frame.
+  /// SOF. A frame without it is an inter frame with the same reference as the previous frame. The previous frame must
+  /// be an inter frame, too; repeats between the two do not count.
   bool frame = true;
   bool code_tables = true;          ///< DHT; decoders skip it
   bool scan_components = true;      ///< SOS with its list of components; false: without the list, with length 2

@@ -11,7 +11,7 @@ namespace c63 {
 
 inline constexpr int kMinQp = 5;
 inline constexpr int kMaxQp = 50;
-/// Up to this qp, every coefficient has a code that every decoder can read.
+/// Up to this qp, every level has a code that every decoder can read, if the tables are the course encoder's.
 inline constexpr int kMaxExactQp = 25;
 
 /// The position (row·8 + column) of the k-th coefficient in zig-zag order.
@@ -53,17 +53,19 @@ inline constexpr QuantizationTable kChromaBaseTable = {
   return tables;
 }
 
-/// Returns the largest magnitude of an AC coefficient that the encoder writes. The course encoder writes luma's size 10
-/// with the code of size 9 (bitstream.md, "Q-AC10"), and no decoder can read that. So luma stops at 511, the largest
-/// number of size 9. At qp <= kMaxExactQp no coefficient is larger, so the bytes are those of the course encoder.
+/// Returns the largest magnitude of an AC level that the encoder writes. The course encoder writes luma's size 10 with
+/// the code of size 9 (bitstream.md, "Q-AC10"), and no decoder can read that. So luma stops at 511, the largest number
+/// of size 9. With the course encoder's tables, no level is larger at qp <= kMaxExactQp. So the bytes are those of the
+/// course encoder.
 [[nodiscard]] C63_HD constexpr int max_ac_magnitude(int plane) { return plane == 0 ? 511 : 1023; }
-/// The largest magnitude of a DC coefficient. It is never reached at qp <= 80.
+/// The largest magnitude of a DC level that the encoder writes. It limits nothing: even with step 1, levels are at most
+/// 2040.
 inline constexpr int kMaxDcMagnitude = 2047;
 
-/// Quantizes one scaled coefficient F: round(F / 4 / q), half away from zero. The course encoder computes this in
+/// Quantizes one scaled coefficient F: round(F / 4 / step), half away from zero. The course encoder computes this in
 /// double. One binary32 division is enough. Only values of F close to a tie, halfway between two levels, could be
 /// rounded to another level. A binary32 F is either exactly the tie or at least one ulp away from it, so the result is
-/// the same. With a product with the reciprocal of q, it would not be.
+/// the same. A product with the reciprocal of `step` would sometimes give another result.
 [[nodiscard]] C63_HD inline std::int16_t quantize(float coefficient, int step) {
   return static_cast<std::int16_t>(roundf(coefficient / static_cast<float>(4 * step)));
 }
@@ -74,7 +76,7 @@ inline constexpr int kMaxDcMagnitude = 2047;
   return static_cast<std::int16_t>(value > limit ? limit : value < -limit ? -limit : value);
 }
 
-/// Returns the coefficient of a level: round(level·q / 4), half away from zero.
+/// Returns the coefficient of a level: round(level·step / 4), half away from zero.
 [[nodiscard]] C63_HD constexpr int dequantize(int level, int step) {
   const int product = level * step;
   const int magnitude = ((product < 0 ? -product : product) + 2) >> 2;

@@ -85,7 +85,7 @@ constexpr std::array<VlcCode, 256> make_codes(const HuffmanSpec<Symbols>& spec) 
 inline constexpr std::array<VlcCode, 256> kDcLumaCodes = make_codes(kDcLumaSpec);
 inline constexpr std::array<VlcCode, 256> kDcChromaCodes = make_codes(kDcChromaSpec);
 /// In luma, the symbol of run 0 and size 10 has no code here. The course encoder writes it with the code of size 9
-/// (`Q-AC10`), and its decoder rejects the right code. max_ac_magnitude() keeps coefficients below that size.
+/// (`Q-AC10`), and its decoder rejects the right code. max_ac_magnitude() keeps levels below that size.
 inline constexpr std::array<VlcCode, 256> kAcLumaCodes = [] {
   auto codes = make_codes(kAcLumaSpec);
   codes[0x0A] = {};

@@ -12,7 +12,7 @@ namespace c63 {
 
 /// What is needed to choose the levels of a block's AC coefficients.
 struct AcSummary {
-  std::uint64_t kept = 0;  ///< coefficients above their threshold; all others become zero
+  std::uint64_t kept = 0;  ///< bit k: coefficient k (zig-zag order) is above its threshold; all others become zero
   Cost energy = 0;         ///< squared error if all AC coefficients become zero
 };
 

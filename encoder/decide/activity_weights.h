@@ -12,7 +12,8 @@
 
 namespace c63 {
 
-/// Returns 16·log2(value), so log2 in sixteenths, with linear interpolation between powers of two. `value` is positive.
+/// Returns 16·log2(value), so log2 in sixteenths, rounded down. Interpolates linearly between powers of two. `value` is
+/// positive.
 [[nodiscard]] C63_HD constexpr int log2_in_sixteenths(std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
   const int exponent = 31 - __clz(static_cast<int>(value));
@@ -28,9 +29,9 @@ namespace c63 {
   return (kBlockSamples * squares - sum * sum) / 4;
 }
 
-/// Returns the activity of an MCU's luma: log2 of the mean variance of its four blocks, in sixteenths. A constant is
-/// added to the variance, so that noise in flat areas has little effect. `variance` is the sum of variance_share() of
-/// the four blocks.
+/// Returns the activity of an MCU's luma: log2 in sixteenths of `variance`, the sum of variance_share() of its four
+/// blocks. This sum is 4096 times the mean variance of the blocks. A constant is added to it, so that noise in flat
+/// areas has little effect.
 [[nodiscard]] C63_HD constexpr int activity_of(std::uint32_t variance) {
   // Structural similarity adds the constant (0.03·255)² to variances. kFloor is half of it, times 4096, because
   // `variance` is 4096 times the mean variance.
@@ -41,8 +42,8 @@ namespace c63 {
 /// Returns the weight of an MCU with this activity in a frame whose mean activity is `mean`. λ of the MCU is
 /// proportional to its variance to the power of `power`/16.
 [[nodiscard]] C63_HD constexpr Weight activity_weight(int activity, int mean, int power) {
-  // The product below is in 1/256 of an octave, a weight in 1/4 of an octave. So it is shifted by six bits. The shift
-  // also rounds negative products down.
+  // The product below is in 1/256 of an octave, a weight in 1/4 of an octave. So the product is divided by 2^kShift.
+  // Half of that is added before, so that the shift, which rounds down, gives the nearest number.
   constexpr int kShift = 6;
   return weight_above(((activity - mean) * power + (1 << (kShift - 1))) >> kShift);
 }
@@ -51,7 +52,8 @@ namespace c63 {
 [[nodiscard]] int activity(ConstPlaneView luma, int mcu_column, int mcu_row);
 
 /// Returns the weights of all MCUs by activity, for structural similarity: errors are less visible in detailed areas. λ
-/// of an MCU is proportional to its variance to the power of `power`/16. The geometric mean of all λ is the frame's λ.
+/// of an MCU is proportional to its variance to the power of `power`/16. The geometric mean of all λ is nearly the
+/// frame's λ.
 [[nodiscard]] FrameWeights activity_weights(ConstPlaneView luma, int power);
 
 /// Throws Error (internal, C63-PLAN-WEIGHTS) unless a plan's weights are one valid weight for each of `mcus` MCUs.

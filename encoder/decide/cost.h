@@ -4,7 +4,8 @@
 
 #include "codec/host_device.h"
 
-// Units of decisions. All values that are compared are integers, so that all backends make the same decisions.
+// The units of the values by which backends decide. All values that are compared are integers, so that all backends
+// make the same decisions.
 
 namespace c63 {
 

@@ -11,7 +11,7 @@
 
 namespace c63 {
 
-/// Returns the step, in sixteenths, that gives the same quality as the course encoder's tables with this qp:
+/// Returns the step, in sixteenths, that gives about the same quality as the course encoder's tables with this qp:
 /// 74·qp^-0.6.
 [[nodiscard]] inline int equal_step_in_sixteenths(double qp) {
   return static_cast<int>(std::lround(16.0 * 74.0 * std::pow(qp, -0.6)));
@@ -35,7 +35,8 @@ namespace c63 {
   return flat_tables_of_step(std::max(4, (flat[0][0] + 2) / 5 * 4));
 }
 
-/// Returns λ = 0.2·step², times `scale`. With scale 1, a video has the best quality for its size.
+/// Returns λ = 0.2·step², times `scale`, from 1 to kMaxLambda. `step` is equal_step_in_sixteenths() / 16, so it is not
+/// rounded to a multiple of four. With scale 1, a video has the best quality for its size.
 [[nodiscard]] inline Cost lambda_of_qp(double qp, double scale) {
   const double step = equal_step_in_sixteenths(qp) / 16.0;
   const double lambda = scale * 0.2 * step * step * (1 << kCostFractionBits);

@@ -36,9 +36,8 @@ inline constexpr int kColumnShift = 15;
 }
 
 /// Transforms 64 residuals in half samples (at most 511, raster order) to coefficients with kCoefficientFractionBits,
-/// in zig-zag order. `weights` is kTransformWeights and `places` is kZigZagPlace; they are parameters because device
-/// code keeps its own copies. The results of rows are at most 11,560, the coefficients at most 32,704, and all sums
-/// stay below 2^31.
+/// in zig-zag order. `weights` is kTransformWeights and `places` is kZigZagPlace, or copies of them in other memory.
+/// The results of rows are at most 11,562, the coefficients at most 32,704, and all sums stay below 2^31.
 template <typename Weights, typename Places>
 C63_HD inline void forward_transform(const std::int16_t residual[64], std::int16_t coefficients[64],
                                      const Weights& weights, const Places& places) {

@@ -21,7 +21,8 @@ struct FramePlan {
   QuantizationTables tables{};  ///< of Y, U and V; no zeros
   FrameHeaders headers = {};
   RateDecisions rate = {};
-  /// The weights of the MCUs' errors. They are used only if `rate` decides by D + λR. Null: all weights are equal.
+  /// The weights of the MCUs' errors by how long they remain visible. They are used only if `rate` decides by D + λR.
+  /// Null: no such weights. Then only rate.activity_power may make the errors of some MCUs count less.
   std::shared_ptr<const FrameWeights> weights = {};
 
   /// Returns true if the previous frame's picture becomes the reference. False: this frame is predicted from the same

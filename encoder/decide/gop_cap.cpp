@@ -98,7 +98,8 @@ bool CappedSearch::is_over(const Gop& gop, GopQuality quality) const {
   });
 }
 
-/// Returns the quality for a GOP that exceeds the cap with the video's quality.
+/// Returns the quality for a GOP that exceeds the cap with the video's quality. If no new qualities may be tried, it is
+/// also called for a GOP that was not measured with the video's quality.
 CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
   const auto most = static_cast<double>(gop.most_bytes);
   const TargetPass* fitting = nullptr;
@@ -118,7 +119,7 @@ CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
       if (error.id() != "C63-TARGET-LIMIT") throw;
     }
   }
-  // No untried quality is left that could be better. Use the best known one that fits.
+  // No untried quality could be better, or none may be tried any more. Use the best known one that fits.
   if (fitting != nullptr) return {quality_of(*fitting), true, true, fitting->figures.bytes};
   const auto least = std::ranges::min(gop.samples, {}, [](const TargetPass& sample) { return sample.figures.bytes; });
   throw Error(ErrorKind::limit, "C63-GOP-CAP",
@@ -167,7 +168,8 @@ void CappedSearch::plan() {
     return whole;
   };
   std::vector<TargetPass> known;
-  // The pass with the lowest quality among those that keep the rate although every GOP is limited by its cap.
+  // Among the passes whose quality would exceed the cap in every GOP, and whose capped GOPs together keep the rate: the
+  // one with the lowest quality.
   std::optional<TargetPass> all_capped;
   for (const TargetPass& pass : passes_) {
     if (find_sample(known, quality_of(pass)) != nullptr) continue;

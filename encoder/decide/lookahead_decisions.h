@@ -11,7 +11,7 @@ namespace c63 {
 inline constexpr int kPropagationFrames = 8;
 /// A frame is averaged with up to this many frames before it, and as many after it.
 inline constexpr int kFilterReach = 2;
-/// The longest distance from a frame to its reference, in frames.
+/// The longest distance from a frame to the reference that the look-ahead chooses for it, in frames.
 inline constexpr int kMostFramesBack = 4;
 /// The number of previous frames that are kept, for the filter and as references.
 inline constexpr int kFramesKeptBehind = kFilterReach > kMostFramesBack ? kFilterReach : kMostFramesBack;

@@ -38,7 +38,8 @@ struct alignas(16) NarrowBlock {
   static constexpr int kLanes = 2 * kDcLevels;
   static_assert(kLanes == 1 << kNarrowLaneBits);
 
-  std::array<LaneCost, kLanes> lanes;       ///< costs above the block's smallest cost, up to kMaxBeamCost
+  /// Costs above the block's smallest cost, up to kMaxBeamCost; kUnreachable for DC levels that are not valid.
+  std::array<LaneCost, kLanes> lanes;
   std::array<std::int16_t, kLanes> levels;
   std::array<VectorNumber, 2> vectors;
   /// λ times the bits of flags and vector, if the vector is not that of the left neighbour.

@@ -8,7 +8,8 @@
 
 namespace c63 {
 
-/// The value that all vectors have before a user's own search runs: all bytes are 0x80. No vector has this value.
+/// The value that all vectors have before a user's own search runs: all bytes are 0x80. No candidate has it: components
+/// of vectors are at least -127.
 inline constexpr MotionVector kNotWritten{-128, -128};
 
 /// Returns true if a vector of a user's own search (c63/own_search.h) is a candidate of its block, or the zero vector.

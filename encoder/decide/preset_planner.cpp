@@ -1,6 +1,8 @@
-// A preset makes the same decisions for all key frames and the same for all inter frames. Only which inter frames stay
-// (reference_choice.h) is decided for each frame. The reference preset decides as the course encoder does: it uses that
-// encoder's tables, writes all headers in every frame, and decides nothing by rate.
+// The planner of all presets. An encode has one set of decisions for all key frames and one for all inter frames
+// (presets.h). For single frames, the planner changes only this: an inter frame may stay (reference_choice.h), a
+// replaced frame has a higher λ, some key frames have finer tables, and frames that CodingSettings::frame_interval
+// leaves out become repeats. The reference preset decides as the course encoder does: it uses that encoder's tables,
+// writes all headers in every frame, and decides nothing by rate.
 
 #include <numeric>
 #include <optional>

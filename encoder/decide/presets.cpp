@@ -22,7 +22,7 @@ Chosen chosen(const RateSettings& set, Preset preset) {
   };
 }
 
-/// Returns the weight whose λ is `scale` times the frame's λ.
+/// Returns the weight whose λ is nearest to `scale` times the frame's λ.
 Weight weight_of(double scale) {
   return static_cast<Weight>(std::clamp(kPlainWeight + static_cast<int>(std::lround(4 * std::log2(scale))), 0, kWeights - 1));
 }

@@ -57,8 +57,8 @@ C63_HD void pass_on(int column, int row, MotionVector vector, std::uint32_t pass
   add_part(1, 1, right * below);
 }
 
-/// Returns by how much λ of a frame is higher, in quarters of an octave. `dependents` is the number of frames that are
-/// predicted from it.
+/// Returns by how much λ of a frame is higher, in quarters of an octave; below 0: lower. `dependents` is the number of
+/// frames that are predicted from it.
 [[nodiscard]] C63_HD constexpr int dependents_quarters(int dependents) { return dependents == 0 ? 2 : dependents == 1 ? 0 : -1; }
 
 /// Returns the weight of an MCU whose luma blocks have this mean importance. λ of the MCU is proportional to the

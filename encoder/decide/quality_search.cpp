@@ -18,11 +18,12 @@ constexpr double kQualityWindow = 0.05;
 constexpr double kLeastScale = 0.05;
 constexpr double kMostScale = 4;
 
-/// The usual change of a stream from one place to the next: of its bits, in octaves, and of its quality, in dB. Places
-/// (target_place()) are one octave of qp apart.
+/// How a stream usually changes if its place (target_place()) grows by 1, which means that qp doubles: kUsualBits is
+/// the growth of its bits, in octaves, and kUsualQuality that of its quality, in dB.
 constexpr double kUsualBits = 0.55;
 constexpr double kUsualQuality = 2.8;
-/// The longest step from one pass to the next, in octaves of qp.
+/// The longest step from one pass to the next, in octaves of qp. Steps to the lowest or the highest quality may be
+/// longer.
 constexpr double kLongestStep = 2.5;
 /// Places that are closer than this count as equal, in octaves of qp.
 constexpr double kSamePlace = 1e-3;
@@ -190,14 +191,15 @@ std::optional<double> QualitySearch::next_place() const {
     const double rise = above->error - below->error;
     if (std::abs(width) < kSamePlace || rise < 1e-6) return std::nullopt;
     const double straight = (aim - below->error) / rise;
-    // Keep a distance of 2 % from both points. On a bent curve, the search would otherwise approach the target in many
-    // short steps.
+    // Stay away from both points by 2 % of their distance. On a bent curve, the search would otherwise approach the
+    // target in many short steps.
     const double share = std::clamp(bent_place(points, aim, *below, *above).value_or(straight), 0.02, 0.98);
     return below->place + share * width;
   }
   // All passes are on one side of the target. Draw a line through two points with the same tables: the one nearest to
-  // the target and the next nearest. The next place is where this line meets the target. Of points with equal errors,
-  // the one whose place lies furthest towards the target counts.
+  // the target and the next nearest. If there is no second point, the line has the usual slope. The next place is where
+  // this line meets the target. Of points with equal errors, the one whose place lies furthest towards the target
+  // counts.
   const double side = points.front().error > aim ? 1 : -1;
   const auto nearer = [&](const Point& a, const Point& b) {
     return std::pair(std::abs(a.error), side * a.place) < std::pair(std::abs(b.error), side * b.place);
@@ -245,8 +247,8 @@ PresetDecisions QualitySearch::decisions_of(double qp, double lambda_scale) cons
   return preset_decisions(settings);
 }
 
-/// Returns a pass that was already made and has the same result as the planned pass, or null. Its tables are equal and
-/// its λ hardly differs.
+/// Returns a pass that was already made with practically the decisions of the planned pass, or null. Its tables are
+/// equal, and its λ differs by at most a thousandth.
 const TargetPass* QualitySearch::made_before() const {
   constexpr double kSameLambda = 1e-3;
   const PresetDecisions planned = decisions_of(qp_, scale_);

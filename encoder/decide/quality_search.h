@@ -26,7 +26,7 @@ struct PresetDecisions;
 /// change during the search.
 class QualitySearch {
  public:
-  /// The most passes of a search, without known ones.
+  /// After this many passes, the search tries no new quality. Known passes do not count.
   static constexpr std::size_t kMostPasses = 16;
 
   /// `settings` and `known` have the same meaning as for TargetSearch. All known passes have the frame_interval of
@@ -43,7 +43,8 @@ class QualitySearch {
   /// Takes the result of a pass. Returns true if the search is over and this pass is the best.
   bool add(const PassFigures& figures);
 
-  /// Returns true if even the lowest quality exceeds the size. The search is then over.
+  /// Returns true if the search is over because every pass exceeds the size. The last of them usually has the lowest
+  /// quality.
   [[nodiscard]] bool is_out_of_reach() const { return is_out_of_reach_; }
   /// Returns true if the next pass has the lowest quality.
   [[nodiscard]] bool is_next_the_lowest() const;

@@ -22,8 +22,8 @@ ReferenceAlternation::Choice ReferenceAlternation::next() {
 
 bool ReferenceAlternation::may_try() const {
   // A trial costs up to half of a frame's bits. Its two frames cannot be repeats, so it may also cost the fewest bits
-  // of two coded frames. If frames then alternate, each frame that is left saves about a sixteenth of its bits above
-  // the fewest.
+  // of two coded frames. If frames then alternate, each frame that is left saves about a sixteenth of what it takes
+  // above these fewest bits.
   constexpr int kLeastFramesLeft = 16;
   const std::int64_t left = most_frames_ - planned_;
   if (left * last_ < 8 * last_ + 16 * 2 * kLeastMcuBits * mcus_) return false;
@@ -44,8 +44,8 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
     observe_staying(above_least);
   } else if (choice.is_replaced) {
     replaced_before_ = std::exchange(replaced_, above_least);
-    // The share is measured twice. The first replaced frame is predicted from a frame that advanced. The second one,
-    // like all later ones, is predicted from a frame that stayed.
+    // replaced_share_ is measured twice. The first replaced frame is predicted from a frame that advanced. The second
+    // one, like all later ones, is predicted from a frame that stayed.
     if (++pairs_ <= 2) replaced_share_ = kWhole * replaced_ / plain_;
   } else if (repeat) {
     observe_repeat();

@@ -8,9 +8,9 @@ namespace c63 {
 
 /// Decides whether every second frame of a GOP *stays*: uses the same reference as the previous frame
 /// (reference_choice.h). It decides from the bits of earlier frames, without looking ahead. A trial is one frame that
-/// stays. It is compared with the frames two before and two after it. If the trial takes fewer bits, every second frame
-/// stays, until that no longer saves bits. Otherwise the wait until the next trial doubles. Call next() for a GOP's
-/// frames in order, and observe() when they are finished.
+/// stays. The first trial of a GOP is compared with the frame two before it, later trials also with the frame two after
+/// them. If the trial takes fewer bits, every second frame stays, until that no longer saves bits. Otherwise the wait
+/// until the next trial doubles. Call next() for a GOP's frames in order, and observe() when they are finished.
 class ReferenceAlternation {
  public:
   /// The delay, in frames, before a result is used. Devices work on three frames of a chain at the same time, so no
@@ -70,7 +70,9 @@ class ReferenceAlternation {
   std::int64_t last_but_one_ = 0;
   std::optional<std::int64_t> trial_;  ///< bits of a trial that is not judged yet
   int plain_since_trial_ = 0;          ///< coded frames without `stays` that were observed since that trial
-  std::int64_t plain_ = 0;             ///< bits of frames of the trial's parity that did not stay
+  /// What the frame of the last trial would probably take without `stays`: the bits of the frame two before it, or the
+  /// mean of these and the bits of the frame two after it.
+  std::int64_t plain_ = 0;
   std::int64_t replaced_ = 0;          ///< bits of the last frame with is_replaced
   std::int64_t replaced_before_ = 0;   ///< bits of the last but one frame with is_replaced
   std::int64_t staying_ = 0;           ///< bits of the last frame that stayed, except in trials

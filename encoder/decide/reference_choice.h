@@ -22,8 +22,7 @@ struct MotionTotals {
   std::uint64_t blocks = 0;
 };
 
-/// Returns a squared error of a block. If the error of a block is smaller than this, its bits are hardly fewer. It is
-/// 0.3λ per sample.
+/// Returns a squared error of a block: 0.3λ per sample. A block with a smaller error hardly takes fewer bits.
 [[nodiscard]] C63_HD constexpr std::uint32_t least_coded_error(Cost lambda) {
   const auto error = static_cast<std::uint32_t>(std::int64_t{kBlockSamples} * 3 * lambda / (10 << kCostFractionBits));
   return error < 1 ? 1 : error;
@@ -39,12 +38,12 @@ struct MotionTotals {
 /// against the previous frame's reference.
 [[nodiscard]] bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
-/// Returns true if a frame differs from the two frames before it only by noise that is not coded. Noise is equally
-/// large at both distances; motion grows with the distance. It is best to repeat the previous picture then.
+/// Returns true if a frame differs from the two frames before it only by noise that is not worth coding. It is then
+/// best to repeat the previous picture. Noise is equally large at both distances, but motion grows with the distance.
 [[nodiscard]] bool is_noise(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
 /// Returns true if a frame is so similar to the previous one that it may become a repeat. The next frame must then
-/// advance.
+/// advance, because a frame that stays must not follow a repeat.
 [[nodiscard]] bool is_hardly_new(const MotionTotals& motion, Cost lambda);
 
 }  // namespace c63

@@ -11,7 +11,7 @@
 namespace c63 {
 
 /// The settings of one encode, with everything that follows from them. It is made once, when the encode starts. After
-/// that, the preset is not read any more.
+/// that, the preset is read only to estimate how long the encode takes.
 struct ResolvedEncode {
   EncoderSettings settings;  ///< valid; execution.arena is set
   Geometry geometry;
@@ -25,7 +25,7 @@ struct ResolvedEncode {
   [[nodiscard]] std::uint64_t chain_bytes() const {
     // Counted in pictures, which are 12: three inputs; four for two frames of 16-bit levels; two for reconstruction and
     // reference; two for 16-bit sums of the search; one for coded bytes and small arrays. Decisions by rate need three
-    // more.
+    // more, and a kept prediction one.
     const std::uint64_t pictures = 12U + (rate.any() ? 3U : 0U) + (settings.measurement.keep_prediction ? 1U : 0U);
     return pictures * picture_bytes();
   }
@@ -40,7 +40,7 @@ struct ResolvedEncode {
   [[nodiscard]] std::int64_t read_ahead_frames() const {
     constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
     const std::uint64_t bytes = std::min(kMost, settings.execution.limits.max_memory / 4);
-    // At least one frame with all later frames that its look-ahead needs, and one more frame.
+    // Always at least: one frame, the later frames that its look-ahead needs, and one more frame.
     const std::int64_t least = 2 + lookahead.frames();
     return std::max(least, static_cast<std::int64_t>(bytes / frame_bytes()));
   }

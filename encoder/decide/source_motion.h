@@ -40,9 +40,9 @@ using SourceMotion = std::vector<SourceBlock>;
 using BlockSad = std::uint32_t (*)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
 /// Finds the motion of all luma blocks of `current` against `reference`. Each search starts at the best of these: the
-/// zero vector, the vectors found for the left and upper neighbours, and the block's hint, if `hints` is not empty.
-/// From there it moves to better vectors, in steps of 2 samples and then of 1. Both planes have the size of `geometry`.
-/// Vectors stay inside the plane and within ±127.
+/// zero vector, the vectors found for the left, upper and upper right neighbours, and the block's hint, if `hints` is
+/// not empty. From there it moves to better vectors, in steps of 2 samples and then of 1. Both planes have the size of
+/// `geometry`. Vectors stay inside the plane and within ±127.
 [[nodiscard]] SourceMotion find_source_motion(const PlaneGeometry& geometry, ConstPlaneView current, ConstPlaneView reference,
                                               std::span<const MotionVector> hints, BlockSad sad);
 

@@ -219,7 +219,7 @@ bool TargetSearch::keep() {
 /// Returns true if no pass with the present interval can have better pictures than the kept pass. One of its passes
 /// shows this: it is larger than the size, or at most a fifth smaller, and its PSNR is too low.
 bool TargetSearch::is_hopeless() const {
-  // If a pass grew by a fifth of its bytes, its PSNR would rise by less than 1 dB.
+  // The search assumes that a fifth more bytes raise PSNR by less than 1 dB.
   constexpr double kFifth = 0.3;  // octaves
   return std::ranges::any_of(search_->passes(), [&](const TargetPass& pass) {
     const double error = target_error(target_, pass.figures);

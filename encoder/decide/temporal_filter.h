@@ -51,8 +51,8 @@ class TemporalFilter {
   /// Makes a filter for frames that are coded with this λ.
   explicit TemporalFilter(Cost lambda);
 
-  /// Returns the weight of a matching luma block `distance` frames away (1..kFilterReach) with this squared error. 0:
-  /// do not use it.
+  /// Returns FilterTap::weight for a luma block that was found `distance` frames away (1..kFilterReach).
+  /// `squared_error` is its squared error against the block that is filtered. 0: do not use it.
   [[nodiscard]] C63_HD constexpr float block_weight(int distance, std::uint32_t squared_error) const {
     const float share = 1 - static_cast<float>(squared_error) / kBlockSamples * falloff_;
     const float left = share > 0 ? share : 0;

@@ -34,8 +34,8 @@ def integer(name: str, value: Any, least: int = -INT32 - 1, most: int = INT32) -
     except TypeError:
         refuse(name, "an int", value)
     if not least <= number <= most:
-        # A number outside of `least` to `most` does not fit the library's type. Whether a setting is in its own range,
-        # the library itself checks in most cases.
+        # `least` and `most` are mostly the limits of the library's type. Whether a setting is in its own range, the
+        # library itself checks in most cases.
         bounds = f"of {least} or more" if number < least and least >= 0 else f"from {least} to {most}"
         refuse(name, f"an int {bounds}", value)
     return number

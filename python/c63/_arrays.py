@@ -69,7 +69,7 @@ class Motion(NamedTuple):
     vectors: Any  #: int8 (rows, columns, 2): x (right) and y (down) from the block to its prediction
     sad: Any  #: uint16 (rows, columns): sums of absolute differences; None: not requested
     inter: Any = None  #: bool (rows, columns): the block is predicted by its vector; None: all are
-    second: Any = None  #: uint16 (rows, columns): smallest SAD of others, 65535: no other; None: not requested
+    second: Any = None  #: uint16 (rows, columns): smallest SAD of other candidates, 65535: none; None: not requested
     quarters: Any = None  #: uint16 (rows, columns, 4): SADs of the 4x4 quarters in raster order; None: not requested
 
 

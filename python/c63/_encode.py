@@ -50,7 +50,7 @@ class CodedFrame:
     statistics: Any = dataclasses.field(repr=False)  #: a row of dtype STATISTICS
     reconstruction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_reconstruction
     prediction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_prediction
-    #: The motion of Y, U and V. Empty in key frames, and without keep_motion.
+    #: The motion of Y, U and V. Empty in key frames and repeats, and without keep_motion.
     motion: tuple[Motion, ...] = dataclasses.field(default=(), repr=False)
 
 

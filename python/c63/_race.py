@@ -20,8 +20,8 @@ Search = Callable[[Any, Any, int, Any, Any], Any]
 
 _POISON, _OTHER_POISON = _c63.RACE_POISONS
 _GUARD = 4096  # bytes before and after each plane and each result
-_SEARCHES_AGAIN = 3  # a race of threads shows in some of them
-_SECONDS = 0.2  # of timed calls for each search and round
+_SEARCHES_AGAIN = 3  # repeated searches of a case; if threads race, some of them give other results
+_SECONDS = 0.2  # of timed calls for each search, in all rounds together
 
 
 class Library:

@@ -31,7 +31,9 @@ class Array {
   [[nodiscard]] int dimensions() const { return static_cast<int>(shape_.size()); }
   [[nodiscard]] std::size_t size() const;  ///< number of elements
   [[nodiscard]] bool on_device() const { return device_ >= 0; }
-  [[nodiscard]] int device() const { return device_; }  ///< CUDA's device index; -1: host memory
+  /// CUDA's device index; -1: host memory. For __cuda_array_interface__ it is always 0, because the interface does not
+  /// name the device.
+  [[nodiscard]] int device() const { return device_; }
 
   /// Returns true if the dimensions from `first` on are stored without gaps, in C order.
   [[nodiscard]] bool contiguous_from(int first) const;

@@ -9,7 +9,7 @@
 
 namespace c63::python {
 
-/// A frame source that reads from arrays and keeps them alive.
+/// Makes and owns a frame source that reads from arrays, and keeps the arrays alive.
 class ArraySource {
  public:
   ArraySource(py::handle frames, py::handle size, std::uintptr_t stream) : arrays_(frames, size, stream) {

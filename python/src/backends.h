@@ -18,8 +18,8 @@ struct Devices {
 [[nodiscard]] Encoder make_encoder(EncoderSettings settings, const Devices& devices);
 
 /// Returns the devices in a list such as "auto", "cpu", "cuda" or "cuda,cpu". `gpus` are CUDA's indices; empty: the
-/// first usable GPU. Throws Error: usage (C63-SETTING) for other lists, device (C63-NO-GPU) if a GPU is demanded and
-/// none is usable.
+/// first usable GPU. Throws Error: usage (C63-SETTING) for other lists, or if `gpus` are given and the list has only
+/// the CPU; device (C63-NO-GPU) if a GPU is demanded and none is usable.
 [[nodiscard]] Devices select_devices(const std::string& names, const std::vector<int>& gpus);
 
 /// Waits until no GPU driver is being started. The process must not end while a driver is being started.

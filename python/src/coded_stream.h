@@ -17,8 +17,8 @@ namespace py = pybind11;
 
 /// Joins coded frames to one stream, in Python bytes that grow or in an array of the caller.
 ///
-/// For a process, it takes longer to get new memory from the system than to copy into it. Therefore frames are
-/// collected first. Then all threads of an arena copy them directly into the result.
+/// Frames are collected first. Then all threads of an arena copy them into the result at the same time, because the
+/// result is often new memory. For a process, it takes longer to get new memory from the system than to copy into it.
 class CodedStream {
  public:
   /// `room` is the caller's array for the stream. If it is nullopt, Python bytes are made.

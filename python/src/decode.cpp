@@ -158,7 +158,7 @@ class DecodeStream {
   OwnProcess process_;
   Stream stream_;
   DecoderSettings settings_;
-  std::mutex mutex_;  ///< guards the members below
+  std::mutex mutex_;  ///< guards frames_, fault_, ended_ and closed_
   std::condition_variable changed_;
   std::deque<DecodedFrame> frames_;
   std::exception_ptr fault_;

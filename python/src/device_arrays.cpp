@@ -23,8 +23,8 @@ namespace {
 
 CUstream_st* handle_of(std::uintptr_t stream) { return reinterpret_cast<CUstream_st*>(stream); }
 
-/// Motion estimators for the GPU. Each belongs to one key: size, range, stream and options. Later calls with the same
-/// key reuse its buffers.
+/// Motion estimators for GPUs. Each belongs to one key: the planes' size, the GPU, the CUDA stream and the settings of
+/// the search. Later calls with the same key reuse its buffers.
 class Estimators {
  public:
   struct Key {

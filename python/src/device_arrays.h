@@ -16,8 +16,8 @@ struct DeviceVideo {
   int device = 0;
 };
 
-/// `arrays` must outlive the source. `stream` is the handle of the CUDA stream on which the arrays are computed. Throws
-/// Error (device) if no GPU can be used.
+/// Returns a source of the frames in `arrays`, which must outlive it. `stream` is the handle of the CUDA stream on
+/// which the arrays are computed. Throws Error (device) if no GPU can be used.
 [[nodiscard]] DeviceVideo device_video(const FrameArrays& arrays, std::uintptr_t stream);
 
 /// Adds estimate_motion_on_device() to the module.

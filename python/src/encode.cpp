@@ -115,7 +115,7 @@ class VideoEncoder {
               if (passes) totals.add(frame, settings_.coding);
               stream.append(std::move(frame.bytes), arena);
             },
-            stop, stop);  // also drops frames that are not coded: the exception makes the stream useless
+            stop, stop);  // the second one drops frames that are not coded: after an exception, nobody gets the stream
         stream.finish(arena);
       });
       if (summary.frames == 0) {

@@ -4,7 +4,8 @@
 
 namespace c63::python {
 
-/// Adds encode(), EncodeSession and their result types to the module.
+/// Adds what encodes to the module: encode_arrays(), encode_video(), VideoEncoder and PushEncoder, with the class
+/// CodedFrame, the fields of statistics, the table of options, and gpu_obstacle().
 void add_encoding(pybind11::module_& module);
 
 }  // namespace c63::python

@@ -23,7 +23,8 @@ struct PlaneRows {
 };
 
 /// The frames of a video in arrays: uint8 (n, height·3/2, width) with the planes Y, U, V one below the other, or a
-/// tuple of three arrays, (n, height, width) and twice (n, height/2, width/2). Keeps the arrays alive.
+/// tuple of three arrays, (n, height, width) and twice (n, height/2, width/2), or (n, frame bytes). Keeps the arrays
+/// alive.
 class FrameArrays {
  public:
   /// `size` is (width, height) or None. It is needed only for arrays (n, frame bytes), whose shape does not show it.

@@ -20,7 +20,7 @@ struct PlaneMotion {
   Samples inter;    ///< one byte for each block, 1: predicted by its vector; empty: all blocks are
 };
 
-/// Adds estimate_motion() and Samples to the module.
+/// Adds estimate_motion(), Samples and PlaneMotion to the module.
 void add_motion(pybind11::module_& module);
 
 }  // namespace c63::python

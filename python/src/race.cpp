@@ -23,7 +23,8 @@ py::bytes bytes_of(const std::vector<std::uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The results of a search: vectors (blocks, 2) and SADs (blocks), both as bytes.
+/// Returns the results of a search as a Field. `results` has the vectors (blocks, 2) and the SADs (blocks), both as
+/// bytes.
 Field field_of(const RaceCase& c, const py::tuple& results) {
   Field field = Field::poisoned(c.blocks(), 0);
   const auto vectors = results[0].cast<std::string>();

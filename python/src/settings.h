@@ -14,7 +14,7 @@ namespace c63::python {
 /// C63-SETTING) for an unknown name, a value that is not a number, or one that does not fit the field.
 [[nodiscard]] EncoderSettings settings_from(pybind11::handle object);
 
-/// int_from() returns a whole number of 0 or more; ints_from() returns a list of such numbers. Both throw Error (usage,
+/// int_from() returns a whole number, ints_from() a list of whole numbers of 0 or more. Both throw Error (usage,
 /// C63-SETTING) for anything else, and for numbers that do not fit an int.
 [[nodiscard]] int int_from(pybind11::handle given, const char* name);
 [[nodiscard]] std::vector<int> ints_from(pybind11::handle given, const char* name);
@@ -32,7 +32,8 @@ struct TargetRequest {
 /// Returns the target in an object of class c63.Settings, or nothing if none is set.
 [[nodiscard]] std::optional<TargetRequest> target_from(pybind11::handle object);
 
-/// Returns the rows of c63/options.inc with Python's names. python/make_stub.py makes the class c63.Settings from them.
+/// Returns the rows of c63/options.inc with Python's names. python/make_stub.py makes the fields of the class
+/// c63.Settings from them.
 [[nodiscard]] pybind11::dict options();
 
 }  // namespace c63::python

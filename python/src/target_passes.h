@@ -29,8 +29,8 @@ class TargetPasses {
   TargetPasses(const CodingSettings& coding, const TargetRequest& request, double frames_per_s);
 
   [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
-  /// Gives single GOPs their own qualities, in an encoder with the settings of next(). The settings themselves hold
-  /// only one quality.
+  /// If there is a cap, gives single GOPs their own qualities, in an encoder with the settings of next(). The settings
+  /// themselves hold only one quality.
   void prepare(Encoder& encoder) const;
   /// Takes the results of a pass. Returns true if the stream of this pass is the final one.
   bool add(const EncodeSummary& summary, const PassTotals& totals);

@@ -16,8 +16,8 @@ namespace c63::python {
 /// An open video file.
 class VideoReader {
  public:
-  /// Opens the file; must be called without the GIL. If width and height are 0, they come from the file or its name.
-  /// Throws Error like open_frame_source().
+  /// Opens the file. Call it with the GIL, which is released while the file is opened. If width and height are 0, they
+  /// come from the file or its name. Throws Error like open_frame_source().
   VideoReader(std::string path, int width, int height, std::string format, bool strict);
 
   [[nodiscard]] FrameSource& source() { return *source_; }

@@ -32,13 +32,13 @@ struct DecoderSettings {
   bool key_frames_only = false;         ///< skips all other frames
   TraceSink* trace = nullptr;           ///< receives the time of each stage; must outlive the decoder
   /// The device that decodes (c63/cuda/decoder.h); null: the CPU. A device serves one decoder at a time. It keeps its
-  /// memory for the next decoder of pictures of the same size. It cannot keep predictions or vectors, and FrameDecoder
-  /// cannot use it.
+  /// memory for the next decoder of pictures of the same size. It cannot keep predictions or vectors. FrameDecoder
+  /// ignores it and decodes on the CPU.
   std::shared_ptr<DecodeBackend> device = {};
   /// A device that may still be starting; null: none. Decoding begins on the CPU. At a key frame, the device continues
-  /// if it is ready and enough of the stream is left. No decode waits for the device; if it cannot be opened, the CPU
-  /// decodes everything. Only Decoder uses it, and only if `device` is null and neither predictions nor vectors are
-  /// kept.
+  /// if its driver has started and enough of the stream is left. No decode waits for the driver. If the device cannot
+  /// be opened, or if half of the memory limit does not hold 128 pictures, the CPU decodes everything. Only Decoder
+  /// uses it, and only if `device` is null and neither predictions nor vectors are kept.
   std::shared_ptr<JoiningDecoder> joining = {};
 };
 
@@ -47,7 +47,7 @@ struct FrameInfo {
   std::int64_t index = 0;
   bool key = false;
   bool repeat = false;               ///< nothing is coded: picture and prediction are those of the previous frame
-  bool advances_reference = true;    ///< false: it is predicted from the same reference as the previous frame
+  bool advances_reference = true;    ///< false: predicted from the same reference as the previous frame, or a repeat
   int width = 0;
   int height = 0;
   std::uint64_t offset = 0;              ///< byte offset of the coded frame in the stream
@@ -108,9 +108,9 @@ class Decoder {
   /// Throws Error (usage, C63-SEEK-RANGE) if first_frame is below 0.
   explicit Decoder(DecoderSettings settings = {});
 
-  /// Decodes to the end of the stream. Calls `sink` on this thread, with the frames in order. If the stream has an
-  /// error, `sink` receives every frame before it; then decode() throws Error (input, limit) with the frame's index and
-  /// the byte offset.
+  /// Decodes to the end of the stream, or until `sink` has received max_frames frames. Calls `sink` on this thread,
+  /// with the frames in order. If the stream has an error, `sink` receives every frame before it; then decode() throws
+  /// Error (input, limit) with the frame's index and the byte offset.
   DecodeSummary decode(ByteSource& source, const Sink& sink, std::stop_token stop = {});
   DecodeSummary decode(std::span<const std::uint8_t> stream, const Sink& sink, std::stop_token stop = {});
   /// Decodes as decode() does, but gives `sink` views of the frames.
@@ -127,7 +127,7 @@ struct FrameEntry {
   std::uint64_t bytes = 0;
   bool key = false;
   bool repeat = false;              ///< nothing is coded
-  bool advances_reference = true;   ///< false: it is predicted from the same reference as the previous frame
+  bool advances_reference = true;   ///< false: predicted from the same reference as the previous frame, or a repeat
   /// the number of the frame's set of quantization tables, for SeekableDecoder::tables()
   std::uint32_t tables = 0;
 };
@@ -167,8 +167,8 @@ class SeekableDecoder {
 
   /// Decodes frame `index`. Throws what entry() throws, and Error (input) for faults in the frames that it depends on.
   [[nodiscard]] DecodedFrame frame(std::int64_t index);
-  /// Decodes `count` frames from `first` on (-1: all), in order. Throws what Decoder::decode() throws. The summary counts
-  /// the bytes of the stream up to the last of these frames.
+  /// Decodes `count` frames from `first` on (-1: all), in order. Throws what entry(first) and Decoder::decode() throw.
+  /// The summary counts the bytes of the stream up to the last of these frames.
   DecodeSummary frames(std::int64_t first, std::int64_t count, const Decoder::ViewSink& sink, std::stop_token stop = {});
 
  private:
@@ -176,7 +176,7 @@ class SeekableDecoder {
   std::unique_ptr<State> state_;
 };
 
-/// Decodes one frame after another on the caller's thread, as a player or `--verify` needs it.
+/// Decodes one frame after another on the caller's thread, as a player or the option --verify of c63enc needs it.
 class FrameDecoder {
  public:
   explicit FrameDecoder(DecoderSettings settings = {});

@@ -10,10 +10,11 @@
 
 namespace c63 {
 
-/// Encodes frames that the caller pushes, such as those of a camera or a renderer. It uses the same threads as
-/// Encoder::encode() and gives the same bytes.
+/// Encodes frames that the caller pushes, such as those of a camera or a renderer. It calls Encoder::encode() on a
+/// thread of its own, so the bytes are the same.
 ///
-/// One thread calls push() and finish(). One thread, the same or another, calls poll() and wait(). Any thread may call close().
+/// One thread calls push() and finish(). One thread, the same or another, calls poll() and wait(). Any thread may call
+/// close().
 class EncodeSession {
  public:
   /// Starts the encoder's threads. Throws what the constructors of Encoder throw.
@@ -28,13 +29,14 @@ class EncodeSession {
 
   /// Copies the next frame: frame_bytes(width, height) bytes, planes Y, U, V without gaps. Waits while the frames that
   /// are not yet encoded fill a quarter of Limits::max_memory, or 512 MiB if that is less. Throws Error (usage,
-  /// C63-FRAME-SIZE) for another size, and (usage, C63-SESSION-FINISHED) after finish(). If an error ended the encode,
-  /// throws that error.
+  /// C63-FRAME-SIZE) for another size, and (usage, C63-SESSION-FINISHED) after finish() or close(). If an error ended
+  /// the encode, throws that error.
   void push(std::span<const std::uint8_t> frame);
   /// Returns the next coded frame, in display order, or nothing if it is not ready. If an error ended the encode,
   /// returns the frames before the error first, then throws it.
   [[nodiscard]] std::optional<EncodedFrame> poll();
-  /// Waits for the next coded frame. Returns nothing after the last frame, which exists only after finish() or close().
+  /// Waits for the next coded frame and returns it. Returns nothing if the encode has ended and all coded frames were
+  /// returned. An encode ends only after finish() or close(), or with an error. Throws that error as poll() does.
   [[nodiscard]] std::optional<EncodedFrame> wait();
   /// Ends the input. All pushed frames are encoded and can be polled.
   void finish();

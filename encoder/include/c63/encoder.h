@@ -28,8 +28,8 @@ struct StageTimes {
   double entropy = 0;
   double download = 0;
   double write = 0;     ///< the caller's sink
-  double lookahead = 0;  ///< before coding: finding references, propagated weights and global motion
-  double filter = 0;     ///< before coding: the presets' temporal filter, and the weights of its result
+  double lookahead = 0;  ///< before coding: motion between source frames, references and global motion
+  double filter = 0;     ///< before coding: the presets' temporal filter, with the propagated weights of the frame
 
   StageTimes& operator+=(const StageTimes& other);
 };
@@ -55,11 +55,13 @@ struct FrameStatistics {
   std::array<std::uint64_t, 3> sse{};   ///< squared error of each plane over its coded samples
   std::array<double, 3> ssim{};
   std::uint64_t luma_sad = 0;           ///< sum of the SADs of the chosen luma vectors; 0 in key frames
-  /// It is found in luma by estimate_shift(). It is accurate for shifts up to about half a sample.
+  /// Found in luma by estimate_shift(), which is accurate for shifts up to about half a sample.
   GlobalMotion global_motion;
   BitCounts bits;
   StageTimes times;
-  double latency_ms = 0;                ///< from reading the frame's last byte to giving its coded bytes to the sink
+  /// The time from giving the frame to a device until its coded bytes are given to the sink. Reading the frame and
+  /// looking ahead come before, and do not count.
+  double latency_ms = 0;
 };
 
 /// One encoded frame, as given to the sink.
@@ -143,14 +145,15 @@ class Encoder {
   /// Sets a device that replaces all others if one of them fails with a device error. `on_fallback` receives the
   /// reason. The new device begins again at the last key frame that the sink received. The stream has the same bytes,
   /// and the sink receives no frame twice. For this, frames of input that cannot seek are kept in memory: those of one
-  /// GOP, and those that are being encoded. If one GOP needs more than half of the memory limit, a failure after the
-  /// first frame ends the encode.
+  /// GOP, and those that are being encoded. If the frames of one GOP take more than half of the memory limit, the new
+  /// device can only take over if a device cannot be opened. A later failure ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
   /// Lets a device join each encode when it is ready, if that saves time (LateDevice::Worth in c63/joining_device.h).
   /// The joined device then encodes all the rest, and the first devices stop. If a GOP of input that cannot seek does
-  /// not fit into memory, the first devices finish the GOPs that they have begun. No encode waits for the joining
-  /// device. If it cannot be opened, the encode continues without it, and `on_problem` receives the reason at the end.
+  /// not fit into memory, the first devices finish the GOPs that they have begun. No encode waits for the start of its
+  /// driver. If much work is left, the first devices take no frames while the joining device is then opened. If it
+  /// cannot be opened, the encode continues without it, and `on_problem` receives the reason at the end.
   void set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string& reason)> on_problem);
   /// Sets a function that is called when a stop of a live source is requested. It receives the number of frames that
   /// were read but are not yet coded. It is called on the thread that requests the stop, and only if there are such

@@ -13,8 +13,8 @@
 #include "c63/picture.h"
 
 // Convolution, histogram, reduction, prefix scan, matrix product, frame shift and whitening, of any length and size.
-// Each function has a serial form, which defines the result, and a fast form (SIMD and threads). c63/cuda/filters.h has
-// the same functions for data on a GPU. Outputs must not overlap inputs, except where a comment allows it. Samples must
+// Each filter has a serial form, which defines the result, and a fast form (SIMD and threads). c63/cuda/filters.h has
+// the same filters for data on a GPU. Outputs must not overlap inputs, except where a comment allows it. Samples must
 // be finite: results for NaN or infinity are undefined. If the shapes of arguments do not fit each other, a function
 // throws Error (usage) with the shapes in its message.
 
@@ -26,13 +26,13 @@ enum class FilterForm {
   fast,    ///< SIMD and all threads
 };
 
-// ---- Convolution of signals ----------------------------------------------------------------------------------------
+// ---- Convolution of signals (one-dimensional arrays of numbers) ----------------------------------------------------
 
 inline constexpr std::size_t kMaxTaps = 1023;  ///< the most taps of a 1-D kernel
 
-/// Computes out[i] = Σ_k taps[k] · signal[i + K/2 − k], with k ascending and K = taps.size(). The signal is zero
-/// outside, as in numpy.convolve(…, mode="same"). K must be odd and at most kMaxTaps, taps must be finite, and `out`
-/// must be as long as `signal`. All forms give the same bits.
+/// Computes out[i] = Σ_k taps[k] · signal[i + K/2 − k], with k ascending and K = taps.size(). The taps are the kernel's
+/// weights. The signal is zero outside, as in numpy.convolve(…, mode="same"). K must be odd and at most kMaxTaps, taps
+/// must be finite, and `out` must be as long as `signal`. All forms give the same bits.
 void convolve(std::span<const double> signal, std::span<const double> taps, std::span<double> out,
               FilterForm form = FilterForm::fast);
 
@@ -80,10 +80,11 @@ void check_kernel(const ByteKernel& kernel);
 void check_kernel(const FloatKernel& kernel);
 
 /// Computes s[y][x] = Σ_j Σ_i taps[j][i] · in[y + r − j][x + r − i] with r = size/2; `in` is zero outside the picture.
-/// `out` is s / divisor, rounded half up and clamped to 0..255. All forms are exact. Σ|taps|·255 must be below 2³¹.
+/// `out` is s / divisor, rounded half up and clamped to 0..255. All forms are exact. Σ|taps|·255 + divisor/2 must be
+/// below 2³¹.
 void convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out, FilterForm form = FilterForm::fast);
-/// Computes the same s in float, and out = s / divisor without rounding and clamping. The serial form sums in double,
-/// the fast form in float.
+/// Computes s by the same formula in float, and out = s / divisor without rounding and clamping. The serial form sums
+/// in double, the fast form in float.
 void convolve(BasicPlaneView<const float> in, const FloatKernel& kernel, BasicPlaneView<float> out,
               FilterForm form = FilterForm::fast);
 
@@ -129,7 +130,7 @@ template <typename T>
 template <typename T>
 [[nodiscard]] std::size_t argmax(std::span<const T> values, FilterForm form = FilterForm::fast);
 
-/// Returns Σ (a[i] − b[i])², which PSNR needs. Both signals must have the same length.
+/// Returns Σ (a[i] − b[i])², which PSNR needs. `a` and `b` must have the same length.
 [[nodiscard]] std::uint64_t sum_of_squared_errors(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                                                   FilterForm form = FilterForm::fast);
 
@@ -179,7 +180,7 @@ class ShiftReference {
   /// Prepares `picture`, which must be at least 3x3. Does not keep the view.
   explicit ShiftReference(BasicPlaneView<const Sample> picture, FilterForm form = FilterForm::fast);
 
-  /// Returns the shift of a frame of the same size; empty if the reference has no texture.
+  /// Returns the shift of a frame of the same size. Empty if the reference has no texture, or only along one direction.
   [[nodiscard]] std::optional<FrameShift> shift_of(BasicPlaneView<const Sample> frame) const;
   [[nodiscard]] ShiftSums sums_of(BasicPlaneView<const Sample> frame) const;
   [[nodiscard]] bool textureless() const;
@@ -209,7 +210,8 @@ template <typename Sample>
 
 // ---- Whitening -----------------------------------------------------------------------------------------------------
 
-/// How the weights a_k of the earlier frames x_1 … x_N (the history) are found. The whitened frame is x_0 − Σ a_k x_k.
+/// How the weights a_k of the earlier frames x_1 … x_N (the history) are found. x_0 is the frame to whiten; the
+/// whitened frame is x_0 − Σ a_k x_k. E is the identity matrix.
 enum class WhiteningMethod {
   /// from the shifts s_k: a = Φ (ΦᵀΦ + εE)⁻¹ φ(s_0); φ(s) are the monomials of s = (dx, dy) up to a degree, row k of Φ
   /// is φ(s_k)
@@ -242,7 +244,8 @@ void check_whitening(const WhiteningSettings& settings);
 [[nodiscard]] std::vector<double> correlation_weights(std::span<const double> r, std::span<const double> b,
                                                       double epsilon);
 
-/// Computes R (N rows of N values) and b from N history frames and a frame of the same size. Exact for bytes.
+/// Computes R (N rows of N values) and b of WhiteningMethod::correlation from N history frames and a frame of the same
+/// size. Exact for bytes.
 template <typename Sample>
 void correlate(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
                std::span<double> r, std::span<double> b, FilterForm form = FilterForm::fast);
@@ -281,7 +284,8 @@ class Whitener {
   bool push(BasicPlaneView<const Sample> frame, BasicPlaneView<float> out);
 
   [[nodiscard]] const WhiteningSettings& settings() const { return settings_; }
-  /// The shift of the last frame. Empty if no frame was pushed or the first one has no texture.
+  /// The shift of the last frame. Empty if no frame was pushed, or if the first frame is smaller than 3x3 or has no
+  /// texture, or only along one direction.
   [[nodiscard]] std::optional<FrameShift> last_shift() const { return last_shift_; }
 
  private:

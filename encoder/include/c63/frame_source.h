@@ -141,15 +141,16 @@ struct SourceOptions {
   std::string module_folder = {};
 };
 
-/// Opens a video. With SourceFormat::automatic, a file that starts as Y4M does is read as Y4M. A file named *.yuv or
-/// *.raw is raw. A file with `width` and `height` given is raw too, unless its name is that of a video container.
-/// FFmpeg reads all others. Raw and Y4M files can seek, also if they are redirected to stdin; pipes and FFmpeg's input
-/// cannot. FFmpeg is loaded at the first video that needs it. Throws Error (usage, input, limit), and (input,
-/// C63-NO-FFMPEG) if c63's module for FFmpeg or a library of FFmpeg is missing.
+/// Opens a video. With SourceFormat::automatic, a file that starts as Y4M does is read as Y4M. A file named *.yuv,
+/// *.yuv420p, *.i420 or *.raw is raw. A file with `width` and `height` given is raw too, unless its name is that of a
+/// video container. FFmpeg reads all others. Raw and Y4M files can seek, also if they are redirected to stdin; pipes
+/// and FFmpeg's input cannot. FFmpeg is loaded at the first video that needs it. Throws Error (usage, input, limit),
+/// and (input, C63-NO-FFMPEG) if c63's module for FFmpeg or a library of FFmpeg is missing.
 [[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options);
 
 /// Returns a source of the frames of `source` from `first` on, at most `count` (-1: all), numbered from 0. If `source`
-/// cannot seek, the frames before `first` are read and dropped.
+/// cannot seek, the frames before `first` are skipped or read and dropped. Throws Error (usage, C63-SEEK-RANGE) if
+/// `first` is below 0.
 [[nodiscard]] std::unique_ptr<FrameSource> clip_frames(std::unique_ptr<FrameSource> source, std::int64_t first,
                                                        std::int64_t count = -1);
 

@@ -50,6 +50,7 @@ class CappedSearch {
   [[nodiscard]] const CappedPass& next() const { return next_; }
   /// Takes the result of a pass. Returns true if this pass is the final stream. Throws Error (limit) if even the lowest
   /// quality is too large: C63-TARGET-LIMIT if it exceeds the rate, C63-GOP-CAP if a GOP exceeds the cap.
+  /// C63-TARGET-LIMIT also means that no pass kept the rate and the search gave up.
   bool add(const PassFigures& figures, std::span<const GopFigures> gops);
 
   /// The distance of the last pass from the rate, as a share of the rate; negative below the rate.
@@ -57,7 +58,7 @@ class CappedSearch {
   /// Returns true if the last pass meets the rate within the tolerance of Target::Kind::bitrate, and no GOP exceeds its
   /// cap.
   [[nodiscard]] bool met() const;
-  /// All passes. The quality of a pass is that of most of its GOPs.
+  /// All passes. The quality of a pass is that of the GOPs without a quality of their own.
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return passes_; }
   /// The number of GOPs above the cap in the last pass.
   [[nodiscard]] int over() const { return over_; }

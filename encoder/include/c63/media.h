@@ -3,8 +3,8 @@
 #include <cstdint>
 
 // Settings of FFmpeg, which reads everything but raw video and Y4M. FFmpeg has one log and one limit for the whole
-// process, so only programs should call these functions, not libraries. The functions do not load FFmpeg; their
-// settings apply when it is loaded.
+// process, so only programs should call these functions, not libraries. The functions do not load FFmpeg. If it is
+// already loaded, their settings apply at once, otherwise when it is loaded.
 
 namespace c63 {
 

@@ -23,9 +23,9 @@ struct MotionField {
 };
 
 /// Finds the best vector of every 8x8 block of `current` in `reference`, on the CPU. The codec's rules hold: vectors
-/// have components from -range to range-1 and keep the block inside `reference`; of equal SADs, the first in raster
-/// order wins. Both planes have the same size, with sides that are multiples of 8. `range` is 1..127 samples. Throws
-/// Error (usage) for other sizes or ranges.
+/// have components from -range to range-1, and keep the block inside `reference` and away from its right and bottom
+/// edge. Of equal SADs, the first in raster order wins. Both planes have the same size, with sides that are multiples
+/// of 8. `range` is 1..127 samples. Throws Error (usage) for other sizes or ranges.
 [[nodiscard]] MotionField estimate_motion(ConstPlaneView current, ConstPlaneView reference, int range,
                                           SearchMethod method = SearchMethod::full);
 

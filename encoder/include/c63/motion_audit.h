@@ -51,7 +51,9 @@ inline constexpr int kMotionFaults = 8;
 struct AuditCounts {
   std::int64_t blocks = 0;                              ///< audited blocks
   std::array<std::int64_t, kMotionFaults> faults = {};  ///< number of blocks with each MotionFault
-  std::uint64_t sad = 0;        ///< sum of the found vectors' SADs, over the blocks whose vectors are candidates
+  /// The sum of the found vectors' SADs. Blocks that were not written, that are unsteady, or whose vector is not a
+  /// candidate are left out.
+  std::uint64_t sad = 0;
   std::uint64_t exact_sad = 0;  ///< sum of the least SADs over the same blocks
 
   [[nodiscard]] std::int64_t count(MotionFault fault) const { return faults[static_cast<std::size_t>(fault)]; }
@@ -71,13 +73,13 @@ struct MotionDifference {
   MotionVector exact;                          ///< the first vector with the least SAD
   std::uint32_t exact_sad = 0;
 
-  /// How much larger the SAD of the found vector is than the least SAD. 0 if the found vector leaves the plane or the
-  /// window.
+  /// How much larger the SAD of the found vector is than the least SAD of the candidates. 0 if it is not larger, or if
+  /// the found vector leaves the plane.
   [[nodiscard]] std::uint32_t lost() const { return sad > exact_sad ? sad - exact_sad : 0; }
 };
 
-/// Returns one sentence: "frame 3, Y, block (12, 7): your vector (5, -2), SAD 310; the first smallest is (4, -2), SAD
-/// 298". `whose` is the word before "vector".
+/// Returns one line: "frame 3, Y, block (12, 7): your vector (5, -2), SAD 310; the right vector is (4, -2), SAD 298".
+/// `whose` is the word before "vector".
 [[nodiscard]] std::string to_string(const MotionDifference& difference, const std::string& whose = "your");
 /// Returns the fault's name: "not written", "not the smallest", …
 [[nodiscard]] std::string to_string(MotionFault fault);
@@ -86,7 +88,9 @@ struct MotionDifference {
 struct MotionSuspicion {
   std::string id;    ///< stable: "window-right-short", "last-of-equals", …
   std::string text;  ///< advice: where a person should look
-  double share = 0;  ///< the share of the tried differing blocks that it explains; 0..1
+  /// 0..1: the share of the differing blocks that the cause explains. For common mistakes, only the blocks on which they
+  /// were tried count.
+  double share = 0;
 };
 
 /// Compares the results of a motion search with exact search: all candidates by the codec's rules, and the first with
@@ -101,8 +105,8 @@ class MotionAudit {
   MotionAudit(MotionAudit&&) noexcept;
   MotionAudit& operator=(MotionAudit&&) noexcept;
 
-  /// Audits one plane. Returns the number of blocks that differ. Throws Error (usage) if the planes or spans do not
-  /// have the sizes that FoundMotion asks for.
+  /// Audits one plane. Returns the number of blocks that differ. Throws Error (usage) if the range or the plane's
+  /// number is wrong, or if the planes or spans do not have the sizes that FoundMotion asks for.
   std::int64_t add(const FoundMotion& found);
 
   [[nodiscard]] const AuditCounts& totals() const;

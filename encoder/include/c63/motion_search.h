@@ -36,8 +36,8 @@ struct MotionSettings {
 struct MotionResults {
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;      ///< sums of absolute differences (SADs) of the vectors, 0..16320; null: not wanted
-  /// Smallest SAD of the candidates that were not chosen (see second_distance); kNoSecond if there is none; null: not
-  /// wanted.
+  /// The smallest SAD of the candidates that are far enough from the chosen vector (see second_distance); kNoSecond if
+  /// there is none; null: not wanted.
   std::uint16_t* seconds = nullptr;
   /// Four values per block: the SADs of its 4x4 quarters, in raster order; null: not wanted.
   std::uint16_t* quarters = nullptr;
@@ -58,8 +58,8 @@ void estimate_motion(std::span<const MotionPair> pairs, const MotionSettings& se
                      const MotionVector* around = nullptr);
 
 /// Does the work of estimate_motion() for several calls with planes of the same size. It keeps its memory from one call
-/// to the next. It also learns which of two exact searches is faster on the video. Only one thread at a time may use
-/// it.
+/// to the next. With SearchMethod::full, it also learns which of two exact searches is faster on the video. Only one
+/// thread at a time may use it.
 class PlaneSearcher {
  public:
   explicit PlaneSearcher(const MotionSettings& settings);

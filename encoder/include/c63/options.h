@@ -11,8 +11,8 @@
 
 namespace c63 {
 
-/// Which values of a decision make the encode decide by rate and distortion: none; true, or a number above 0; or any
-/// value that is set.
+/// Which values of a decision make the encode decide by rate and distortion. `never`: no value; if_true: true, or a
+/// number above 0; if_set: any value that is set.
 enum class ByRate { never, if_true, if_set };
 
 /// The description of an option: a row of c63/options.inc.
@@ -23,7 +23,7 @@ struct OptionInfo {
   std::string_view group = {};
   bool daily = false;            ///< true: --help shows it; false: only --help-all does
   bool in_programs = true;       ///< false: only users of the library and of Python can set it
-  bool by_preset = false;        ///< the default depends on the preset
+  bool by_preset = false;        ///< an option that is no decision: its default depends on the preset
   std::string_view one_of = {};  ///< options with the same word here exclude each other
   ByRate by_rate = ByRate::never;
   double least = -std::numeric_limits<double>::infinity();
@@ -34,11 +34,12 @@ struct OptionInfo {
   std::string_view example = {};   ///< values as they are typed on a command line
   std::string_view help = {};      ///< the help text; the range, the examples and the presets' values are added to it
 
-  /// Returns true if the option changes the bytes of a stream.
+  /// Returns true if the option is a setting that changes the bytes of a stream. Targets change them, too, but only
+  /// through such settings.
   [[nodiscard]] constexpr bool changes_bytes() const { return group == "Coding" || group == "Decisions"; }
 };
 
-/// Returns the names of an enumeration's values, in the order of the help texts.
+/// Returns the values of an enumeration with their names, in the order of the help texts.
 template <typename Enum>
 [[nodiscard]] std::span<const std::pair<Enum, std::string_view>> names_of();
 

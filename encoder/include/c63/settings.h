@@ -138,7 +138,8 @@ struct EncoderSettings {
 
 /// Returns the preset's default for CodingSettings::search_range.
 [[nodiscard]] int search_range_of(Preset preset);
-/// Returns true if the preset looks ahead: to filter frames, to weight their errors, or to choose their references.
+/// Returns true if the encode looks ahead: to filter frames, to weight their errors, or to choose their references. The
+/// preset decides this, unless a field of `rate` is set. With a frame_interval above 1, no encode looks ahead.
 [[nodiscard]] bool looks_ahead(const CodingSettings& settings);
 
 /// Returns true if the settings need decisions by rate and distortion.
@@ -148,7 +149,8 @@ struct EncoderSettings {
 /// their steps would not fit into a byte. It is 1 with flat tables.
 [[nodiscard]] double least_qp(const CodingSettings& settings);
 
-/// Returns the step of flat tables, which is that of every luma coefficient; nullopt with the course encoder's tables.
+/// Returns the step of flat tables, which is that of every coefficient in all planes; nullopt with the course encoder's
+/// tables. With preset best, some key frames have a finer step.
 [[nodiscard]] std::optional<int> flat_step(const CodingSettings& settings);
 
 /// Throws Error (usage or limit) if the settings cannot be used. The message says why, and what is allowed.
