@@ -21,8 +21,8 @@
 
 namespace c63 {
 
-/// Returns the arena of the settings. If they have none, makes one with settings.threads threads, at most one for each
-/// CPU.
+/// Returns the arena of the settings. If they have none, makes one with execution.threads threads, but at most one for
+/// each CPU.
 [[nodiscard]] std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings);
 
 /// Returns a view of a picture, and of its prediction if `with_prediction` is true.
