@@ -8,8 +8,8 @@
 namespace c63::cpu {
 namespace {
 
-/// Prefetches one cache line of each of the rows [first, end). A large picture does not stay in the caches until the
-/// next frame, and a CPU's own prefetcher does not follow the many short rows of a search window.
+/// Prefetches the cache line of sample x in each of the rows [first, end). A large picture does not stay in the caches
+/// until the next frame, and a CPU's own prefetcher does not follow the many short rows of a search window.
 void prefetch_lines(ConstPlaneView plane, int x, int first, int end) {
   for (int y = first; y < std::min(end, plane.height); ++y) __builtin_prefetch(&plane.at(x, y), 0, 2);
 }

@@ -9,8 +9,8 @@
 
 namespace c63 {
 
-/// A file, pipe or device that is open for reading. All errors have the file's name. They are Error (input), unless
-/// system_fault() makes another kind of them.
+/// A file, pipe or device that is open for reading. Errors of opening and reading have the file's name. They are Error
+/// (input), unless system_fault() makes another kind of them.
 class InputFile {
  public:
   /// Opens `path`; "-" is stdin. Throws Error (input, C63-INPUT-OPEN) if it is missing, unreadable or a directory, and
