@@ -11,16 +11,16 @@
 namespace c63::cpu {
 namespace {
 
-/// The keys (candidate_key()) of the best candidates of a search so far, lowest first. Unused entries at the end are
-/// UINT32_MAX.
+/// The keys of the best candidates of a search so far, lowest first. A key has a candidate's cost in its upper 16 bits,
+/// and its number in the window in the lower 16 (candidate_key()). Unused entries at the end are UINT32_MAX.
 class BestKeys {
  public:
   explicit BestKeys(std::span<std::uint32_t> keys) : keys_(keys.data()), count_(keys.size()) {
     for (std::size_t i = 0; i < count_; ++i) keys_[i] = UINT32_MAX;
   }
 
-  /// The highest cost with which a new candidate may still get into the list. It is always below kOutOfRange, so a
-  /// vector outside the search range never gets in.
+  /// The highest cost with which a new candidate may still get into the list. It is always below kOutOfRange, which is
+  /// the cost of vectors outside the search range. So they never get in.
   [[nodiscard]] int limit() const {
     const std::uint32_t cost = keys_[count_ - 1] >> 16;
     return static_cast<int>(cost < 0x7FFF ? cost : 0x7FFF);

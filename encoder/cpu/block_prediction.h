@@ -52,9 +52,9 @@ void for_each_block_of_mcu_row(const PlaneGeometry& g, int plane, int mcu_row, V
 /// number is a multiple of the number of blocks that kernels process at a time.
 inline constexpr int kBlocksPerRun = 64;
 
-/// Splits a plane's blocks in MCU row `mcu_row` into runs of neighbouring blocks. Calls visit(block index, column, row,
-/// predictions) once for each run, with the index, column and row of the run's first block. Also copies the predictions
-/// to `kept` if it is not null.
+/// Splits a plane's blocks in MCU row `mcu_row` into runs: at most kBlocksPerRun neighbouring blocks of one row. Calls
+/// visit(block index, column, row, predictions) once for each run, with the index, column and row of the run's first
+/// block. Also copies the predictions to `kept` if it is not null.
 template <typename Visit>
 void for_each_run_of_mcu_row(const PlaneGeometry& g, const PredictionVectors& vectors, int plane, int mcu_row,
                              const PaddedPicture& reference, PaddedPicture* kept, Visit&& visit) {

@@ -1,7 +1,8 @@
 #pragma once
 
-// Code that both full searches with AVX-512 use. Everything is local to the file that includes it. Otherwise the linker
-// could merge it with code that is compiled for another instruction set, which the machine may not have.
+// Code that the full searches with AVX-512 share, the exhaustive ones and those that skip candidates. Everything is
+// local to the file that includes it. Otherwise the linker could merge it with code that is compiled for another
+// instruction set, which the machine may not have.
 
 #include <immintrin.h>
 
@@ -41,7 +42,9 @@ constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
   return a.sad != b.sad ? a.sad < b.sad : a.y != b.y ? a.y < b.y : a.x < b.x;
 }
 
-// VDBPSADBW's control operands. In each lane, they choose the four samples that are compared with eight positions.
+// VDBPSADBW's control operands. Each 128-bit lane has sixteen samples of the reference. The operands choose the eight
+// positions in it with which four samples of the block are compared. They begin at sample 0 for the left half of the
+// block's row, and at sample 4 for the right half.
 constexpr int kLeftHalf = 0x94;
 constexpr int kRightHalf = 0xE9;
 

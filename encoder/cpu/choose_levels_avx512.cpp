@@ -3,8 +3,8 @@
 // Chooses AC levels with AVX-512: choose_ac_masks() for sixteen blocks at a time, one block in each lane. A kept
 // coefficient is one that AcSummary::kept marks; all others become zero. Step i looks at the i-th kept coefficient of
 // every block. So blocks are sorted by their number of kept coefficients, and blocks with similar numbers are processed
-// together. The chosen masks have one bit for each kept coefficient. At the end the bits are moved to the positions of
-// the coefficients.
+// together. The result for a block is two masks (Masks). While they are computed, they have one bit for each kept
+// coefficient. At the end the bits are moved to the positions of the coefficients.
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,7 @@ constexpr std::size_t kSorted = 192;
     return _cvtmask64_u64(_mm512_kunpackd(_mm512_cmpgt_epi16_mask(second, cap), _mm512_cmpgt_epi16_mask(first, cap)));
   };
   const std::uint64_t kept = block.ac.kept;
-  const std::uint64_t coded = kept | 1;  // coefficients that may come before; the start of the block counts as DC
+  const std::uint64_t coded = kept | 1;  // what a coefficient may follow; bit 0, of DC, is the start of the block
   const std::uint64_t behind_none = coded << 1;
   const std::uint64_t behind_one = behind_none | coded << 2;
   const std::uint64_t worth =
@@ -111,7 +111,7 @@ class Steps {
   [[nodiscard]] __m512i step(int i) const { return _mm512_load_si512(by_step_[i]); }
 
  private:
-  static constexpr std::size_t kPitch = kMostNodes + 1 + kLanes;  ///< set_lane() may store one register too many
+  static constexpr std::size_t kPitch = kMostNodes + 1 + kLanes;  ///< set_lane() may store up to 16 numbers too many
 
   std::size_t tiles_;
   alignas(64) std::uint32_t by_lane_[kLanes][kPitch];
@@ -140,9 +140,9 @@ class Tables {
                                    _mm512_permutex2var_epi32(quantizers_[0], places, quantizers_[1]),
                                    _mm512_permutex2var_epi32(quantizers_[2], places, quantizers_[3]));
   }
-  /// Returns the bits of two levels in each 32-bit lane, one in each half. The halves of `zeros` have the numbers of
-  /// zeros before the levels. The halves of `sizes` have 16·(size - 1), for sizes up to 8. `large` marks the halves
-  /// whose size is above 4.
+  /// Returns how many bits the codes of levels have, for two levels in each 32-bit lane, one in each half. The halves
+  /// of `zeros` have the numbers of zeros before the levels. The halves of `sizes` have 16·(size - 1), for sizes up to
+  /// 8. `large` marks the halves whose size is above 4.
   [[nodiscard, gnu::always_inline]] __m512i bits(__m512i zeros, __m512i sizes, __mmask32 large) const {
     constexpr int kFirstAndSecondOrThird = 0xEA;
     const __m512i index = _mm512_ternarylogic_epi32(zeros, all_16(15), sizes, kFirstAndSecondOrThird);
@@ -159,7 +159,8 @@ class Tables {
   __m512i most_;
 };
 
-/// For every block, two masks of kept coefficients: those whose level is not zero, and those with the lower level.
+/// For every block, two masks of kept coefficients: those whose level is not zero, and those that get the lower one of
+/// their two possible levels.
 template <int kWords>
 struct Masks {
   __m512i coded[kWords];
@@ -183,7 +184,7 @@ template <int kWords>
 }
 
 struct ChosenLanes {
-  alignas(64) std::array<Cost, kLanes> costs;  ///< cost of the chosen levels, minus the cost of coding all as zero
+  alignas(64) std::array<Cost, kLanes> costs;  ///< cost of the chosen levels, minus the error if all are zero
   alignas(64) std::uint32_t coded[2][kLanes] = {};
   alignas(64) std::uint32_t lower[2][kLanes] = {};
   std::uint32_t too_large = 0;  ///< a bit for each lane with a level above 255, whose choice is invalid
@@ -304,8 +305,9 @@ class SortedBlocks {
   SortedBlocks(std::span<const TransformedBlock> blocks, const LevelTable& table) {
     std::array<std::uint8_t, kSorted> unsorted;
     std::array<std::uint8_t, kMostNodes + 1>
-        of_count{};  // entry n: blocks with n kept coefficients; then the index in order_ of the next one
-    for (std::size_t i = 0; i < blocks.size(); ++i) {  // no branch, because it is unpredictable which blocks have any
+        of_count{};  // entry n: number of blocks with n kept coefficients; later: index in order_ of the next of them
+    // There is no branch, because it is unpredictable which blocks have kept coefficients.
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
       nodes_[i] = nodes_of(blocks[i], table);
       unsorted[size_] = static_cast<std::uint8_t>(i);
       size_ += nodes_[i] != 0 ? 1 : 0;

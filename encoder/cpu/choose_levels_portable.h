@@ -2,11 +2,12 @@
 
 // choose_ac_masks() in three steps, which keep the chain of dependent operations short. First it computes the two
 // possible levels of all kept coefficients, many at a time. Then, for each coefficient, it computes the cost of the
-// cheaper level after every possible number of zeros. The search for the cheapest path then needs one addition and one
-// comparison for each coefficient that it may continue from.
+// cheaper level after every possible number of zeros. A path is a list of the coefficients whose levels are not zero.
+// The search for the cheapest path then needs one addition and one comparison for each coefficient that it may continue
+// from.
 //
-// Uses Highway, so it serves every instruction set. Everything is local to the file that includes it, as in
-// kernels_portable.h.
+// Uses the library Highway for vectors, so it serves every instruction set. Everything is local to the file that
+// includes it, as in kernels_portable.h.
 
 #include <hwy/highway.h>
 
@@ -30,7 +31,8 @@ constexpr Cost kNoWay = 1 << 30;
 /// The two possible levels of each coefficient: the nearest one and the one below.
 struct TwoLevels {
   alignas(64) std::array<std::int32_t, 64> nearest;
-  /// How much each of the two levels changes the squared error of the block, compared with level 0.
+  /// How much each of the two levels changes the squared error of the block, compared with level 0: array 0 for the
+  /// nearest level, array 1 for the one below. If the one below is 0, its entry is kNoWay, so that it is never chosen.
   alignas(64) std::array<Cost, 64> distortions[2];
 
   /// Returns the costs of the code of coefficient k's nearest level (below = 0) or the one below it (below = 1): one
@@ -115,7 +117,8 @@ class Nodes {
   [[nodiscard]] int count() const { return count_; }
   /// The position of the node's coefficient in zig-zag order; 0 for the start.
   [[nodiscard]] std::ptrdiff_t& place(int number) { return places_[static_cast<std::size_t>(number + kBefore)]; }
-  /// The cost of the cheapest path to the node, minus the cost of coding all coefficients as zero.
+  /// The cost of the cheapest path to the node, without an end of block, minus the squared error if all levels are
+  /// zero.
   [[nodiscard]] Cost& cost(int number) { return costs_[static_cast<std::size_t>(number + kBefore)]; }
   /// Entry i is the cost of the node's cheaper level if i zeros come before it.
   [[nodiscard]] const Cost* behind(int number) const { return behind_[number - 1]; }

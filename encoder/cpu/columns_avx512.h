@@ -92,7 +92,7 @@ template <typename Shape, typename Minima>
   eight_rows<Part::last>(shape, block, reference, pitch, row, sums, minima);
 }
 
-/// Returns the SADs of one row of candidates.
+/// Returns the SADs of one register of candidates, the first of which is at `reference`.
 template <typename Shape>
 [[gnu::always_inline]] inline __m512i sads_of_row(const Shape& shape, const BlockRows& block, const std::uint8_t* reference,
                                                              std::ptrdiff_t pitch) {

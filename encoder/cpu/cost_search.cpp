@@ -118,8 +118,9 @@ std::uint64_t CostSearch::search_block_row(int row) {
           const int y = row * kBlockSize;
           const std::uint32_t sad = kernels_.sad(&current_.at(x, y), current_.pitch,
                                                  &reference_.at(x + left.x, y + left.y), reference_.pitch);
-          // The left neighbour's vector costs only flags, and these cost the same for every vector. So its SAD alone is
-          // compared with `cost`. There is no branch, because it is unpredictable which vector is cheaper.
+          // A block that has the left neighbour's vector codes only flags, not the vector. `cost` does not count flags,
+          // because every vector needs them. So the SAD alone is compared with `cost`. There is no branch, because it
+          // is unpredictable which vector is cheaper.
           const bool takes_left = sad < cost;
           chosen.x = takes_left ? left.x : chosen.x;
           chosen.y = takes_left ? left.y : chosen.y;

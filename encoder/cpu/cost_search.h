@@ -17,9 +17,9 @@
 namespace c63::cpu {
 
 /// Searches one plane by SAD plus the cost of vectors. A search method finds the best few vectors of every block. Then
-/// one of them, or the left neighbour's vector, is chosen for each block, row by row. For each frame, call begin(),
-/// prepare_rows() for all rows, prepare(), then search_block_row() for all rows of blocks. MCU rows may be searched in
-/// any order and at the same time.
+/// the best of them, or the left neighbour's vector, is chosen for each block, row by row. For each frame, call
+/// begin(), prepare_rows() for all rows, prepare(), then search_block_row() for all rows of blocks. MCU rows may be
+/// searched in any order and at the same time.
 class CostSearch {
  public:
   /// `rows_per_mcu` is the number of rows of blocks in an MCU row. The caller searches these rows one after another, on

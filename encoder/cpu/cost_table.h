@@ -10,7 +10,7 @@
 
 namespace c63::cpu {
 
-/// What every vector of a search range costs, as rows of costs that CostedSearch points into.
+/// What every vector of a search range costs, in units of SAD. CostedSearch points into these rows of costs.
 class CostTable {
  public:
   CostTable(const VectorCosts& costs, int range)

@@ -39,14 +39,14 @@ struct Slot {
   std::exception_ptr fault;
 };
 
-/// A chain and its frames. All their memory is allocated when the backend is opened.
+/// A chain and its frames. The memory for their samples, levels and vectors is allocated when the backend is opened.
 struct ScheduledChain {
   std::optional<GopChain> chain;
   std::array<Slot, kDepth> slots;
-  TraceRow trace;  ///< set by the thread that runs the chain
+  TraceRow trace;  ///< written by the task that runs the chain
 
-  // How many frames of the chain were submitted, started and collected so far. The backend's mutex guards these
-  // numbers. Frame n is in slot n modulo kDepth.
+  // How many frames of the chain were submitted, started and collected so far. The backend's mutex guards changes of
+  // these numbers. Frame n is in slot n modulo kDepth.
   std::int64_t submitted = 0;
   std::int64_t started = 0;
   std::int64_t collected = 0;
@@ -56,7 +56,7 @@ struct ScheduledChain {
 };
 
 /// Runs the chains on threads. Only one thread at a time codes frames of a chain. If there are more threads than
-/// chains, another thread writes the bytes of a coded frame while the next frame of the chain is coded.
+/// chains, another thread may write the bytes of a coded frame while the next frame of the chain is coded.
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const ResolvedEncode& encode, int max_chains)
@@ -164,8 +164,8 @@ class CpuBackend final : public Backend {
   }
 
   /// Posts a task that runs the chain, unless a task runs it already or may_start() is false. A chain may start if it
-  /// has a frame to code, and if the syntax elements that this frame overwrites have been written. The caller holds the
-  /// mutex.
+  /// has a frame to code and drop() was not called. Also, the older frame whose syntax elements this frame overwrites
+  /// must have been entropy coded. The caller holds the mutex.
   void run_if_possible(ScheduledChain& chain) {
     if (chain.running || !may_start(chain)) return;
     chain.running = true;
@@ -177,8 +177,8 @@ class CpuBackend final : public Backend {
     return before < chain.collected || chain.slot(before).finished;
   }
 
-  /// Codes the frames of a chain one after another, until none is left. If threads_.should_yield() returns true before
-  /// that, run() ends, and a new task continues with the chain.
+  /// Codes the frames of a chain one after another, while may_start() is true. If threads_.should_yield() returns true
+  /// before that, run() ends, and a new task continues with the chain.
   void run(std::size_t index) noexcept {
     ScheduledChain& chain = chains_[index];
     std::unique_lock lock(mutex_);
@@ -226,7 +226,7 @@ class CpuBackend final : public Backend {
     try {
       chain.trace.did("no input", -1, slot.submitted);
       // From submit() until now, the frame waited. Either no thread was free, or the syntax elements that the frame
-      // overwrites were not yet written.
+      // overwrites were not yet entropy coded.
       chain.trace.did("queued", slot.plan.index);
       slot.picture.lay_out();
       chain.trace.did("load", slot.plan.index);

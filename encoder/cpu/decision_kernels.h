@@ -18,8 +18,8 @@ namespace c63::cpu {
 /// Kernels may read this many entries after every row of CostedSearch::costs, so they must exist. Their values do not
 /// matter.
 inline constexpr int kCostGuard = 32;
-/// The cost of a vector outside the range: more than any SAD plus any real cost. Each row of costs begins with
-/// kOutOfRangeColumns entries of this cost.
+/// The cost of a vector outside the range: more than any SAD plus any real cost. Before the first vector of each row of
+/// the range, there are kOutOfRangeColumns entries of this cost.
 inline constexpr std::uint16_t kOutOfRange = 0x8000;
 inline constexpr int kOutOfRangeColumns = 8;
 
@@ -29,7 +29,7 @@ struct CostedSearch : StartedSearch {
   const std::uint16_t* costs = nullptr;    ///< costs of the window's vectors, row by row
   const std::uint8_t* quarters = nullptr;  ///< these costs divided by four, rounded down, at most 255
   std::ptrdiff_t cost_pitch = 0;           ///< pitch of `costs` and of `quarters`
-  std::uint32_t* keys = nullptr;           ///< the result goes there
+  std::uint32_t* keys = nullptr;           ///< search_best() writes its result there
 };
 
 /// The size (number of bits) of the largest AC level.
@@ -73,7 +73,8 @@ struct LevelTable {
   /// level, 0 to 15. If there are more zeros, every sixteen of them have a code of their own, whose cost is not
   /// included. Size 0 costs nothing.
   alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
-  /// The bits of the codes of levels, for sizes 1 to kMaxSmallSize and 0 to 15 zeros before the level.
+  /// The bits of the codes of levels, for sizes 1 to kMaxSmallSize and 0 to 15 zeros before the level. Their index is
+  /// (size - 1)·kZeroRun + zeros.
   alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};
 
  private:
@@ -111,7 +112,7 @@ struct BlockPair {
   BlockPrediction prediction;
 };
 
-/// A block with one or two candidates. If there is only one, `blocks`, `ac` and `vectors` have it twice.
+/// A block with one or two candidates. If there is only one, each array has its data twice.
 struct NarrowCandidates {
   std::array<const TransformedBlock*, 2> blocks{};
   std::array<Cost, 2> ac{};  ///< cost of each candidate's AC levels
@@ -123,7 +124,7 @@ struct NarrowCandidates {
 
 /// What was chosen for a block.
 struct BlockChoice {
-  std::uint8_t lane = 0;  ///< as in BeamChoice
+  std::uint8_t lane = 0;  ///< index of the candidate · kDcLevels + index of its DC level
   bool without_ac = false;
   std::int16_t level = 0;  ///< the DC level
 };
@@ -132,12 +133,12 @@ struct BlockChoice {
 /// results.
 struct DecisionKernels {
   /// Finds the `count` candidates of each block's window with the lowest SAD plus vector cost. Of equal ones, the first
-  /// in raster order is better. Writes candidate_key(cost, index) of each to the block's `keys`, best first, and
-  /// UINT32_MAX if there are fewer candidates. `sums` has the quarter sums of the reference plane. They change only the
-  /// time, not the result.
+  /// in raster order is better. `index` is the number of a candidate in this order. Writes candidate_key(cost, index)
+  /// of each to the block's `keys`, best first, and UINT32_MAX if there are fewer candidates. `sums` has the quarter
+  /// sums of the reference plane. They change only the time, not the result.
   void (*search_best)(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count);
 
-  /// Computes and transforms the residuals of blocks.
+  /// Computes and transforms the residual of each pair. Writes one entry of `blocks` for each.
   void (*transform_blocks)(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);
 
   /// Chooses the AC levels of each block as choose_ac_masks() does.

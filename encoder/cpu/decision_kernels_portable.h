@@ -1,5 +1,5 @@
-// The decision kernels with Highway, as in kernels_portable.h. A candidate's four DC levels are the four lanes of a
-// register, on every instruction set.
+// cost_candidate() and extend_beam() with the vector library Highway, as in kernels_portable.h. A candidate's four DC
+// levels are the four lanes of a register, on every instruction set.
 
 #pragma once
 

@@ -1,13 +1,14 @@
 #if defined(C63_SIMD_X86)
 
 // Full search with AVX-512 that skips candidates. If the sums of 4x4 samples prove that a candidate is worse than one
-// already known, its SAD is not computed.
+// already known, its SAD need not be computed.
 //
-// Candidates are taken in octets: eight neighbours of a row. The first step searches the octets around the starts. The
-// second step finds the octets with at least one candidate that its sums do not rule out. It tests 32 candidates of a
-// row at a time, without a branch. The third step searches those octets: such candidates are close together, and an
-// octet costs little more than one candidate. Each step is done for several blocks before the next one, so that no
-// block waits for another's result. Each step is a function that is not inlined, because it needs all registers.
+// Candidates are taken in octets: eight neighbours of a row. The first step searches the octets around the four starts
+// (StartedSearch). The second step finds the octets with at least one candidate that its sums do not rule out. It tests
+// 32 candidates of a row at a time, without a branch. The third step searches those octets: such candidates are close
+// together, and an octet costs little more than one candidate. Each step is done for several blocks before the next
+// one, so that no block waits for another's result. Each step is a function that is not inlined, because it needs all
+// registers.
 
 #include <algorithm>
 #include <bit>
@@ -31,7 +32,7 @@ namespace {
   };
   const auto octet_around = [&](const Position& start, Position& at) __attribute__((always_inline)) {
     int x = start.x;
-    asm("" : "+r"(x));  // one by one, as they were written; reading them as a vector would have to wait
+    asm("" : "+r"(x));  // x and y were just written, one by one; reading them as one vector would wait for that
     return samples_at(at, std::max(x - kOctet / 2, window.left), start.y);
   };
   const std::uint8_t* const counted = samples_at(first[0], window.left + (a.x - window.left) / kOctet * kOctet, a.y);
@@ -100,8 +101,8 @@ constexpr int kAllOctets = -1;
   return count;
 }
 
-/// For each of the 32 positions in registers of four octets, the smallest SAD so far, and the number of the first
-/// register that has it.
+/// For each of the 32 positions in registers of four octets, the smallest SAD so far, and the first register that has
+/// it. Registers are numbered by the list index of their first octet.
 struct OctetMinima {
   __m512i sads = all(0xFFFF);
   __m512i found = all(0);
@@ -144,12 +145,14 @@ struct OctetMinima {
 
 constexpr std::size_t kMostListed = std::size_t{kTileRows} * kTileOctets + 64;
 
-/// The better one of `best` and the best candidate of the listed octets.
+/// Returns the better one of `best` and the best candidate of the listed octets.
 BestCandidate search_listed(const BlockSearch& search, const Tile& tile, std::uint8_t* octets, int count,
                             const BestCandidate& best) {
   if (count == 0) return best;
   BestCandidate found;
-  if (count == kAllOctets || 8 * count > 7 * kTileOctets * tile.rows) {  // rows that share loads are cheaper
+  if (count == kAllOctets || 8 * count > 7 * kTileOctets * tile.rows) {
+    // If most octets are left, search_brute() is cheaper: it loads each row of samples once for eight rows of
+    // candidates.
     BlockSearch part = search;
     part.window = {tile.left, tile.top, tile.left + tile.columns, tile.top + tile.rows};
     found = search_brute(part);

@@ -31,8 +31,8 @@ namespace {
 /// The DC levels of a block's two candidates, and their costs. Each lane has one candidate with one of its DC levels.
 struct NarrowLanes {
   __m256i levels;      ///< the DC levels
-  __m256i costs;       ///< as in BeamCandidate
-  __m256i without_ac;  ///< in each lane all bits, or none
+  __m256i costs;       ///< D + λR without vector, flags and DC, or kInvalidCost, as in BeamCandidate
+  __m256i without_ac;  ///< in each lane all bits if all AC levels are zero, otherwise none
 
   [[gnu::always_inline]] NarrowLanes(const NarrowCandidates& block, const LevelTable& table) {
     const Quantizer& quantizer = table.quantizer;

@@ -74,8 +74,8 @@ class FrameCoder {
   QuantizationTables tables_{};  ///< the tables for which transforms_ was made
 };
 
-/// Makes a coder with the course encoder's decisions: each block of an inter frame has the vector of least SAD, and
-/// levels are rounded.
+/// Makes a coder with the course encoder's decisions: each block of an inter frame has the vector that the search
+/// method finds, by default that of least SAD. Levels are rounded.
 [[nodiscard]] std::unique_ptr<FrameCoder> make_plain_coder(const CodingSettings& settings, const Kernels& kernels);
 
 }  // namespace c63::cpu

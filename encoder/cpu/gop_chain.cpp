@@ -130,7 +130,7 @@ std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameSt
     for_each_mcu_row(geometry_, [&](int row) { coder.prepare_row(row); });
     try {
       coder.prepare();
-    } catch (const Error& error) {  // of an own search
+    } catch (const Error& error) {  // only a user's own search throws
       throw error.at({.frame = index});
     }
   }

@@ -20,7 +20,7 @@ namespace c63::cpu {
 
 /// The picture of a frame that is to be coded.
 struct ChainPicture {
-  const PaddedPicture& picture;                 ///< its planes; lay_out() was called
+  const PaddedPicture& picture;                 ///< the planes to code; the caller has called lay_out()
   /// the frame as it was before the temporal filter, in linear layout; empty: the picture is not filtered
   std::span<const std::uint8_t> original = {};
 };
@@ -37,8 +37,8 @@ class GopChain {
 
   GopChain(const ResolvedEncode& encode, const Kernels& kernels);
 
-  /// Searches, transforms and reconstructs frame number `count` of the chain. Fills in `frame`, except the bytes and
-  /// their statistics. Reports the times to `trace`.
+  /// Searches, transforms and reconstructs frame number `count` of the chain, counted from 0 over all its GOPs. Fills
+  /// in `frame`, except the bytes and their statistics. Reports the times to `trace`.
   void code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace);
   /// Writes the bytes of coded frame number `count`. Before this call, at most one later frame may be coded.
   void write(std::int64_t count, const FramePlan& plan, EncodedFrame& frame) const;
@@ -52,13 +52,15 @@ class GopChain {
   [[nodiscard]] FrameCoder& coder_of(const FramePlan& plan);
   /// Codes the frame. Returns false if repeating the previous picture is cheaper; the results must then be ignored.
   [[nodiscard]] bool code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace);
-  /// Codes all rows. Returns D + λR of the frame without its headers; 0 if the plan decides nothing by rate.
+  /// Codes all rows. Returns D + λR of the frame, added up from the rows (FrameCoder::code_row()); 0 if the plan
+  /// decides nothing by rate.
   std::int64_t code_rows(FrameCoder& coder, const FrameJob& job, FrameStatistics& statistics, TraceRow& trace);
-  /// Returns the squared error of each plane over the coded samples of MCU row `mcu_row`, against the original.
+  /// Returns the squared error of each plane against the original, over the samples of MCU row `mcu_row` that belong to
+  /// the frame, without padding.
   [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;
   /// Turns a frame into a repeat of the previous one. Its coding, if any, is discarded.
   void repeat(const FrameJob& job, EncodedFrame& frame);
-  /// Copies the reconstruction, prediction and vectors to `frame`, if the settings ask for them.
+  /// Copies the reconstruction, prediction and vectors to `frame`, and computes SSIM, if the settings ask for them.
   void hand_out(const FrameJob& job, EncodedFrame& frame);
 
   EncoderSettings settings_;

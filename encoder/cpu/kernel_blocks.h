@@ -7,7 +7,7 @@
 #include "c63/picture.h"
 #include "codec/search_window.h"
 
-// The inputs and results of kernels.
+// The types of inputs and results that kernels.h and decision_kernels.h use.
 
 namespace c63::cpu {
 

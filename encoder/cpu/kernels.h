@@ -56,8 +56,8 @@ struct Kernels {
   /// ones, the first in raster order.
   BestCandidate (*search_brute)(const BlockSearch& block);
 
-  /// Finds the same candidate as search_brute() for each block. `sums` are the quarter sums of the reference plane.
-  /// Candidates whose sums prove that they are worse than the best start are skipped.
+  /// Finds the same candidate as search_brute() for each block. `sums` are the quarter sums of the reference plane. A
+  /// candidate may be skipped if its sums prove that it is worse than one that is already known.
   void (*search_eliminating)(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best);
 
   /// Computes the quarter sums of the 4x4 samples that begin at (x, y), for x from 0 to count - 1 and y from 0 to rows
@@ -82,8 +82,8 @@ struct Kernels {
   const DecisionKernels& (*decisions)();
 };
 
-/// Returns the kernels of `level`, or the fastest that this machine has. Throws Error (usage) if the machine does not
-/// have `level`.
+/// Returns the kernels of `level`, or without a level the fastest that this machine has. Throws Error (usage) if the
+/// machine or this build does not have `level`.
 [[nodiscard]] const Kernels& kernels(std::optional<SimdLevel> level = {});
 
 /// The kernels that define the correct results.

@@ -60,8 +60,9 @@ template <Part kPart, typename Shape>
   }
 }
 
-/// Searches `columns` columns of the window from `left` on. A register of candidates, with the given shape, moves down
-/// `rows` rows.
+/// Searches the window's columns from `left` on: `columns` of them, but at most Shape::kColumns. The candidates of a
+/// register lie 8 positions apart. So a register moves down `rows` rows eight times, each time one position further
+/// right.
 template <typename Shape>
 BestCandidate search_columns(const BlockSearch& search, const Shape& shape, int left, int columns, int rows) {
   const int top = search.window.top;
@@ -117,8 +118,8 @@ BestCandidate search_brute(const BlockSearch& search) {
   return best;
 }
 
-/// The SADs of eight neighbouring candidates. VMPSADBW takes a row of the block in one step, its left half in one lane
-/// and its right half in the other.
+/// Returns the SADs of eight neighbouring candidates. VMPSADBW takes a row of the block in one step, its left half in
+/// one lane and its right half in the other.
 [[gnu::always_inline]] inline __m128i sads_of_eight(const __m256i (&block)[8], const std::uint8_t* reference,
                                                     std::ptrdiff_t pitch) {
   __m256i sum = _mm256_setzero_si256();
@@ -135,7 +136,8 @@ constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
   return a.sad != b.sad ? a.sad < b.sad : a.y != b.y ? a.y < b.y : a.x < b.x;
 }
 
-/// Searches the columns [left, left + columns), at most 32, of a window.
+/// Searches the columns [left, left + columns) of a window, but at most 32. Returns the best candidate there, or `best`
+/// if none is better.
 BestCandidate eliminate_columns(const BlockSearch& search, const portable::QuarterBounds& bounds,
                                 const QuarterSumsView& sums, const __m256i (&block)[8], const BestCandidate& best, int left, int columns) {
   const SearchWindow& window = search.window;

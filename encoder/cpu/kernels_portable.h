@@ -81,8 +81,9 @@ struct PackedBlock {
   return static_cast<std::uint16_t>(sum);
 }
 
-/// Lower bounds of the SADs of neighbouring candidates, divided by four. A bound adds up the distances between the four
-/// quarter sums of the candidate and those of the block.
+/// Lower bounds of the SADs of neighbouring candidates, divided by four, at most 255. A bound adds up the distances
+/// between the four quarter sums of the candidate and those of the block. Rounding may make it too large by less than
+/// 3, which quarter_limit() allows for.
 class QuarterBounds {
  public:
   static constexpr hn::CappedTag<std::uint8_t, 32> kTag{};
@@ -188,9 +189,9 @@ struct Weights {
 constexpr Weights kForward(true);
 constexpr Weights kInverse(false);
 
-/// Does both passes of a transform: rows, then columns. Every output is summed as the format says: products in
-/// ascending order, each product and each sum rounded. Only the first `rows` rows of `in` may have numbers other than
-/// zero.
+/// Does both passes of a transform: rows, then columns. Every output is summed as the format says: products in the
+/// order of the inputs, each product and each sum rounded. Only the first `rows` rows of `in` may have numbers other
+/// than zero.
 template <const Weights& kWeights>
 void transform(const float* HWY_RESTRICT in, int rows, float* HWY_RESTRICT out) {
   const Floats d;
@@ -236,7 +237,7 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   for (int v = 0; v < 8; ++v) coefficients[v * 8] *= kDctScale;
   for (int u = 0; u < 8; ++u) coefficients[u] *= kDctScale;
 
-  // To round, the largest number below 1/2 is added, not 1/2 itself. With 1/2, a quotient just below a tie could be
+  // To round, the largest number below 1/2 is added, not 1/2 itself. With 1/2, a quotient just below n + 1/2 could be
   // rounded up.
   const auto below_half = hn::Set(d, 0x1.fffffep-2F);
   alignas(64) std::int32_t quantized[64];

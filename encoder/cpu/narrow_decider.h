@@ -14,8 +14,8 @@
 namespace c63::cpu {
 
 /// Does the work of RowDecider if blocks have at most two candidates and the beam has one state. The two candidates are
-/// the searched vector and no vector. With one state, the choice for a block is final. So each stage can process many
-/// blocks of a row together.
+/// the vector that the search chose, and no vector. With one state, the choice for a block is final. So each stage can
+/// process many blocks of a row together.
 class NarrowDecider {
  public:
   explicit NarrowDecider(const DecisionKernels& kernels) : decisions_(kernels) {}

@@ -100,8 +100,8 @@ struct Quarters {
         bottom_left(quarter(search, 0, 4)),
         bottom_right(quarter(search, 4, 4)) {}
 
-  /// Returns lower bounds of the SADs of 32 neighbouring candidates, divided by four. `above` has the quarter sums of
-  /// their upper halves, `below` those of their lower halves.
+  /// Returns lower bounds of the SADs of 32 neighbouring candidates, divided by four, as QuarterBounds does. `above`
+  /// has the quarter sums of their upper halves, `below` those of their lower halves.
   [[gnu::always_inline]] __m256i bounds(const QuarterRow& above, const QuarterRow& below) const {
     return _mm256_adds_epu8(_mm256_adds_epu8(distance(above.left, top_left), distance(above.right, top_right)),
                             _mm256_adds_epu8(distance(below.left, bottom_left), distance(below.right, bottom_right)));

@@ -72,7 +72,7 @@ class PairSearcher {
  private:
   void search_row(const BlockSearcher& searcher, int row, bool has_above, const MotionResults& results,
                   const MotionVector* around) const {
-    // The predictors change how long an exact search takes, but not its result. So it may search several blocks at
+    // The predictors change how long an exhaustive search takes, but not its result. So it may search several blocks at
     // once, with the vector to the left of the first one as a predictor of all.
     const bool is_exact = is_exhaustive(settings_.method);
     const int together = is_exact ? static_cast<int>(BlockSearcher::kMostTogether) : 1;
@@ -112,7 +112,7 @@ class PairSearcher {
     }
   }
 
-  /// Writes the results of a block.
+  /// Writes the results of a block, for which `best` was found.
   void finish_block(const BlockSearcher& searcher, const BlockTask& task, BestCandidate best,
                     const MotionResults& results) const {
     const std::size_t block = static_cast<std::size_t>(task.y / kBlockSize) * static_cast<std::size_t>(geometry_.columns) +
@@ -133,8 +133,9 @@ class PairSearcher {
     return kernels_.sad(&current.at(x, y), current.pitch, &reference.at(from_x, from_y), reference.pitch);
   }
 
-  /// Returns the smallest SAD of the window's candidates that are at least settings_.second_distance columns or rows
-  /// away from `best`. They lie in four parts of the window: above, to the left, to the right and below.
+  /// Returns the smallest SAD that the search finds among the window's candidates at least settings_.second_distance
+  /// columns or rows away from `best`; kNoSecond if there is none. They lie in four parts of the window: above, to the
+  /// left, to the right and below.
   [[nodiscard]] std::uint16_t second_of(const BlockSearcher& searcher, const BlockTask& task,
                                         const BestCandidate& best) const {
     const SearchWindow& w = task.window;
@@ -168,7 +169,7 @@ class PairSearcher {
   const MotionSettings& settings_;
   const Kernels& kernels_;
   std::unique_ptr<BlockSearcher> searcher_;
-  std::vector<MotionVector> before_;  ///< of the last pair, which may be similar
+  std::vector<MotionVector> before_;  ///< vectors of the last pair, to which the next pair's may be similar
   GuardedPlane current_;
   GuardedPlane reference_;
 };

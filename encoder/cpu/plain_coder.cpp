@@ -8,8 +8,8 @@
 namespace c63::cpu {
 namespace {
 
-/// Prefetches one cache line of each of the rows [first, end). A large picture does not stay in the caches until the
-/// next frame, and a CPU's own prefetcher does not follow the many short rows of a search window.
+/// Prefetches the cache line of sample x in each of the rows [first, end). A large picture does not stay in the caches
+/// until the next frame, and a CPU's own prefetcher does not follow the many short rows of a search window.
 void prefetch_lines(ConstPlaneView plane, int x, int first, int end) {
   for (int y = first; y < std::min(end, plane.height); ++y) __builtin_prefetch(&plane.at(x, y), 0, 2);
 }
@@ -129,7 +129,7 @@ class PlainCoder final : public FrameCoder {
       const int y = row * kBlockSize;
       SearchWindow window = search_window(column, row, g.width, g.height, range);
       if (window.empty()) window = {x, y, x + 1, y + 1};  // there is no candidate, so only the zero vector is searched
-      if (x % kCacheLine == 0 && y == mcu_row * rows) {   // the next MCU row would be the first to read these data
+      if (x % kCacheLine == 0 && y == mcu_row * rows) {   // the next MCU row will be the first to read these samples
         prefetch_lines(current, x, y + rows, y + 2 * rows);
         prefetch_lines(reference, x, y + rows + range, y + 2 * rows + range);
       }

@@ -13,8 +13,8 @@ namespace {
 
 using cpu::SsimSums;
 
-/// Returns the SSIM of an 8x8 window, from the sums over its four 4x4 blocks. As in FFmpeg and x264, the constants
-/// contain the factor 64·63 of unbiased variances.
+/// Returns the SSIM of an 8x8 window, from the sums over its four 4x4 blocks. As in FFmpeg and x264, variances and
+/// covariance are unbiased and multiplied by 64·63, and so is kC2. kC1 is multiplied by 64 only.
 double ssim_of_window(const SsimSums& s) {
   constexpr int kC1 = static_cast<int>(.01 * .01 * 255 * 255 * 64 + .5);
   constexpr int kC2 = static_cast<int>(.03 * .03 * 255 * 255 * 64 * 63 + .5);

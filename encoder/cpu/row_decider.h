@@ -23,8 +23,8 @@ class RowDecider {
   RowDecider(const Kernels& kernels, const Geometry& geometry);
 
   /// Decides one plane of an MCU row. Writes the levels to `syntax`, and the vectors of blocks that have one; the
-  /// caller must have cleared all vectors. Returns D + λR of the choices, without headers and the row's first DC level.
-  /// If the input has weights, D is weighted.
+  /// caller must have cleared all vectors. Returns D + λR of the choices, without headers and the bits of the first DC
+  /// level. If the input has weights, D is weighted.
   std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
 
  private:
@@ -48,7 +48,7 @@ class RowDecider {
     /// of this candidate are written before the final choice is known.
     std::size_t first = 0;
   };
-  /// What is stored about a block until the row's end, when the choices are written.
+  /// What is stored about a block until its choice is written. With a beam of several states, that is at the row's end.
   struct Decided {
     int block = 0;
     const std::uint8_t* samples = nullptr;
@@ -62,7 +62,7 @@ class RowDecider {
   /// Lists the blocks of the row from number `first` on, and their candidates. Stops before a block of another weight,
   /// when the group is full, or at the row's end (`count`). Returns the number of listed blocks.
   static std::size_t begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group);
-  /// Transforms the candidates of a group of blocks.
+  /// Transforms the residuals of all candidates of a group of blocks.
   void transform(const RowInput& input, std::span<Decided> group);
   /// Chooses the AC levels of all candidates of a group, and computes their costs.
   void evaluate(const RowInput& input, std::span<Decided> group) const;

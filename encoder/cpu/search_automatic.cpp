@@ -2,9 +2,9 @@
 // vectors, so the method may change from row to row.
 //
 // The rule: a round has kRound frames. The first frame is not timed, because its memory is not yet in the caches. In
-// the next two frames, odd and even MCU rows use different methods, and in the second of the two the methods are
-// exchanged. So both methods are timed on all rows under the same conditions. The faster one is used for the rest of
-// the round. Rounds repeat, so that a change of content is noticed.
+// the next two frames, the two methods take turns every kMcuSize rows of samples, and in the second of the two frames
+// they are exchanged. So both methods are timed on all rows under the same conditions. The faster one is used for the
+// rest of the round. Rounds repeat, so that a change of content is noticed.
 
 #include <array>
 #include <atomic>
@@ -59,8 +59,8 @@ class AutomaticSearch final : public ExhaustiveSearch {
  private:
   enum Method : std::size_t { kBrute, kEliminate, kMethods };
   static constexpr int kFirstTimed = 1;
-  static constexpr int kTimed = kMethods;  ///< in frames
-  static constexpr int kRound = 256;       ///< in frames
+  static constexpr int kTimed = kMethods;  ///< the number of frames in a round that are timed
+  static constexpr int kRound = 256;       ///< the number of frames in a round
 
   [[nodiscard]] bool is_timed() const { return frame_ >= kFirstTimed && frame_ < kFirstTimed + kTimed; }
   [[nodiscard]] Method method_at(int y) const {

@@ -36,8 +36,8 @@ struct ColumnMinima {
   }
 };
 
-/// Searches columns [left, left + columns) of a window. A register of candidates, with the given shape, moves down
-/// `rows` rows.
+/// Searches columns [left, left + columns) of a window, but at most Shape::kColumns. A register of candidates, with the
+/// given shape, moves down `rows` rows.
 template <typename Shape>
 [[gnu::noinline]] BestCandidate search_columns(const BlockSearch& search, Shape shape, int left, int columns,
                                                int rows) {

@@ -2,8 +2,8 @@
 
 // Finds the best few candidates by SAD plus vector cost, with AVX-512. As in eliminate_avx512.cpp, sums of 4x4 samples
 // and the costs first rule out octets that cannot have one of the best candidates. The other octets are searched, four
-// at a time. In most cases the window fits in a register and only one or two candidates are wanted; they are found
-// without a branch.
+// at a time. In most cases the window is no wider than the 32 candidates of a register, and only one or two candidates
+// are wanted; they are found without a branch.
 
 #include <algorithm>
 #include <bit>
@@ -86,7 +86,7 @@ namespace {
   return count;
 }
 
-// ---- the best one or two candidates of a window that fits in a register
+// ---- the best one or two candidates of a window that is no wider than a register
 
 /// Receives registers of costs, each with a number. For each position in a register, it keeps the kBest (one or two)
 /// lowest costs of all registers, and the numbers of the registers that have them. Of equal costs, it keeps the one
@@ -233,8 +233,8 @@ template <std::size_t kBest>
   return columns > window.left || window.bottom - window.top > kTileRows ? -1 : columns;
 }
 
-/// Searches blocks whose windows fit in a register. Each stage processes all blocks, so that no block waits for
-/// another's result.
+/// Searches blocks whose windows are no wider than a register. Each stage processes all blocks, so that no block waits
+/// for another's result.
 template <std::size_t kBest>
 void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& sums) {
   constexpr std::size_t kBlocks = 8;
@@ -249,7 +249,8 @@ void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& 
       const int more = columns_out_of_range(window);
       const Tile tile{window.left - more, window.top, window.right - window.left + more, window.bottom - window.top};
       counts[b] = more < 0 ? -1 : list_octets(some[b], sums, tile, limits[b], octets[b]);
-      // If most candidates are left, the plain search is faster, because its rows share loads.
+      // If most candidates are left, search_all() is faster: it loads each row of samples once for eight rows of
+      // candidates.
       if (8 * kOctet * counts[b] > 5 * tile.columns * tile.rows) counts[b] = -1;
     }
     for (std::size_t b = 0; b < some.size(); ++b) {

@@ -1,7 +1,8 @@
 #pragma once
 
 // Finds the best few candidates by SAD plus vector cost, with Highway, as in kernels_portable.h. Sums of 4x4 samples
-// and the costs show which candidates can still be among the best. Only for these the SAD is computed.
+// and the costs show which candidates can still be among the best. The SAD is computed only for these and for the
+// starts.
 
 #include <bit>
 #include <cstring>

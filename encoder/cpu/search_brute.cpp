@@ -1,4 +1,5 @@
-// Full search without any shortcut, for comparisons and as a test of the kernels.
+// Full search that computes the SAD of every candidate. search_automatic.cpp uses it, and it is there for comparisons
+// and tests of the kernels.
 
 #include "cpu/search_exhaustive.h"
 

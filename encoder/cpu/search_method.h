@@ -20,7 +20,8 @@ struct BlockTask {
   SearchWindow window;
   int x = 0;            ///< position of the block in its plane, in samples
   int y = 0;
-  /// vectors found for neighbours, which may also be good here; they may lie outside the window
+  /// vectors found for neighbours or in the previous frame, which may also be good here; they may point outside the
+  /// window
   std::span<const MotionVector> predictors;
 };
 
@@ -49,11 +50,13 @@ class BlockSearcher {
     current_ = current;
     reference_ = reference;
   }
-  /// Computes data of rows [first, end) of the reference. Several threads may do so at the same time.
+  /// Computes the method's data about rows [first, end) of the reference's samples, if it has any. Several threads may
+  /// do so at the same time.
   virtual void prepare_rows(int /*first*/, int /*end*/) {}
   /// Computes the data that need all rows, on one thread.
   virtual void prepare() {}
-  /// Finds the vector of least SAD for a block. Several threads may search at the same time.
+  /// Finds the vector of least SAD for a block, among the candidates that the method tries. Several threads may search
+  /// at the same time.
   [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const;
   /// Does search() for each task, at most kMostTogether. A method overrides it if searching several blocks together is
   /// faster.
@@ -84,7 +87,7 @@ class BlockSearcher {
   [[nodiscard]] virtual PredictorSource wanted_predictors() const { return PredictorSource::this_frame; }
 
  protected:
-  static constexpr std::size_t kMostStarts = kStarts;  ///< more of them rule out little more
+  static constexpr std::size_t kMostStarts = kStarts;  ///< more starts would hardly make a search faster
 
   /// Calls candidates.add() for each candidate that the method tries.
   virtual void visit(SearchCandidates& candidates) const = 0;

@@ -1,7 +1,7 @@
 #if defined(C63_SIMD_X86)
 
 // Transform, quantization and reconstruction with AVX2. A block is eight registers of eight binary32 values. Every
-// output is summed as the format says: products in ascending order, each product and each sum rounded.
+// output is summed as the format says: products in the order of the inputs, each product and each sum rounded.
 
 #include "cpu/transform_avx2.h"
 
@@ -97,7 +97,7 @@ template <const Reordering& kOrder>
 
 /// Returns row v of the levels. The level of coefficient F with step q is round(F / 4q), half away from zero.
 /// TransformTable says why the quotient equals that of a division. Instead of 1/2, the largest number below it is
-/// added. So a quotient just below a tie is not rounded up, but a tie is.
+/// added. So a quotient just below n + 1/2 is not rounded up, but n + 1/2 is.
 [[gnu::always_inline]] inline __m256i quantized(__m256 row, const TransformTable& table, int v) {
   const __m256 high = _mm256_load_ps(table.reciprocals.data() + 8 * v);
   const __m256 low = _mm256_load_ps(table.reciprocal_errors.data() + 8 * v);

@@ -3,7 +3,7 @@
 // Transform, quantization and reconstruction with AVX-512, for four neighbouring blocks A, B, C and D at a time. A and
 // C are transformed together, and so are B and D: a register holds the same row or column ("line") of both. A lane is
 // 128 bits: four binary32 values, the low or the high half of a line. Every output is summed as the format says:
-// products in ascending order, each product and each sum rounded.
+// products in the order of the inputs, each product and each sum rounded.
 
 #include <immintrin.h>
 
@@ -121,7 +121,7 @@ struct FourPredictions {
 
 /// Quantizes row v of two blocks. The level of coefficient F with step q is round(F / 4q), half away from zero.
 /// TransformTable says why the quotient equals that of a division. Instead of 1/2, the largest number below it is
-/// added. So a quotient just below a tie is not rounded up, but a tie is.
+/// added. So a quotient just below n + 1/2 is not rounded up, but n + 1/2 is.
 [[gnu::always_inline]] inline __m512i quantized(__m512 row, const TransformTable& table, int v) {
   const __m512 high = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocals.data() + 8 * v));
   const __m512 low = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocal_errors.data() + 8 * v));
@@ -355,7 +355,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
   for (int block = 0; block < count; block += 8) {
     const int blocks = std::min(count - block, 8);
     const auto valid = static_cast<__mmask32>(blocks == 8 ? ~0U : (1U << (4 * blocks)) - 1U);
-    // Each 32-bit value holds two samples, so a row of a 4x4 block takes two values.
+    // Each 32-bit value adds up two neighbouring samples, so a row of a 4x4 block takes two values.
     __m512i sum_a = _mm512_setzero_si512();
     __m512i sum_b = sum_a;
     __m512i squares = sum_a;

@@ -50,9 +50,9 @@ template <typename Simd>
 }
 
 // These factors make the upper 16 bits of every sum the rounded result. The first pass multiplies residuals by
-// kResidualFactor. They stay below 2^13, and the sums are at most 11,560·2^12. The second pass multiplies weights by
-// kColumnFactor. They are at most 32,138. The sums are at most 2·92,680·11,560, plus 2^15 for rounding, which is below
-// 2^31. So nothing overflows.
+// kResidualFactor. They stay below 2^13, and the sums are at most 11,560·2^16, because the results are at most 11,560.
+// The second pass multiplies weights by kColumnFactor. They are at most 32,138. The sums are at most 2·92,680·11,560,
+// plus 2^15 for rounding, which is below 2^31. So nothing overflows.
 constexpr int kResidualFactor = 1 << (16 - kRowShift);
 constexpr int kColumnFactor = 1 << (16 - kColumnShift);
 
@@ -60,7 +60,8 @@ constexpr int kColumnFactor = 1 << (16 - kColumnShift);
 /// another, as 32-bit numbers. It takes the upper 16 bits of each number, alternately from the two registers.
 constexpr int place_of_column(int u) { return u < 4 ? 2 * u : 2 * (u - 4) + 1; }
 
-/// Returns two weights as one 32-bit number, by which pairs of 16-bit samples are multiplied.
+/// Returns the weights of inputs r and r + 1 in an output, as the two halves of a 32-bit number. Pairs of 16-bit inputs
+/// are multiplied by it.
 constexpr std::int32_t weight_pair(std::size_t r, std::size_t output, int factor) {
   const auto weight = [&](std::size_t row) {
     return static_cast<std::uint32_t>(static_cast<std::uint16_t>(factor * kTransformWeights[row][output]));
@@ -128,7 +129,8 @@ template <typename Simd>
   return twos;
 }
 
-/// The residuals of the blocks that are transformed together, and the sums of the residuals.
+/// The residuals of the blocks that are transformed together, the sums of each block's residuals, and the sums of their
+/// squares.
 template <typename Simd, bool kTwos>
 struct Residuals {
   /// The shift that turns residuals into half samples times kResidualFactor.

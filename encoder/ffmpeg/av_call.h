@@ -12,8 +12,9 @@ namespace c63 {
 /// or on a decoder thread. It is Error (memory), or Error (limit, C63-MAX-MEMORY) if a limit was the cause.
 void check_av_memory(const AvWatch& watch, int code, int system_code, const ErrorPlace& place);
 
-/// Calls FFmpeg and returns what `call()` returned. Throws Error (memory) if a memory allocation in it failed. This is
-/// checked even if `call()` returned success, because FFmpeg may have continued without a frame or a setting.
+/// Calls FFmpeg and returns what `call()` returned. Throws what check_av_memory() throws if a memory allocation in it
+/// failed. This is checked even if `call()` returned success, because FFmpeg may have continued without a frame or a
+/// setting.
 template <typename Call>
 [[nodiscard]] int av_call(AvWatch& watch, const Call& call, const ErrorPlace& place) {
   const AvWatch::Use use(watch);

@@ -13,7 +13,8 @@ extern "C" {
 namespace c63 {
 namespace {
 
-/// Returns the nine numbers of the display matrix, or null if there is none.
+/// Returns the nine numbers of the display matrix, with which a container asks for rotation or mirroring. Null if there
+/// is none.
 const std::uint8_t* display_matrix(const AVStream& stream) {
   constexpr std::size_t kBytes = 9 * sizeof(std::int32_t);
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 29, 100)

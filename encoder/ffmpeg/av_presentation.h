@@ -25,8 +25,8 @@ class FrameTimes {
   /// Adds a packet with its presentation time. `mark` is a number that the packet's frame will carry after decoding.
   void add_packet(std::int64_t mark, std::int64_t time);
 
-  /// Adds the next frame in display order, by its mark. Returns a warning at the first interval that differs from the
-  /// others.
+  /// Adds the next frame in display order, by its mark. Returns a warning at the first interval between frames that
+  /// clearly differs from the very first one.
   [[nodiscard]] std::optional<std::string> add_frame(std::int64_t mark, std::int64_t index, FrameRate rate);
 
  private:

@@ -88,7 +88,7 @@ class ContainerSource final : public MediaSource {
     if (!packet_ || !frame_) throw std::bad_alloc();
     open_container();
     open_decoder();
-    // An elementary stream gives its size only with its first frame.
+    // A coded stream without a container gives its size only with its first frame.
     has_frame_ = decode_next();
     if (!has_frame_) throw fail("C63-AV-EMPTY", "the video stream has no frames");
     coded_width_ = frame_->width;
@@ -199,8 +199,8 @@ class ContainerSource final : public MediaSource {
 
   [[nodiscard]] ErrorPlace place() const { return {.file = input_.name(), .frame = next_}; }
 
-  /// Calls FFmpeg. After an error the decoder is never freed: ending its threads after memory ran out would abort the
-  /// process.
+  /// Calls FFmpeg and returns its result. Throws if memory ran out. The decoder is then never freed, because ending its
+  /// threads without memory would abort the process.
   template <typename Call>
   int call(const Call& what) {
     try {

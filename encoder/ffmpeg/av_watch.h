@@ -54,7 +54,8 @@ class AvWatch {
 
   /// The last line that was logged as an error, without newline; empty if there was none.
   [[nodiscard]] std::string last_error() const;
-  /// Returns true if a decoder thread logged anything after memory ran out. Decoders do not report that in another way.
+  /// Returns true if a message of FFmpeg, also of a decoder thread, showed that memory ran out. Decoders do not report
+  /// that in another way.
   [[nodiscard]] bool ran_out_of_memory() const { return ran_out_of_memory_; }
   /// Returns true if FFmpeg logged that an allocation was refused. Its calls do not report that.
   [[nodiscard]] bool was_refused_memory() const { return was_refused_memory_; }

@@ -1,4 +1,5 @@
-// The module's entry, which the library calls as io/media_module.h describes.
+// The entry function of the module for FFmpeg, and the MediaModule that it returns. The library calls them as
+// io/media_module.h describes.
 
 extern "C" {
 #include <libavutil/pixdesc.h>

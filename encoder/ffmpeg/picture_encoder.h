@@ -8,7 +8,7 @@
 
 namespace c63 {
 
-/// Returns true if this build of FFmpeg has the encoder.
+/// Returns true if this build of FFmpeg has an encoder for `code`.
 [[nodiscard]] bool can_encode_picture(PictureCode code);
 
 /// Does what MediaModule::encode() does. Throws Error (usage, C63-NO-PNG) if this build of FFmpeg has no encoder for

@@ -29,7 +29,8 @@ struct VectorOf {
 template <typename T>
 using Vector = typename VectorOf<T>::type;
 
-/// C63_STREAM_VECTOR writes 64 bytes directly to memory, past the caches. The address must be a multiple of 16.
+/// C63_STREAM_VECTOR writes 64 bytes directly to memory, past the caches. Without SSE2, it is an ordinary store. The
+/// address must be a multiple of 16.
 #if defined(__SSE2__)
 #define C63_STREAM_VECTOR(address, vector)                                              \
   do {                                                                                  \
@@ -44,8 +45,8 @@ using Vector = typename VectorOf<T>::type;
 #define C63_STREAM_VECTOR(address, vector) std::memcpy(address, &(vector), 64)
 #endif
 
-/// Copies `bytes` bytes to memory past the caches; for large outputs. A normal store would first read each cache line
-/// of the output from memory.
+/// Copies `bytes` bytes to memory past the caches; for large outputs. Without SSE2, it is an ordinary copy. A normal
+/// store would first read each cache line of the output from memory.
 inline void stream_out(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)
   auto* out = static_cast<std::uint8_t*>(to);
@@ -73,8 +74,8 @@ inline void stream_end() {
 #endif
 }
 
-/// Returns true if an output should be written past the caches: it is too large for a cache, and its address is a
-/// multiple of 16.
+/// Returns true if an output should be written past the caches: it has at least 8 MiB, which is too large for a cache,
+/// and its address is a multiple of 16.
 [[nodiscard]] inline bool streams(const void* out, std::size_t bytes) {
   return bytes >= std::size_t{8} << 20 && reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
 }

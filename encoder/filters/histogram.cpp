@@ -1,6 +1,6 @@
 // Histogram of bytes. The fast form has sixteen tables of counters, one for each of sixteen neighbouring bytes. So
-// equal neighbours are counted in different tables, and no count waits for another. The sixteen counters of a value are
-// in one cache line.
+// equal neighbours are counted in different tables, and no count waits for another. The sixteen counters of a value lie
+// next to each other, in 64 bytes.
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -34,8 +34,9 @@ void count_values(const std::uint8_t* bytes, std::size_t count, Counts& counts) 
   }
 }
 
-/// Fills `counts` with the histogram of `items` items. Calls count(begin, end, table) for ranges of items on several
-/// threads. It must add the values of these items to `table`.
+/// Fills `counts` with the histogram of `items` items. An item is a byte or a row of bytes. Calls count(begin, end,
+/// table) for ranges of items on several threads. count() must add to `table` how often each byte value occurs in these
+/// items.
 template <typename Count>
 void gather(std::size_t items, std::size_t grain, const BinMap& map, std::span<std::uint64_t> counts,
             const Count& count) {

@@ -7,8 +7,8 @@
 
 namespace c63 {
 
-/// Calls body(begin, end) for ranges that together cover 0..count-1, on all threads. A range has at least `grain`
-/// items, because handing fewer to another thread would take longer than processing them.
+/// Calls body(begin, end) for ranges that together cover 0..count-1, on all threads. Ranges of more than `grain` items
+/// are halved. Shorter ones are not, because handing them to another thread would take longer than processing them.
 template <typename Body>
 void parallel_ranges(std::size_t count, std::size_t grain, const Body& body) {
   if (count == 0) return;

@@ -73,9 +73,9 @@ struct ScanSums {
   __builtin_shufflevector(zero, x, 8 - (by), 9 - (by), 10 - (by), 11 - (by), 12 - (by), 13 - (by), 14 - (by), \
                           15 - (by))
 
-/// Scans whole vectors: each output is `before` plus the sum of the values up to there. `out` may be `in`. If `stream`
-/// is true, writes past the caches; the address `out` must then be a multiple of 16. If `next` is not null, also sums
-/// the `count` values that begin there.
+/// Scans whole vectors: each output is `before` plus the sum of the values before it, and of its own value if
+/// `inclusive` is true. `out` may be `in`. If `stream` is true, writes past the caches; the address `out` must then be
+/// a multiple of 16. If `next` is not null, also sums the `count` values that begin there.
 C63_CLONES ScanSums<std::uint32_t> scan_vectors(const std::uint32_t* in, std::uint32_t* out, std::size_t count,
                                                 std::uint32_t before, bool inclusive, bool stream,
                                                 const std::uint32_t* next) {

@@ -1,4 +1,4 @@
-// Whitening of one frame and of a sequence.
+// Whitens a frame, or a sequence frame by frame: subtracts a weighted sum of the frames before it.
 #include <algorithm>
 #include <string>
 #include <utility>

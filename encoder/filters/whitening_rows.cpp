@@ -1,6 +1,6 @@
 // Computes the correlations of frames, and the difference between a frame and a weighted sum of its history. Both
 // functions process a short piece of a row in all frames before they go on to the next piece. So every sample is loaded
-// only once.
+// from memory only once.
 #include <algorithm>
 #include <mutex>
 

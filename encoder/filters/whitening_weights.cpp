@@ -10,8 +10,8 @@
 namespace c63 {
 namespace {
 
-/// Solves (A + ε·E) x = b, where ε is `epsilon` times the mean of A's diagonal. A must be symmetric and positive
-/// definite; it is stored in rows of b.size().
+/// Solves (A + ε·E) x = b, where E is the unit matrix and ε is `epsilon` times the mean of A's diagonal. A must be
+/// symmetric and positive definite; it is stored in rows of b.size().
 std::vector<double> solve(std::vector<double> a, std::vector<double> b, double epsilon, const std::string& what) {
   const std::size_t n = b.size();
   double trace = 0;

@@ -6,7 +6,8 @@
 
 namespace c63 {
 
-/// Returns true if files with this lower-case extension hold video in a container or a coded stream, not raw frames.
+/// Returns true if files with this lower-case extension are not raw frames: they are containers, coded streams, images
+/// or Y4M.
 [[nodiscard]] constexpr bool is_container_extension(std::string_view extension) {
   constexpr std::array<std::string_view, 51> kExtensions = {
     "mp4", "m4v", "mov", "mkv", "webm", "avi", "264", "h264", "avc", "26l", "265", "h265", "hevc", "ivf", "obu",

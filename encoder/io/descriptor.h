@@ -16,7 +16,7 @@ namespace c63 {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-/// The most bytes that Linux transfers in one call.
+/// The most bytes that one call reads or writes. Linux allows almost twice as many.
 inline constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
 
 /// Writes all of `bytes`, and waits if a non-blocking descriptor is full. Returns 0 or the system's error code. Adds
@@ -31,8 +31,8 @@ inline constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
 [[nodiscard]] bool is_open_for_writing(int descriptor) noexcept;
 
 /// Opens /dev/null for each of standard input, output and error that is closed. Otherwise a file that is opened later
-/// would get its number. The descriptor is opened for the wrong direction, so using it as standard input or output
-/// still fails. Call it before anything else. Returns false if /dev/null cannot be opened.
+/// would get its number. Standard input and output are opened for the wrong direction, so using them still fails. Call
+/// it before anything else. Returns false if /dev/null cannot be opened.
 [[nodiscard]] bool fill_standard_descriptors() noexcept;
 
 /// Makes the error for a failed system call, whose error code is `code`. It has `kind` and `id`, except if files,

@@ -9,11 +9,13 @@
 
 namespace c63 {
 
-/// A file, pipe or device that is open for reading. All errors are Error (input) with the file's name.
+/// A file, pipe or device that is open for reading. Errors of opening and reading have the file's name. They are Error
+/// (input), unless system_fault() makes another kind of them.
 class InputFile {
  public:
-  /// Opens `path`; "-" is stdin. Throws Error (input, C63-INPUT-OPEN) if it is missing, unreadable or a directory. Once
-  /// a stop was requested, a pipe or device ends at the first read that would have to wait.
+  /// Opens `path`; "-" is stdin. Throws Error (input, C63-INPUT-OPEN) if it is missing, unreadable or a directory, and
+  /// Error (usage, C63-INPUT-MISSING) if `path` is empty. Once a stop was requested, a pipe or device ends at the first
+  /// read that would have to wait.
   explicit InputFile(const std::string& path, std::stop_token stop = {});
   ~InputFile();
   InputFile(const InputFile&) = delete;

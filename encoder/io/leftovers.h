@@ -19,8 +19,8 @@ struct Leftovers {
 
 [[nodiscard]] Leftovers& leftovers();
 
-/// Ends this process at once after a signal, without running destructors. First kills the process groups of child
-/// programs, then removes the files and folders.
+/// Ends this process at once after a signal such as SIGINT, without running destructors. First kills the process groups
+/// of child programs, then removes the files and folders.
 [[noreturn]] void exit_without_leftovers(int exit_code) noexcept;
 
 }  // namespace c63

@@ -38,9 +38,9 @@ std::optional<int> number_from(const std::string& text) {
   return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Links are followed, because renaming a file to a link would replace the link itself. They are followed one by one,
-/// so that this also works if the file at the end is missing. Links in /proc/…/fd are not followed, because their text
-/// may not be a path that can be opened.
+/// Returns where `path` leads. Links are followed, because renaming a file to a link would replace the link itself.
+/// They are followed one by one, so that this also works if the file at the end is missing. Links in /proc/…/fd are not
+/// followed, because their text may not be a path that can be opened.
 Target follow_links(fs::path path) {
   constexpr int kMostLinks = 40;
   for (int links = 0;; ++links) {

@@ -23,7 +23,7 @@ enum class Durability {
 ///
 /// Every failure is an Error (output): C63-WRITE-OPEN, C63-WRITE-FAILED, C63-WRITE-SYNC, C63-WRITE-CLOSE,
 /// C63-WRITE-RENAME, or C63-PIPE-CLOSED if the reader of a pipe is gone (the program must ignore SIGPIPE for that). It
-/// may also be an error of system_fault().
+/// may also be an error of system_fault(). An empty path is an Error (usage, C63-OUTPUT-MISSING).
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path, Durability durability = Durability::process);

@@ -7,8 +7,8 @@
 
 #include "io/texture.h"
 
-// Scenes of moving layers. Positions are in units of 1/256 sample. The state of a layer in a frame depends only on the
-// frame's index.
+// Scenes of moving layers. Positions are in units of 1/256 sample, angles in units of 1/kTurn circle (integer_math.h).
+// The state of a layer in a frame depends only on the frame's index.
 
 namespace c63 {
 

@@ -61,7 +61,7 @@ void add_objects(Scene& scene, const SequenceOptions& options, int count, std::p
     };
     Layer layer;
     layer.shape = i % 2 == 0 ? Shape::ellipse : Shape::box;
-    layer.half_size = {side * random(14, 40), side * random(14, 34)};  // 5 % to 16 % of the picture
+    layer.half_size = {side * random(14, 40), side * random(14, 34)};  // 5 % to 16 % of the shorter side
     layer.texture_origin = {random(0, 1023) * 256, random(0, 1023) * 256};
     layer.brightness = random(-50, 50);
     layer.colour = {random(-36, 36), random(-36, 36)};

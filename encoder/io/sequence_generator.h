@@ -33,10 +33,12 @@ struct SequenceOptions {
   int height = 288;
   std::int64_t frames = 300;
   std::uint32_t seed = 1;
-  /// The motion per frame, to the right and down, in 1/256 sample. In `objects`, it is the motion of the objects; in
-  /// `stars`, that of the moving object; in other patterns, that of the background. Empty: the pattern's default.
+  /// The motion per frame, to the right and down, in 1/256 sample. In `objects`, it is the highest speed of an object
+  /// in each direction; in `stars`, the motion of the moving object; in other patterns, that of the background. Empty:
+  /// the pattern's default.
   std::optional<std::pair<int, int>> motion = {};
-  /// The standard deviation of the sensor noise in 1/16 grey level, up to 4096. Empty: the pattern's default.
+  /// The standard deviation of the sensor noise of luma in 1/16 grey level, up to 4096. Chroma has half of it, or none
+  /// in `stars`. Empty: the pattern's default.
   std::optional<int> noise = {};
   FrameRate rate = {};
   Limits limits = {};

@@ -1,4 +1,5 @@
-// Signals in files: how the format is chosen, and the binary formats.
+// Reads and writes signals in files. A signal is a series of numbers. This file chooses the format and has the binary
+// formats; signal_text.cpp has the text format.
 #include "io/signal_file.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 
 namespace c63 {
 
-/// The format of a signal in a file.
+/// The format of a signal in a file. A signal is a series of numbers.
 enum class SignalFormat {
   automatic,  ///< found from the name: .npy is npy; .f64 .f32 .i32 .u32 .u8 are raw; all others are text
   text,       ///< one number per line
@@ -36,9 +36,9 @@ struct SignalOptions {
 /// Reads a signal; "-" is stdin. Text is parsed in parallel by std::from_chars, exactly to the last bit. If the last
 /// line has no line end, it is accepted with a warning.
 ///
-/// Throws Error (input) with the line number: C63-SIGNAL-NUMBER for text that is not a number, C63-SIGNAL-FINITE for
-/// infinity and NaN, C63-SIGNAL-EMPTY if there are no values, C63-SIGNAL-SIZE for a partial raw value, and C63-NPY-…
-/// for a faulty array. Throws Error (limit, C63-MAX-MEMORY) if it needs more than max_bytes.
+/// Throws Error (input), for a line of text with its number: C63-SIGNAL-NUMBER for text that is not a number,
+/// C63-SIGNAL-FINITE for infinity and NaN, C63-SIGNAL-EMPTY if there are no values, C63-SIGNAL-SIZE for a partial raw
+/// value, and C63-NPY-… for a faulty array. Throws Error (limit, C63-MAX-MEMORY) if it needs more than max_bytes.
 [[nodiscard]] std::vector<double> read_signal(const std::string& path, const SignalOptions& options = {});
 
 /// Parses numbers as read_signal() does. `file` is the name for messages. `max_bytes` limits text and values together.

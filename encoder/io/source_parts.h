@@ -6,7 +6,7 @@
 #include "io/input_file.h"
 #include "io/media_module.h"
 
-// Parts of open_frame_source().
+// The functions with which open_frame_source() opens the formats of video files, and what these functions share.
 
 namespace c63 {
 

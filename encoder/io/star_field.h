@@ -14,7 +14,7 @@ struct StarTruth {
   int object_peak = 0;  ///< brightness that the object adds at its centre, in grey levels
 };
 
-/// Fixed stars, a camera that shakes, and one dim object that moves.
+/// Draws the frames of pattern `stars`: fixed stars, seen by a camera that shakes, and one dim object that moves.
 class StarField {
  public:
   StarField(int width, int height, std::uint32_t seed, Point velocity);

@@ -9,7 +9,7 @@
 namespace c63 {
 namespace {
 
-/// Noise of values from -4096 to 4096. A picture is divided into cells of 2^log2_cell x 2^log2_cell samples. The
+/// Noise of values from -4096 to 4095. A picture is divided into cells of 2^log2_cell x 2^log2_cell samples. The
 /// corners of cells have random values, and samples between them are smoothly interpolated.
 class LatticeNoise {
  public:

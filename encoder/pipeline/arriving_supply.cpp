@@ -1,5 +1,5 @@
-// The frames of a source that cannot seek. A thread reads frames as they arrive and keeps them until their GOP chain
-// takes them. So a pipe is read while frames are coded, and a frame can be coded as soon as it has arrived.
+// The FrameSupply of a source that cannot seek. A thread reads frames as they arrive and keeps them until their GOP
+// chain takes them. So a pipe is read while frames are coded, and a frame can be coded as soon as it has arrived.
 
 #include <chrono>
 #include <condition_variable>

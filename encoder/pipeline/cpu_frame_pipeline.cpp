@@ -21,7 +21,7 @@ constexpr std::uint64_t kWaitingBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kWaitingPictures = 64;
 constexpr std::uint64_t kWaitingPicturesPerThread = 6;
 
-/// A caller that waits is woken after this many finished frames, if enough frames are left to decode.
+/// While enough frames are left to decode, a caller that waits is only woken after this many finished frames.
 constexpr std::size_t kWakeAfter = 16;
 
 std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geometry) {

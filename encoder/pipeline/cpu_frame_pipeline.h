@@ -21,8 +21,8 @@
 
 namespace c63 {
 
-/// Returns the arena of the settings. If they have none, makes one with settings.threads threads, at most one for each
-/// CPU.
+/// Returns the arena of the settings. If they have none, makes one with execution.threads threads, but at most one for
+/// each CPU.
 [[nodiscard]] std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings);
 
 /// Returns a view of a picture, and of its prediction if `with_prediction` is true.
@@ -32,9 +32,9 @@ namespace c63 {
 void require_memory(const DecoderSettings& settings, const Geometry& geometry);
 
 /// Decodes several frames of a stream at the same time on the CPU, and returns them in order. Frames are entropy
-/// decoded independently. A row is reconstructed as soon as the rows that it needs of the reference are decoded. So
-/// every thread can decode another frame, even within one GOP. Further frames wait to be decoded or to be taken, so
-/// threads seldom wait for the caller.
+/// decoded independently, except that a frame which inherits vectors waits for the previous frame. A row is
+/// reconstructed as soon as the rows that it needs of the reference are decoded. So every thread can decode another
+/// frame, even within one GOP. Further frames wait to be decoded or to be taken, so threads seldom wait for the caller.
 class CpuFramePipeline final : public FramePipeline {
  public:
   CpuFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);

@@ -89,7 +89,7 @@ class DeviceRun {
   };
 
   /// Sets reads_ to the next frames of chains that have room for a frame, at most most_reads_ frames. Waits until there
-  /// is one. Returns false when no chain will get another frame.
+  /// is one. Returns false when no chain will get another frame, or when the run ends.
   bool find_work();
   void read_frames();
   void read_frame(Read& read);

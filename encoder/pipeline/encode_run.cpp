@@ -107,8 +107,8 @@ void EncodeRun::stop(StopLevel level) noexcept {
   stops_joining_.request_stop();
   if (level == StopLevel::drop) end();
   {
-    // The devices are stopped before the supply. Otherwise a device that still runs would treat the last frame that the
-    // supply has read as the end of the video.
+    // At StopLevel::finish, the devices are stopped before the supply. Otherwise a device that still runs would treat
+    // the last frame that the supply has read as the end of the video.
     const std::lock_guard lock(mutex_);
     stop_ = std::max(stop_, level);
     if (level == StopLevel::finish) {

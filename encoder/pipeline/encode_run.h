@@ -23,8 +23,8 @@ namespace c63 {
 /// submits frames, the other collects results. The caller's thread delivers frames in order. So reading, encoding and
 /// writing overlap.
 ///
-/// One more device may join during the run. It takes over all unfinished GOPs, and the CPU is then free to read frames
-/// for it.
+/// One more device may join during the run. It gets all further GOPs. If the supply can supply frames twice, it also
+/// takes over the unfinished GOPs. The CPU is then free to read frames for it.
 class EncodeRun {
  public:
   struct Options {
@@ -56,7 +56,8 @@ class EncodeRun {
 
   /// Returns the device that joined, or null. Call it after run().
   [[nodiscard]] std::unique_ptr<Backend> take_joined() { return std::move(joined_); }
-  /// Returns why the device could not join. Empty if it joined or was not ready in time. Call it after run().
+  /// Returns the error because of which the device could not join. Empty if there was none: the device joined, or too
+  /// little work was left for it. Call it after run().
   [[nodiscard]] const std::string& joining_problem() const { return joining_problem_; }
 
  private:
@@ -110,7 +111,7 @@ class EncodeRun {
 
   std::mutex mutex_;  ///< guards the members below
   std::list<Member> members_;  ///< the device that joined is the last one
-  StopLevel stop_ = StopLevel::none;  ///< the level that the devices were given last
+  StopLevel stop_ = StopLevel::none;  ///< the highest level that was requested; end() requests drop
 };
 
 }  // namespace c63

@@ -17,7 +17,7 @@ class FramePipeline {
   struct Output {
     FrameView view;          ///< the first of the frames
     std::int64_t count = 1;
-    bool wanted = true;      ///< false: the frame is only decoded as a reference, and `view` has no samples
+    bool wanted = true;      ///< false: the frame is only decoded as a reference, and `view` may have no samples
   };
 
   virtual ~FramePipeline() = default;

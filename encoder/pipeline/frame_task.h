@@ -28,8 +28,8 @@ class FrameTask : public RowProgress::Waiter {
   void begin(StreamFrame&& coded, FramePictures&& pictures);
 
   /// Decodes as many rows as possible. Returns true if the frame is decoded or failed (fault()). Returns false if it
-  /// must wait for rows of the reference. resume() will then be called. Do not touch the task after that, because
-  /// another thread may already run it.
+  /// must wait for rows of the reference; then resume() is called when they are ready. The caller must not touch the
+  /// task after `false`, because another thread may already run it.
   [[nodiscard]] bool run(TraceRow& trace) noexcept;
   /// Called when the task can continue. A derived class must let some thread call run(), but must not call run() in
   /// this function.

@@ -37,7 +37,7 @@ class GopQueue {
   /// What a chain can do next.
   enum class Turn {
     frame,  ///< position.next can be encoded
-    wait,   ///< the chain must wait for input, or for the delivery of GOPs
+    wait,   ///< the chain must wait for input, for the delivery of GOPs, or for hold(0)
     none,   ///< the chain will get no more frames
   };
 

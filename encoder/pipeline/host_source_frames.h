@@ -36,10 +36,10 @@ class HostSourceFrames final : public SourceFrames {
   struct Frame {
     std::shared_ptr<std::vector<std::uint8_t>> original;
     cpu::PaddedPicture picture;
-    SourceMotion backward;         ///< against the previous frame
+    SourceMotion backward;         ///< motion against the previous frame
     SourceMotion second_backward;  ///< motion against the frame two frames before
     int back = 0;                  ///< distance to the frame's reference, in frames; 0: no reference
-    ErrorFlow flow;                ///< errors that it inherits from its reference
+    ErrorFlow flow;                ///< how errors of its reference pass into it
   };
 
   [[nodiscard]] SourceMotion find(const Frame& from, const Frame& to, std::span<const MotionVector> hints) const;

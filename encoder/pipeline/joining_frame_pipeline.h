@@ -38,7 +38,8 @@ class JoiningFramePipeline final : public FramePipeline {
   void begin_if_worth();
   /// Lets the device take all further frames, if it is ready and enough of the stream is left.
   void join_if_ready();
-  /// Estimates how long the CPU would need for the rest of the stream, in ms.
+  /// Estimates how long the CPU would need for the rest of the stream, in ms. If the size of the stream is unknown,
+  /// assumes that the rest takes as long as the part before it took.
   [[nodiscard]] double time_left() const;
 
   DecoderSettings settings_;

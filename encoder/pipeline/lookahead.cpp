@@ -47,7 +47,7 @@ bool Lookahead::read_next(const Read& read) {
   const std::array<MotionTotals, 2> motion = frames_.push();
   Seen next;
   const bool noise = is_noise(motion[0], motion[1], decisions_.lambda);
-  next.back = noise ? 1 : choose_reference(motion);  // a frame that stays cannot be a repeat
+  next.back = noise ? 1 : choose_reference(motion);  // a repeat must be predicted from the previous frame
   next.hardly_new = noise || is_hardly_new(motion[0], decisions_.lambda);
   frames_.predict_from(next.back);
   seen_.push_back(next);

@@ -15,7 +15,7 @@
 
 namespace c63 {
 
-/// Examines the frames of a GOP before they are coded. It filters them, chooses their references, and weights blocks by
+/// Examines the frames of a GOP before they are coded. It filters them, chooses their references, and weights MCUs by
 /// how long their errors will be visible. It holds frames of one GOP at a time.
 class Lookahead {
  public:
@@ -31,7 +31,7 @@ class Lookahead {
   using Input = std::function<std::span<std::uint8_t>()>;
 
   /// Prepares `frame` for coding and stores the chosen reference and weights in it. Before that, reads frames up to
-  /// frame `last`, or up to the end of the GOP if that comes first. `key` is the GOP's first frame. Call it for the
+  /// frame `last`, or up to the end of the source if that comes first. `key` is the GOP's first frame. Call it for the
   /// GOP's frames in order. If samples do not lie in place, they are written to the memory that `input` returns.
   /// Returns nullopt if there is no such frame.
   [[nodiscard]] std::optional<LookedAt> look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,

@@ -26,7 +26,7 @@ struct Prefilter {
 [[nodiscard]] Prefilter prefilter_from(const std::string& text);
 [[nodiscard]] std::string name(const Prefilter& prefilter);
 
-/// Smooths a picture. Samples outside it are taken from the nearest border sample, so borders do not darken.
+/// Smooths a plane. Samples outside it are taken from the nearest border sample, so borders do not darken.
 void smooth(ConstPlaneView in, const ByteKernel& kernel, PlaneView out);
 
 /// The filtered frames of another source. A spatial filter smooths each plane. The temporal filter replaces each frame

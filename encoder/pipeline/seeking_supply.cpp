@@ -1,5 +1,4 @@
-// The frames of a source with random access. Each caller reads the frames that it needs, directly to where they are
-// needed.
+// The FrameSupply of a seekable source. Each caller reads the frames that it needs, directly to where they are needed.
 
 #include <oneapi/tbb/parallel_for.h>
 

@@ -56,7 +56,8 @@ class StreamIndex {
   [[nodiscard]] StreamPlace place(std::int64_t index) const;
 
  private:
-  /// The number of bytes that are read at a time. Several threads search these bytes for markers.
+  /// The number of bytes that are read at a time. If the index uses threads, they search these bytes for markers at the
+  /// same time.
   static constexpr std::size_t kChunk = std::size_t{1} << 20;
 
   [[nodiscard]] bool find_next();

@@ -14,8 +14,9 @@ constexpr int kHost = 1;
 constexpr int kDevice = 2;
 constexpr int kNoLane = -1;
 
-/// The row in which a viewer shows a span. Rows are sorted by process, lane and kind. If a span overlaps an earlier
-/// span of its row, it goes to another row. For example, two frames of a lane may be entropy coded at the same time.
+/// The row in which a viewer shows a span. Rows are sorted by process, lane and kind. A span may lie inside an earlier
+/// span of its row. If it overlaps an earlier span only in part, it goes to another row. For example, two frames of a
+/// lane may be entropy coded at the same time.
 struct Row {
   int process = kHost;
   int lane = kNoLane;

@@ -25,8 +25,8 @@ double usual_pace(Preset preset) {
 double TimeLeft::estimate(std::int64_t finished, double elapsed_ms) {
   if (!work_.frames) return elapsed_ms;
   const auto left = static_cast<double>(std::max<std::int64_t>(0, *work_.frames - finished));
-  // Measuring begins when each chain has finished its first frames. Until then, much time goes into the look-ahead and
-  // into frames that are begun but not finished.
+  // Measuring begins when the chains have finished two frames each, on average. Until then, much time goes into the
+  // look-ahead and into frames that are begun but not finished.
   constexpr std::int64_t kFirstFrames = 2;
   constexpr std::int64_t kMeasuredFrames = 4;
   if (!begin_ && finished >= kFirstFrames * work_.chains) begin_ = {finished, elapsed_ms};

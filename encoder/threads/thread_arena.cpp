@@ -36,7 +36,8 @@ SpareArenas& spare_arenas() {
 
 /// Starts oneTBB's workers once for the process. Otherwise oneTBB starts them when there is work, even in destructors
 /// and on other workers. If a thread or memory is missing then, oneTBB ends the process. Here, each worker gets a task
-/// in its own small arena. All these tasks wait until the last worker has started, so no worker takes two of them.
+/// in its own small arena. All these tasks wait until start() has given out the last of them, so no worker takes two of
+/// them.
 class WorkerStarter {
  public:
   /// Starts more workers if fewer than `count` were started before. Throws std::bad_alloc, or Error (limit,
