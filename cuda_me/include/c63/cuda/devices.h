@@ -40,7 +40,7 @@ struct DeviceList {
   int runtime_version = 0;
 };
 
-/// Returns true if this machine has the files of a GPU and of its driver's kernel module. Does not start the driver.
+/// Returns true if this machine has a file of a GPU's driver, such as /dev/nvidiactl. Does not start the driver.
 [[nodiscard]] bool has_device_files();
 
 /// Returns the GPUs of this machine. Every call in a process returns the same list. The first call opens all devices at
