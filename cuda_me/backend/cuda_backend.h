@@ -50,7 +50,8 @@ class CudaBackend final : public Backend {
   /// Adds a frame to its chain, and the frame's data to the pending upload.
   void add(const ChainFrame& frame);
   void add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture);
-  /// Adds the unfiltered picture of a filtered frame to the pending upload.
+  /// Adds the unfiltered picture of a filtered frame to the pending upload. If it is in host memory and PSNR is not
+  /// measured, the device does not need it, and nothing is added.
   void add_original(const ChainFrame& frame, std::uint8_t* picture);
   void add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from);
   [[nodiscard]] Chain& chain(int number) { return chains_[static_cast<std::size_t>(number)]; }

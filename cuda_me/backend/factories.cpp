@@ -1,4 +1,4 @@
-// Opens GPUs as the devices of a run. Chooses the GPU of each device, and its number of GOP chains.
+// Opens the GPUs of CudaBackendOptions as the devices of a run, and chooses how many GOP chains each one gets.
 
 #include <algorithm>
 #include <memory>
