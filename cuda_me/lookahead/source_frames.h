@@ -17,10 +17,11 @@
 
 namespace c63::cuda {
 
-/// Source frames in a device's memory. The device does all work on their samples, and functions wait until it is done.
+/// Source frames in a device's memory. The device does all work on their samples. push(), find_motion() and look_at()
+/// wait until it is done.
 class CudaSourceFrames final : public SourceFrames {
  public:
-  /// Uses the thread's current device. `memory` and `staging` must outlive this object.
+  /// Uses the thread's current device. The arrays of `memory` and `staging` must outlive this object.
   CudaSourceFrames(const Geometry& geometry, const LookaheadDecisions& decisions, const SourceMemory& memory,
                    const SourceStaging& staging);
   ~CudaSourceFrames() override;
