@@ -4,7 +4,7 @@
 
 namespace c63::cuda::kernels {
 
-/// The taps of a 2-D filter kernel, or its two factors. Passed to GPU kernels as a parameter.
+/// The taps of a 2-D filter kernel. Passed to GPU kernels as a parameter.
 template <typename Tap>
 struct KernelTaps {
   int size = 0;
@@ -52,7 +52,7 @@ template <typename Sample>
 // computes every kTileRows-th output of a column.
 inline constexpr int kTile = 32;
 inline constexpr int kTileRows = 8;
-inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side; includes the halo of the largest kernel
+inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side of a tile, for the largest kernel
 
 template <typename Sample>
 using SampleTile = Sample[kTileSamples][kTileSamples + 1];

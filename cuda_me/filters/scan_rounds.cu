@@ -111,9 +111,9 @@ struct RoundsBlock {
     });
   }
 
-  /// Returns the sum of states[begin..end), at least to lane 0. Waits for states that are not published yet. A lane
-  /// starts all its loads before it uses the first value. If each load waited for the previous one, all of them would
-  /// take longer than the memory takes to deliver a tile.
+  /// Returns the sum of the tiles `begin` to `end` - 1, from their states. Waits for states that are not published yet.
+  /// A lane starts all its loads before it uses the first value. If each load waited for the previous one, all of them
+  /// would take longer than the memory takes to deliver a tile.
   __device__ unsigned told(unsigned begin, unsigned end) const {
     constexpr unsigned kAhead = 8;  // loads per lane at a time; enough for up to 256 blocks
     unsigned sum = 0;
