@@ -1,5 +1,5 @@
-// Lists the candidates of every block. They are the vectors to try (decide/candidate_vectors.h), and coding the block
-// without a vector.
+// Lists the candidates of every block: the vectors to try, and coding the block without a vector if the plan allows
+// that. The vectors are those of decide/candidate_vectors.h, or only the one that the search chose.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"

@@ -1,4 +1,5 @@
-// The fastest combination of the methods of the other kernels (except elimination). It depends on the architecture.
+// Searches with the fastest combination of the methods of the other kernels (except elimination). It depends on the
+// architecture.
 
 #include <algorithm>
 
