@@ -24,7 +24,7 @@ namespace c63::cuda {
 struct DeviceChoice {
   int index = 0;      ///< CUDA's index
   int number = 0;     ///< the GPU's number in messages
-  int trace_row = 0;  ///< the first of the device's three rows in the trace
+  int trace_row = 0;  ///< the first of the device's three rows in MeasurementSettings::trace
 };
 
 /// One GPU as a device of a run. Frames are read into page-locked memory, and UploadQueue uploads them. BatchQueue

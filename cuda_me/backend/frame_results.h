@@ -26,7 +26,8 @@ class HeaderWriter {
   QuantizationTables tables_{};
 };
 
-/// Turns the results of a batch into encoded frames with their statistics, and adds its times to the trace.
+/// Turns the results of a batch into encoded frames with their statistics, and adds its times to the trace
+/// (MeasurementSettings::trace).
 class FrameResults {
  public:
   /// The constructor waits for the work on `stream`, to relate the device's clock to the host's. `trace_row` is the

@@ -17,7 +17,7 @@ enum class CostSearchKernel {
   eliminate,  ///< sums of 4x4 squares rule out most candidates; the rest are compared in full
 };
 
-/// A row of the list of kernels.
+/// One kernel in the list that cost_search_kernels() returns.
 struct CostSearchInfo {
   CostSearchKernel kernel;
   std::string_view name;

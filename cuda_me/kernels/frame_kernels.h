@@ -74,7 +74,7 @@ using QuantizerTable = std::array<StepQuantizer, kPlanes * 64>;
 /// The value that marks a block whose prediction is zero. No search finds this vector.
 [[nodiscard]] C63_HD constexpr MotionVector no_vector() { return {-128, -128}; }
 
-/// One frame of one chain. Pointers are to device memory; `coded` and `report` are to mapped host memory.
+/// One frame of one chain. Pointers are to device memory; `coded` and `report` are to page-locked host memory.
 struct CodingJob {
   const std::uint8_t* current = nullptr;    ///< picture
   const std::uint8_t* reference = nullptr;  ///< picture; null: a key frame, whose prediction is zero

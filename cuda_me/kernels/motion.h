@@ -22,7 +22,7 @@ enum class MotionKernel {
 
 class MotionSearch;
 
-/// A row of the list of kernels.
+/// One kernel in the list that motion_kernels() returns.
 struct MotionKernelInfo {
   MotionKernel kernel;
   std::string_view name;
@@ -30,7 +30,7 @@ struct MotionKernelInfo {
   std::unique_ptr<MotionSearch> (*make)();
 };
 
-/// All kernels, slowest first.
+/// All kernels, simplest first.
 [[nodiscard]] std::span<const MotionKernelInfo> motion_kernels();
 [[nodiscard]] std::string_view name(MotionKernel kernel);
 [[nodiscard]] std::optional<MotionKernel> motion_kernel_from(std::string_view name);

@@ -14,10 +14,10 @@
 //
 //   SAD >= 2^k V - slack,  V = the sum of the four |A1 - A2|, slack = the sum of the four max(f, 2^k - 1 - f).
 //
-// If this bound of a candidate exceeds the SAD of an allowed candidate, it cannot be a minimum. All others are
-// compared, so the first minimum in raster order is among them. It has the smallest key. low and k do not change the
-// result, only the number of candidates that are compared. The bytes cover four standard deviations of the current sums
-// around their mean, with k at most 3.
+// If this bound of a candidate exceeds the SAD of another, allowed candidate, the first one is not the minimum. All
+// others are compared, so the first minimum in raster order is among them. It has the smallest key. low and k do not
+// change the result, only the number of candidates that are compared. The bytes cover four standard deviations of the
+// current sums around their mean, with k at most 3.
 //
 // A tile is 8x4 blocks. For each sample of its window two words are stored: the four samples from this one on (in
 // motion_eliminate_queue.cuh: eight), and the four bytes A of the 8x8 block that starts here. A warp searches a block.

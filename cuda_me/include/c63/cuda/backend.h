@@ -32,7 +32,7 @@ struct CudaBackendOptions {
   std::size_t coded_capacity = 0;
 };
 
-/// Returns the names of the motion kernels, slowest first.
+/// Returns the names of the motion kernels, simplest first.
 [[nodiscard]] std::vector<std::string> motion_kernel_names();
 
 /// Makes one factory for each GPU of the options, in their order. A GPU that is named twice counts as two devices. A

@@ -31,7 +31,7 @@ struct DeviceInfo {
   std::string reason;          ///< why it is not usable, in plain text; empty if it is
 };
 
-/// The GPUs of this machine.
+/// The GPUs that this process can see, and whether it can use any of them.
 struct DeviceList {
   DeviceState state = DeviceState::usable;  ///< usable if at least one device is
   std::string reason;                       ///< why none is usable, in plain text; empty if one is

@@ -82,7 +82,7 @@ class MotionEstimator {
   /// Searches one pair of planes on the estimator's own stream and waits for the result.
   [[nodiscard]] MotionField estimate(const MotionPlane& current, const MotionPlane& reference);
 
-  /// Names for MotionEstimatorOptions::kernel, from the simplest to the fastest.
+  /// Names for MotionEstimatorOptions::kernel, simplest kernel first.
   [[nodiscard]] static std::vector<std::string> kernel_names();
 
  private:
