@@ -17,7 +17,7 @@
 namespace c63::cuda {
 namespace {
 
-/// The pitch of the estimator's own planes is a multiple of this, so that wide loads are possible.
+/// The pitch of the estimator's own planes is a multiple of this, in bytes, so that wide loads are possible.
 constexpr int kRowAlignment = 16;
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-PLANE", why); }
@@ -136,7 +136,7 @@ struct MotionEstimator::State {
   void estimate_on_host(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
                         cudaStream_t on) {
     if (results.vectors == nullptr && !pairs.empty()) refuse("there must be room for vectors");
-    std::map<const std::uint8_t*, std::size_t> places;  // offsets of planes on the device, by their address on the host
+    std::map<const std::uint8_t*, std::size_t> places;  // indices of planes on the device, by their address on the host
     for (const MotionPair& pair : pairs) {
       for (const ConstPlaneView& plane : {pair.current, pair.reference}) {
         require_plane(plane);
@@ -181,7 +181,7 @@ struct MotionEstimator::State {
   DeviceBuffer<std::uint8_t> reference;
   DeviceBuffer<MotionVector> vectors;
   DeviceBuffer<std::uint16_t> sads;
-  // Buffers for batches in host memory. They grow to the largest batch.
+  // Device buffers for calls with pairs in host memory. They grow to the largest call.
   DeviceBuffer<std::uint8_t> batch_planes;
   DeviceBuffer<MotionVector> batch_vectors;
   DeviceBuffer<MotionVector> batch_around;

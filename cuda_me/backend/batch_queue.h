@@ -13,11 +13,12 @@
 
 namespace c63::cuda {
 
-/// Gives the device its work in batches. When the device is about to run out of work, all waiting frames become one
-/// batch. So batches are small while the device has little work, and larger while it is busy.
+/// Gives the device its work in batches. When the device is about to run out of work, the next waiting frame of every
+/// chain goes into one batch. So batches are small while the device has little work, and larger while it is busy.
 ///
-/// Two threads use the queue. One submits frames. The other takes finished batches and launches waiting frames. A
-/// launch takes the host as long as reading a small frame, so one thread for both would be too slow.
+/// Two threads use the queue. One submits frames, and launches them if the device has no work. The other takes finished
+/// batches and launches waiting frames. A launch takes the host as long as reading a small frame, so one thread for
+/// both would be too slow.
 class BatchQueue {
  public:
   BatchQueue(std::span<Chain> chains, const UploadQueue& uploads, FrameStages& stages)
@@ -27,7 +28,8 @@ class BatchQueue {
   /// as the device needs more work.
   void submit();
 
-  /// Returns the oldest batch if the device has finished it, else null. Also launches waiting frames. Does not wait.
+  /// Returns the oldest batch that is not released, if the device has finished it, else null. Also launches waiting
+  /// frames. Does not wait.
   [[nodiscard]] const Batch* finished();
   /// Releases the oldest batch: its outputs may then be overwritten.
   void release();

@@ -14,7 +14,7 @@ struct FrameRole {
   /// True if rate and distortion decide the vectors, the levels, and which blocks have no vector.
   bool by_rate = false;
   bool is_weighted = false;      ///< the plan has weights
-  bool has_original = false;     ///< the frame is filtered, and its original is uploaded, too
+  bool has_original = false;     ///< the frame is filtered; errors are measured against its original
   /// True if the reference does not advance. The frame is then predicted from the previous frame's reference, and its
   /// reconstruction overwrites the previous frame's.
   bool inherits = false;
@@ -49,9 +49,9 @@ struct Chain {
   [[nodiscard]] FrameSlot& next_slot() { return slots[static_cast<std::size_t>(added % kChainDepth)]; }
 };
 
-/// Adds a frame to the chain and returns its role. Throws Error (internal) if the plan's reference is not possible: a
-/// frame with FrameRole::inherits must be an inter frame. The frame before it must also be an inter frame, and one that
-/// cannot become a repeat.
+/// Returns the role of the chain's next frame, and updates the members that describe the newest frame. Throws Error
+/// (internal) if the plan's weights are not valid, or its reference is not possible: a frame with FrameRole::inherits
+/// must be an inter frame. The frame before it must also be an inter frame, and one that cannot become a repeat.
 [[nodiscard]] FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layout);
 
 /// One frame of a batch.

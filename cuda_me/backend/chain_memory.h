@@ -42,7 +42,7 @@ struct CodingContext {
   FrameLayout layout;
   Keep keep;
   LookaheadDecisions lookahead = {};
-  RateDecisions rate = {};         ///< the largest decisions that memory is reserved for
+  RateDecisions rate = {};         ///< memory for decisions like these is reserved from the start
   std::size_t coded_capacity = 0;  ///< the largest scan in bytes that the device writes directly to the host
 };
 
@@ -78,7 +78,7 @@ struct HostChain {
     DecisionQuantizers* decision_quantizers = nullptr;
     Weight* weights = nullptr;
   };
-  /// The results of one batch.
+  /// The results of the chain's frame in one batch.
   struct Output {
     FrameReport* report = nullptr;
     std::uint8_t* coded = nullptr;

@@ -111,7 +111,7 @@ void CudaBackend::discard_input(int number) {
 }
 
 bool CudaBackend::accepts(std::span<const std::uint8_t> in_place) const {
-  const DeviceGuard guard(device_);  // this call may be the first one of its thread
+  const DeviceGuard guard(device_);  // the calling thread may not have chosen a device yet
   return can_copy(device_, in_place);
 }
 
@@ -166,7 +166,7 @@ void CudaBackend::add_original(const ChainFrame& frame, std::uint8_t* picture) {
   if (frame.original == nullptr) return add_samples(frame.original_in_place, true, picture);
   if (!context_.settings.measurement.psnr) return;
   const std::vector<std::uint8_t>& samples = *frame.original;
-  std::uint8_t* const staging = uploads_.take_staging();  // inputs hold at most half of the staging frames
+  std::uint8_t* const staging = uploads_.take_staging();  // does not wait forever: inputs hold at most half of them
   uploads_.free_with_upload(staging);
   std::ranges::copy(samples, staging);
   add_samples({staging, samples.size()}, false, picture);

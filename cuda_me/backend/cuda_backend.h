@@ -24,7 +24,7 @@ namespace c63::cuda {
 struct DeviceChoice {
   int index = 0;      ///< CUDA's index
   int number = 0;     ///< the GPU's number in messages
-  int trace_row = 0;  ///< the first of the device's three rows in the trace
+  int trace_row = 0;  ///< the first of the device's three rows in MeasurementSettings::trace
 };
 
 /// One GPU as a device of a run. Frames are read into page-locked memory, and UploadQueue uploads them. BatchQueue
@@ -50,7 +50,8 @@ class CudaBackend final : public Backend {
   /// Adds a frame to its chain, and the frame's data to the pending upload.
   void add(const ChainFrame& frame);
   void add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture);
-  /// Adds the unfiltered picture of a filtered frame to the pending upload.
+  /// Adds the unfiltered picture of a filtered frame to the pending upload. If it is in host memory and PSNR is not
+  /// measured, the device does not need it, and nothing is added.
   void add_original(const ChainFrame& frame, std::uint8_t* picture);
   void add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from);
   [[nodiscard]] Chain& chain(int number) { return chains_[static_cast<std::size_t>(number)]; }

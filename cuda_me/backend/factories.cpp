@@ -1,4 +1,4 @@
-// Opens GPUs as the devices of a run. Chooses the GPU of each device, and its number of GOP chains.
+// Opens the GPUs of CudaBackendOptions as the devices of a run, and chooses how many GOP chains each one gets.
 
 #include <algorithm>
 #include <memory>
@@ -13,7 +13,7 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kTraceRows = 3;  ///< rows of a device in the trace
+constexpr int kTraceRows = 3;  ///< rows of a device in the trace (MeasurementSettings::trace)
 
 /// The number of chains that makes batches large enough to be worth their launches. The MCUs of such a batch fill a
 /// device several times over (docs/notes/gpu-host.md). Decisions by rate need larger batches: they take many more

@@ -21,7 +21,7 @@ FrameGraphs::FrameGraphs(const CodingContext& context, const Chain& chain, Motio
   };
   for (int slot = 0; slot < kChainDepth; ++slot) {
     const auto at = static_cast<std::size_t>(slot);
-    const int turn = slot % kBatchesInFlight;  // with one chain, every batch has one frame
+    const int turn = slot % kBatchesInFlight;  // each batch has one frame of the chain, in slot order
     const std::array key{job_of(context, chain, slot, turn, recorded_role(slot, true))};
     const std::array inter{job_of(context, chain, slot, turn, recorded_role(slot, false))};
     std::vector<MotionJob> searches;

@@ -12,8 +12,8 @@ namespace c63::cuda {
 
 /// The work on a frame, recorded as CUDA graphs. Used only if the backend has a single GOP chain. Every slot of the
 /// chain has its own graphs, because a slot always uses the same buffers. So no graph is ever changed. A frame is
-/// launched as a graph if it is reconstructed to picture `slot % 2`, and if it is a key frame or all its blocks have a
-/// vector. For other frames, each kernel is launched by itself.
+/// launched as a graph if it is not decided by rate, advances the reference, and is reconstructed to picture `slot %
+/// 2`. For other frames, each kernel of search and coding is launched by itself.
 class FrameGraphs {
  public:
   /// Has no graphs.
@@ -29,7 +29,7 @@ class FrameGraphs {
 
  private:
   std::array<GraphExec, kChainDepth> key_;                 ///< coding, by slot
-  std::vector<std::array<GraphExec, kChainDepth>> inter_;  ///< search and coding, by choice of the search and by slot
+  std::vector<std::array<GraphExec, kChainDepth>> inter_;  ///< search and coding; by kernel (choices()), by slot
   std::array<GraphExec, kBatchesInFlight> scan_;           ///< by `turn` (see job_of())
 };
 

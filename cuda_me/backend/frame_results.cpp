@@ -24,7 +24,8 @@ double milliseconds_since(TraceSpan::Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(TraceSpan::Clock::now() - start).count();
 }
 
-/// Returns which blocks of a plane are coded without a vector, one flag per block; empty if all have one.
+/// Returns one flag per block of a plane; 1: the block is coded without a vector. Empty for a key frame, and for a
+/// frame that is not decided by rate, because all its blocks have a vector.
 std::span<const std::uint8_t> mask_of(const FramePlan& plan, const HostChain::Output& output, const FrameLayout& layout,
                                       int plane, int blocks) {
   if (plan.key || !plan.rate.any()) return {};
@@ -65,9 +66,9 @@ void FrameResults::append(const Batch& batch, std::vector<ChainResult>& finished
     const DeviceGuard guard(device_);
     for (std::size_t i = some.begin(); i < some.end(); ++i) results[i] = finish(batch, batch.entries[i], times);
   };
-  // A thread finishes frames of at least this many bytes (before coding). With large frames, a single thread would take
-  // as long to copy a batch's coded bytes as the device takes to code it. With small frames, waking other threads would
-  // take longer than copying.
+  // Results are divided among threads only if their frames have more than this many bytes (before coding). With large
+  // frames, a single thread would take as long to copy a batch's coded bytes as the device takes to code it. With small
+  // frames, waking other threads would take longer than copying.
   constexpr std::size_t kBytesOfFrames = 1 << 20;
   const std::size_t grain = std::max<std::size_t>(1, kBytesOfFrames / context_.geometry.frame_bytes());
   const oneapi::tbb::blocked_range<std::size_t> all(0, results.size(), grain);
@@ -196,9 +197,9 @@ void FrameResults::copy_motion(const FramePlan& plan, const HostChain::Output& o
 }
 
 StageTimes FrameResults::times_of(const Batch& batch) const {
-  // Events give the times when a batch's coding and downloads ended. The kernels themselves report when coding began
-  // and when the scans were written. More events, between the kernels, would make a chain of small frames a fifth
-  // slower.
+  // Events give the times when a batch's search began, and when its coding and downloads ended. The kernels themselves
+  // report when coding began, and from when to when the scans were written. More events, between the kernels, would
+  // make a chain of small frames a fifth slower.
   constexpr auto kNever = std::numeric_limits<unsigned long long>::max();
   FrameMoments moments{.coding_starts = kNever, .writing_starts = kNever};
   unsigned long long writing_ends = 0;

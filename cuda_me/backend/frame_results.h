@@ -26,10 +26,12 @@ class HeaderWriter {
   QuantizationTables tables_{};
 };
 
-/// Turns the results of a batch into encoded frames with their statistics, and adds its times to the trace.
+/// Turns the results of a batch into encoded frames with their statistics, and adds its times to the trace
+/// (MeasurementSettings::trace).
 class FrameResults {
  public:
-  /// No work may be pending on `stream`. `trace_row` is the first of the device's three rows in the trace.
+  /// The constructor waits for the work on `stream`, to relate the device's clock to the host's. `trace_row` is the
+  /// first of the device's three rows in the trace.
   FrameResults(const CodingContext& context, std::span<const Chain> chains, const UploadQueue& uploads, int device,
                int trace_row, const Stream& stream);
 
@@ -46,7 +48,7 @@ class FrameResults {
   [[nodiscard]] const HostChain::Output& output_of(const Batch& batch, const BatchEntry& entry) const {
     return chain_of(entry).host.outputs[static_cast<std::size_t>(batch.turn)];
   }
-  /// Returns how long each stage of a batch took, for all frames of the batch together.
+  /// Returns how long each stage of a batch took in milliseconds, for all frames of the batch together.
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
   void trace(const Batch& batch, const StageTimes& times) const;
   [[nodiscard]] ChainResult finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);

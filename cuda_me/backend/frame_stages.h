@@ -40,7 +40,8 @@ class FrameStages {
   /// batch's entries.
   void enqueue(Batch& batch, const Event& uploaded);
 
-  /// The stream on which frames are searched and coded, one batch after another.
+  /// The stream on which frames are searched and coded, one batch after another. Frames of side 1 (RateStages) may use
+  /// a second stream.
   [[nodiscard]] const Stream& coding_stream() const { return coding_; }
 
  private:
@@ -63,7 +64,8 @@ class FrameStages {
   Stream second_;  ///< for the chains of side 1 if the sides run separately
   Stream download_{Stream::Priority::high};  ///< its few thread blocks are placed before those of the next batch
   std::unique_ptr<MotionSearch> search_;
-  std::unique_ptr<OwnFrameSearch> own_search_;  ///< takes its place, and that of the search by cost; null: none
+  /// A search of the user's own. It replaces `search_`, and the search stage of frames decided by rate. Null: none.
+  std::unique_ptr<OwnFrameSearch> own_search_;
   Event forked_;
   Event coded_first_;
   Event coded_second_;

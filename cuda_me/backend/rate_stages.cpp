@@ -9,7 +9,8 @@
 namespace c63::cuda {
 namespace {
 
-/// The most device memory, in bytes, for data that one stage writes and another reads.
+/// The most device memory, in bytes, for data that one stage writes and another reads. One frame per side gets its
+/// memory in any case.
 constexpr std::size_t kScratchBytes = std::size_t{2} << 30;
 
 }  // namespace

@@ -68,10 +68,10 @@ class RateStages {
   int slots_ = 0;                 ///< candidates per block that memory is allocated for
   std::size_t group_frames_ = 0;  ///< frames of a side that memory is allocated for
   DeviceBuffer<std::byte> scratch_;
-  DeviceBuffer<RateFrame> on_device_;  ///< by `turn` (see enqueue()), then by place in the batch
+  DeviceBuffer<RateFrame> on_device_;  ///< by `turn` (see enqueue()), then by side
   PinnedBuffer<RateFrame> on_host_;
   Cost lambda_ = 0;
-  WeightedLambdas weighted_;  ///< for lambda_
+  WeightedLambdas weighted_;  ///< computed from lambda_
 };
 
 }  // namespace c63::cuda

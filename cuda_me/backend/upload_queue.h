@@ -22,8 +22,9 @@ struct Upload {
   [[nodiscard]] double milliseconds_a_frame() const { return done.milliseconds_since(start) / static_cast<double>(frames); }
 };
 
-/// Brings frames to the device. Frames are put into page-locked memory (staging) and copied from there. One call copies
-/// all frames that were added together. Frames that are in the device's memory already are copied by the device.
+/// Brings frames to the device. Frames are put into page-locked memory (staging) and copied from there. The copies of
+/// all frames that were added together start together. Frames that are in the device's memory already are copied by the
+/// device.
 ///
 /// Any thread may call take_staging() and give_back(). One thread adds and starts uploads.
 class UploadQueue {
@@ -39,7 +40,7 @@ class UploadQueue {
   [[nodiscard]] int staging() const { return static_cast<int>(staging_count_); }
   /// Returns a free staging frame. Waits for uploads if none is free.
   [[nodiscard]] std::uint8_t* take_staging();
-  /// Takes back a staging frame that was not filled.
+  /// Takes back a staging frame that no upload uses.
   void give_back(std::uint8_t* staging);
 
   /// Adds a frame to the pending upload and returns the upload's number. `staging` becomes free when the upload is

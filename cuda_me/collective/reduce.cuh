@@ -1,8 +1,8 @@
 #pragma once
 
-// The reductions of the filters and of the encoder, over the lanes of a warp and over a thread block. An operation `Op`
-// has a type Partial for results of a part of the values. Op::none() is the result of no values. Op::combine() combines
-// two results, in any order.
+// Reduces values on the device to one value, such as their sum. The kernels of the filters and of the encoder call
+// these functions for the lanes of a warp or for a thread block. An operation `Op` has a type Partial for results of a
+// part of the values. Op::none() is the result of no values. Op::combine() combines two results, in any order.
 
 #include <cuda_runtime.h>
 
@@ -40,8 +40,8 @@ template <typename P>
   }
 }
 
-/// True if the device has an instruction that does `Op` over a whole warp. From sm_80 on, it has one for sums of
-/// integers.
+/// True if reduce_lanes() uses an instruction that does `Op` over a whole warp. It does so for sums of integers, from
+/// sm_80 on.
 template <typename Op>
 inline constexpr bool kAddsByInstruction = [] {
 #if __CUDA_ARCH__ >= 800
@@ -100,7 +100,7 @@ template <typename Op, int threads>
   }
 }
 
-/// Adds the squared differences of four pairs of samples to `sum`. `a` and `b` have one sample per byte.
+/// Returns `sum` plus the squared differences of four pairs of samples. `a` and `b` have one sample per byte.
 [[nodiscard]] __device__ __forceinline__ unsigned add_squared_differences(unsigned a, unsigned b, unsigned sum) {
   const unsigned difference = __vabsdiffu4(a, b);
   return __dp4a(difference, difference, sum);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The prefix scans of the filters and of the encoder: over the lanes of a warp, over many values of a warp, and over
-// all values before those of a thread block.
+// Computes prefix sums on the device, for the kernels of the filters and of the encoder: over the lanes of a warp, and
+// over many values of a warp. Also adds up all values before those of a thread block.
 
 #include <cstdint>
 

@@ -13,7 +13,7 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kMostGroups = 4;  // their streams and two more are fewer than a device's hardware queues
+constexpr int kMostGroups = 4;  // with two more streams, fewer than a device's queues, so no stream waits for another
 constexpr int kMostFramesOfGroup = 192;
 constexpr int kMostSlots = 32;
 /// The decoder keeps three pictures in addition to those that are being downloaded: the last restored frame, its
@@ -129,12 +129,14 @@ void CudaDecoder::parse_filling() {
   filling_ = (filling_ + 1) % memory_->groups.size();
 }
 
-/// Restores the next frames in order, as long as they are parsed and a slot is free for them.
+/// Restores the next frames in order, as long as they are parsed and a slot is free for them. Stops at an invalid
+/// frame.
 void CudaDecoder::restore_parsed() {
   while (!stopped_ && restored_ < frames_.size() && restore(frames_[restored_])) ++restored_;
 }
 
-/// Restores a frame. Returns false if the frame is not parsed yet or no slot is free.
+/// Restores a frame. Returns false if the frame is not parsed yet, or if it is wanted and no slot is free. An invalid
+/// frame is not restored, but marked, and `stopped_` is set.
 bool CudaDecoder::restore(Frame& frame) {
   if (frame.group != nullptr) {
     if (!frame.group->is_parsed()) return false;

@@ -24,13 +24,14 @@ struct DecoderRoom {
   int slots = 0;   ///< decoded frames in page-locked memory
   std::uint64_t scan_bytes = 0;  ///< bytes of scans per group; a single frame may have more
 
-  /// Returns the largest room that takes at most `max_memory` bytes; empty if not even one frame fits.
+  /// Returns what a decoder with `max_memory` bytes has memory for; empty if not even one frame fits. A decoder cannot
+  /// use more than a certain number of groups, frames and slots, so it may need less memory.
   [[nodiscard]] static std::optional<DecoderRoom> within(std::uint64_t max_memory, const Geometry& geometry);
 };
 
 /// A GPU as a decoder. Each group of frames has a stream on which its scans are parsed. When the host knows which scans
-/// are valid, another stream restores the frames in order. A frame is restored only when a slot in page-locked memory
-/// is free for it.
+/// are valid, another stream restores the frames in order. A frame that the caller wants is restored only when a slot
+/// in page-locked memory is free for it.
 class CudaDecoder final : public DecodeBackend {
  public:
   CudaDecoder(int device, std::string description);
@@ -50,7 +51,7 @@ class CudaDecoder final : public DecodeBackend {
   struct Picture {
     DeviceBuffer<std::uint8_t> samples;
     DeviceBuffer<PackedVector> vectors;  ///< the vectors with which the blocks were predicted
-    /// Number of frames that are copied from this picture or may be predicted from it.
+    /// Number of uses that hold() counts: frames that are copied from this picture, and `current_` or `reference_`.
     int users = 0;
   };
   /// Page-locked memory for a decoded frame.
@@ -102,7 +103,7 @@ class CudaDecoder final : public DecodeBackend {
 
   CopyBatch copies_;              ///< copies of one frame; a member so that its memory is reused
   std::deque<Frame> frames_;
-  std::size_t restored_ = 0;      ///< number of frames at the front that are restored or invalid
+  std::size_t restored_ = 0;      ///< number of frames at the front of frames_ that are restored or invalid
   bool stopped_ = false;          ///< an invalid frame was found
   std::size_t filling_ = 0;       ///< the group to which frames are added
   std::size_t staging_ = 0;       ///< the staging that is used next

@@ -15,17 +15,17 @@ namespace c63::cuda {
 struct ScanJob {
   const std::uint8_t* bytes = nullptr;
   std::uint64_t size = 0;
-  std::uint32_t key = 0;
+  std::uint32_t key = 0;  ///< 1: the scan of a key frame
 };
 
-/// Scans that are parsed at the same time. All pointers are to device memory.
+/// Scans that are parsed at the same time. All pointers but `fine` are to device memory.
 struct ScanBatch {
   const ScanTables* tables = nullptr;
   const ScanJob* jobs = nullptr;
   int count = 0;
   std::size_t blocks = 0;   ///< per frame
   ScanTarget to;            ///< where the first frame's results go; each next frame's are `blocks` blocks further
-  std::uint8_t* fine = nullptr;  ///< one per scan; 1: the scan is valid; may be mapped host memory
+  std::uint8_t* fine = nullptr;  ///< one per scan; 1: the scan is valid; may be in page-locked host memory
 };
 
 /// Enqueues the parsing of all scans of a batch on `stream`, one warp per scan.

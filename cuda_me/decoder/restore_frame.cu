@@ -1,4 +1,5 @@
-// Turns levels and vectors into samples. Eight threads work on a block; each has a row or a column.
+// Turns the levels and vectors of a decoded frame into samples. Eight threads work on a block; each has a row or a
+// column.
 
 #include "cuda_me/decoder/decode_kernels.h"
 #include "cuda_me/kernels/block_transform.cuh"
@@ -37,7 +38,7 @@ __device__ __forceinline__ uint2 restore_row(uint2 prediction, const std::int16_
   int residuals[8];
   if (__any_sync(kFullWarp, any_ac)) {
     inverse_block(in, t, numbers, residuals);
-  } else {  // with only DC, the residual is the same for every sample
+  } else {  // if only first levels (DC) are not zero, a block's residual is the same for every sample
     const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
     for_8([&](auto i) { residuals[i] = residual; });
   }

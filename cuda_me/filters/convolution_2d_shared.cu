@@ -1,6 +1,6 @@
-// 2-D convolution, variants `shared_tile` and `restrict_taps`: for a kernel of K x K taps, a block of 32x32 outputs
-// reads its (32+K−1)² samples once, into shared memory. In `restrict_taps`, the taps are declared `const __restrict__`,
-// so the compiler reads them through the read-only cache.
+// 2-D convolution, variants `shared_tile` and `restrict_taps`: for a kernel of K x K taps, a thread block with 32x32
+// outputs reads its (32+K−1)² samples once, into shared memory. In `restrict_taps`, the taps are declared `const
+// __restrict__`, so the compiler reads them through the read-only cache.
 #include "cuda_me/filters/kernel_taps.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,5 +1,5 @@
-// 1-D convolution, variant `constant_taps`: the taps are in constant memory. All threads of a warp read the same tap at
-// once.
+// 1-D convolution, variant `constant_taps`: the taps (the kernel's factors) are in constant memory. All threads of a
+// warp read the same tap at once.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,4 +1,4 @@
-// 1-D convolution, variant `global`: reads every signal value and every tap from global memory.
+// 1-D convolution, variant `global`: reads every input value and every tap (a factor of the kernel) from global memory.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {

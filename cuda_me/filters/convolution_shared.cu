@@ -1,5 +1,5 @@
-// 1-D convolution, variant `shared_tile`: the taps are in constant memory. The part of the signal that a block needs is
-// in shared memory, with a halo on both sides.
+// 1-D convolution, variant `shared_tile`: the taps (the kernel's factors) are in constant memory. The input values that
+// a thread block needs are in shared memory. They reach past its outputs on both sides.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,12 +1,13 @@
-// 1-D convolution, variant `tuned`, for short kernels. The number of taps is known at compile time. A thread keeps the
-// values around its outputs in registers. Every load and store moves 16 bytes.
+// 1-D convolution, variant `tuned`, for kernels of 3 to 11 taps (factors). Their number is known at compile time. A
+// thread keeps the values around its outputs in registers. Loads and stores move 16 bytes, except at the end of the
+// input.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPairs = 4;  // a thread has 8 outputs, in pairs that are a block's width apart
+constexpr int kPairs = 4;  // a thread has 8 outputs: 4 pairs, each 2 * kThreads values after the previous one
 
 template <int kTaps>
 struct FewTaps {
@@ -24,7 +25,7 @@ __global__ void __launch_bounds__(kThreads) convolution_tuned(const double* __re
                                                               const __grid_constant__ FewTaps<kTaps> taps,
                                                               double* __restrict__ out) {
   constexpr int kRadius = kTaps / 2;
-  constexpr int kLead = (kRadius + 1) / 2;  // pairs on each side of the middle pair
+  constexpr int kLead = (kRadius + 1) / 2;  // pairs of input values on each side of the pair at the outputs' place
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * (2 * kThreads * kPairs) + 2 * threadIdx.x;
   double x[kPairs][2 * (2 * kLead + 1)];
 #pragma unroll

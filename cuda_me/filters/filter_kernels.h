@@ -7,8 +7,8 @@
 
 #include "c63/cuda/filters.h"
 
-// One function for each variant of each filter, in the file that has its name. The callers have already checked the
-// sizes.
+// Functions that launch the kernels of the filters, one or more for each variant. They are defined in the .cu files of
+// this folder. Their callers, in the .cpp files, have already checked the sizes.
 
 namespace c63::cuda::kernels {
 
@@ -21,7 +21,7 @@ struct Taps {
 void convolve_global(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
 void convolve_constant(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
 void convolve_shared(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
-/// Only for widths of 3 to 11 and 16-byte aligned data; see can_convolve_tuned().
+/// Only for 3 to 11 taps and 16-byte aligned data; see can_convolve_tuned().
 void convolve_tuned(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
 [[nodiscard]] bool can_convolve_tuned(std::span<const double> signal, const Taps& taps, const double* out);
 
@@ -52,7 +52,7 @@ void map_counts(FilterQueue& queue, const Count* values, const BinMap& map, std:
 
 enum class Reduction { sum, minimum, maximum, argmin, argmax };
 
-// The type `Result` is SumOf<T> for sums, T for minima and maxima, and uint64 for positions.
+// The type `Result` is SumOf<T> for sums, T for minima and maxima, and uint64 for their indices (argmin, argmax).
 template <Reduction kind, typename T, typename Result>
 void reduce_one_thread(FilterQueue& queue, std::span<const T> values, Result* result);
 template <Reduction kind, typename T, typename Result>

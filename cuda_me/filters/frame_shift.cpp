@@ -1,5 +1,5 @@
-// Computes shifts of frames on a GPU. The slowest variants launch a kernel and copy its sums for each frame. The
-// fastest launches one kernel for all frames.
+// Computes the sums from which shifts of frames follow (ShiftSums), on a GPU. The slowest variants launch a kernel and
+// copy its sums for each frame. The fastest launches one kernel for up to kListedFrames frames.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
-// Histogram, variant `privatized`: each block counts in shared memory, then adds its counts to the global ones. Lane k
-// of every warp uses its own counters, all in bank k. So the lanes of a warp never wait for each other, whatever the
-// bytes are.
+// Histogram, variant `privatized`: each thread block counts in shared memory, then adds its counts to the global ones.
+// The block has 32 sets of counters. Lane k of every warp uses set k, whose counters are all in bank k. So the lanes of
+// a warp never wait for each other, whatever the bytes are.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const st
 }  // namespace
 
 void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts) {
-  // A block's counters have 32 bits, so a launch counts fewer than 2^32 bytes.
+  // A thread block's counters have 32 bits, so a launch counts fewer than 2^32 bytes.
   constexpr std::size_t kPiece = std::size_t{1} << 31;
   for (std::size_t start = 0; start < bytes.size(); start += kPiece) {
     const auto piece = bytes.subspan(start, std::min(kPiece, bytes.size() - start));

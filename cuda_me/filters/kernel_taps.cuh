@@ -4,7 +4,7 @@
 
 namespace c63::cuda::kernels {
 
-/// The taps of a 2-D filter kernel, or its two factors. Passed to GPU kernels as a parameter.
+/// The taps of a 2-D filter kernel. Passed to GPU kernels as a parameter.
 template <typename Tap>
 struct KernelTaps {
   int size = 0;
@@ -52,13 +52,13 @@ template <typename Sample>
 // computes every kTileRows-th output of a column.
 inline constexpr int kTile = 32;
 inline constexpr int kTileRows = 8;
-inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side; includes the halo of the largest kernel
+inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side of a tile, for the largest kernel
 
 template <typename Sample>
 using SampleTile = Sample[kTileSamples][kTileSamples + 1];
 
-/// Loads the samples that the block's outputs need into `tile`. Sample (0, 0) of the tile is `radius` samples left of
-/// and above the block's first output. Synchronizes the block's threads.
+/// Loads the samples that the thread block's outputs need into `tile`. Sample (0, 0) of the tile is `radius` samples
+/// left of and above the first output. Synchronizes the thread block.
 template <typename Sample>
 __device__ void load_tile(BasicPlaneView<const Sample> in, int radius, SampleTile<Sample>& tile) {
   const int left = static_cast<int>(blockIdx.x) * kTile - radius;
@@ -71,8 +71,8 @@ __device__ void load_tile(BasicPlaneView<const Sample> in, int radius, SampleTil
   __syncthreads();
 }
 
-/// Calls compute(x, y) for each output of the thread, with positions relative to the block's first output. Stores the
-/// results.
+/// Calls compute(x, y) for each output of the thread, with positions relative to the thread block's first output.
+/// Stores the results.
 template <typename Sample, typename Tap, typename Compute>
 __device__ void store_tile(BasicPlaneView<Sample> out, Tap divisor, const Compute& compute) {
   const int tx = static_cast<int>(threadIdx.x);

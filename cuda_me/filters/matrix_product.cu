@@ -42,8 +42,8 @@ __global__ void product_shared(In a, In b, Out c) {
   if (x < c.width && y < c.height) c.data[y * c.pitch + x] = total;
 }
 
-constexpr int kSide = 64;   // outputs per side of a block
-constexpr int kDepth = 16;  // part of the summed side that is in shared memory at once
+constexpr int kSide = 64;   // outputs per side of a thread block
+constexpr int kDepth = 16;  // columns of a, and rows of b, that are in shared memory at once
 constexpr int kEach = 4;    // outputs per side of a thread
 constexpr int kThreads = (kSide / kEach) * (kSide / kEach);
 

@@ -1,5 +1,5 @@
-// Reduction by many blocks: every thread combines its result with the total by an atomic operation. For minima and
-// maxima, the atomic operation compares keys: unsigned integers in the same order as the values. For the position of a
+// Reduction by many thread blocks: every thread combines its result with the total by an atomic operation. For minima
+// and maxima, the atomic operation compares keys: unsigned integers in the same order as the values. For the index of a
 // minimum or maximum, a second kernel searches the values for its key.
 #include "cuda_me/filters/reduction_ops.cuh"
 

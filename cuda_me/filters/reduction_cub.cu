@@ -1,4 +1,4 @@
-// Reduction by CUB.
+// Reduction by CUB, NVIDIA's library of such functions, for comparison.
 #include <cub/device/device_reduce.cuh>
 
 #include "cuda_me/filters/reduction_ops.cuh"
@@ -37,7 +37,7 @@ template <Reduction kind, typename T, typename Result>
 void reduce_cub(FilterQueue& queue, std::span<const T> values, Result* result) {
   std::size_t bytes = 0;
   run<kind>(queue, nullptr, bytes, values, result, static_cast<T*>(nullptr));
-  constexpr std::size_t kHead = 256;  // room for the best value, which is not used
+  constexpr std::size_t kHead = 256;  // room for the minimum or maximum itself, which CUB also stores and nobody reads
   auto* memory = static_cast<std::uint8_t*>(queue.scratch(kHead + bytes));
   run<kind>(queue, memory + kHead, bytes, values, result, reinterpret_cast<T*>(memory));
 }

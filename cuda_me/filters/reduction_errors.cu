@@ -1,4 +1,5 @@
-// The sum of squared differences of two signals of bytes: a reduction in one launch, with four differences per instruction.
+// Computes the sum of squared differences of two arrays of bytes: a reduction in one launch, with four differences per
+// instruction.
 #include "cuda_me/filters/reduction_grid.cuh"
 
 namespace c63::cuda::kernels {
@@ -8,8 +9,8 @@ constexpr int kThreads = 512;
 
 using Op = ReductionOp<Reduction::sum, std::uint8_t>;
 
-/// The two signals are read in vectors of 16 bytes. `head` bytes come before the first address that is a multiple of 16
-/// in both signals. If there is no such address, `head` is `count`.
+/// `a` and `b` are read in vectors of 16 bytes. `head` bytes come before the first address that is a multiple of 16 in
+/// both arrays. If there is no such address, `head` is `count`.
 __global__ void __launch_bounds__(kThreads)
     reduction_errors(const std::uint8_t* __restrict__ a, const std::uint8_t* __restrict__ b, std::size_t head,
                      std::size_t count, std::uint64_t* partials, unsigned* finished, std::uint64_t* result) {

@@ -5,8 +5,8 @@
 
 namespace c63::cuda::kernels {
 
-/// Combines the results of all threads of the grid. Each block stores its result in `partials`. The block that finishes
-/// last combines these in a fixed order. `*finished` must be zero before, and is zero again afterwards.
+/// Combines the results of all threads of the grid. Each thread block stores its result in `partials`. The one that
+/// finishes last combines these in a fixed order. `*finished` must be zero before, and is zero again afterwards.
 template <typename Op, int threads>
 __device__ __forceinline__ void reduce_grid(typename Op::Partial mine, typename Op::Partial* partials,
                                             unsigned* finished, typename Op::Result* result) {

@@ -1,5 +1,5 @@
-// Reduction by one block, two variants. In `one_thread`, a single thread does all. In `one_block`, each thread reduces
-// its share, and thread 0 combines the results.
+// Reduction by one thread block, two variants. In `one_thread`, a single thread does all. In `one_block`, each thread
+// reduces its share, and thread 0 combines the results.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {

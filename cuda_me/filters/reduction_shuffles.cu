@@ -1,5 +1,6 @@
-// Reduction in one launch: 16-byte loads, then warps reduce in registers. The block that finishes last combines the
-// blocks' results. The order is fixed, so sums of floats are the same in every run.
+// Reduction, variant `shuffles`, in one launch: threads load 16 bytes at a time, then warps reduce in registers. The
+// thread block that finishes last combines the results of all thread blocks. The order is fixed, so sums of floats are
+// the same in every run.
 #include "cuda_me/filters/reduction_grid.cuh"
 
 namespace c63::cuda::kernels {

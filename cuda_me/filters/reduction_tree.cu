@@ -1,7 +1,7 @@
-// Reduction by trees in shared memory. Each block reduces its share. Then one more block reduces the blocks' results.
-// In variant `tree_interleaved`, a round with distance s combines the results of threads 2s·k and 2s·k + s. So after a
-// few rounds, every warp has only a few working threads. In `tree_sequential`, each thread of the first half combines
-// its result with one of the second half. So whole warps become idle.
+// Reduction by trees in shared memory. Each thread block reduces its share. Then one more thread block reduces these
+// results. In variant `tree_interleaved`, a round with distance s combines the results of threads 2s·k and 2s·k + s. So
+// after a few rounds, every warp has only a few working threads. In `tree_sequential`, each thread of the first half
+// combines its result with one of the second half. So whole warps become idle.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {

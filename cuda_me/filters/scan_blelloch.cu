@@ -1,5 +1,6 @@
-// Prefix scan by Blelloch, by one block: sums go up a tree, prefixes come down, with at most 2(n−1) additions. One
-// variant pads shared memory to avoid bank conflicts, the other does not. Longer inputs are scanned tile by tile.
+// Prefix scan by Blelloch, by one thread block: sums go up a tree, prefixes come down, with at most 2(n−1) additions
+// for n values. One variant pads shared memory to avoid bank conflicts, the other does not. Longer inputs are scanned
+// tile by tile.
 #include "cuda_me/filters/scan_common.cuh"
 
 namespace c63::cuda::kernels {

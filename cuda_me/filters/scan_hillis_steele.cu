@@ -1,6 +1,6 @@
-// Prefix scan by Hillis and Steele, by one block: in step d, every value adds the value that is 2^d places before it.
-// This takes only log n steps, but n·log n − (n−1) additions. Longer inputs are scanned tile by tile, and the sum of
-// all earlier tiles is added to each tile.
+// Prefix scan by Hillis and Steele, by one thread block: in step d, every value adds the value that is 2^d places
+// before it. For n values, this takes only log n steps, but n·log n − (n−1) additions. Longer inputs are scanned tile
+// by tile, and the sum of all earlier tiles is added to each tile.
 #include "cuda_me/filters/scan_common.cuh"
 
 namespace c63::cuda::kernels {

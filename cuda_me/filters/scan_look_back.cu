@@ -1,8 +1,8 @@
-// Prefix scan of 4-byte integers in one pass: memory is read once and written once. A block takes the next tile, scans
-// it in registers and publishes its sum. Then it looks back over the earlier tiles, up to one that has published the
-// sum of itself and all tiles before it (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
-// look-back"). In one look, each thread of the block reads the state of one tile. A block has more threads than there
-// are tiles in work, so one look is enough.
+// Prefix scan of 4-byte integers in one pass: memory is read once and written once. A thread block takes the next tile
+// (a run of kTile values), scans it in registers and publishes its sum. Then it looks back over the earlier tiles, up
+// to one that has published the sum of itself and all tiles before it (Merrill and Garland, "Single-pass parallel
+// prefix scan with decoupled look-back"). In one look, each thread reads the state of one tile. A thread block has more
+// threads than there are tiles in work, so one look is normally enough.
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
@@ -28,7 +28,7 @@ constexpr unsigned long long kSumOfAll = 2ULL << 32;  // the sum of the tile and
 
 using State = volatile unsigned long long;
 
-/// The sum of all tiles before `tile`. All threads call it, and all get the sum.
+/// Returns the sum of all values before tile number `tile`. All threads call it, and all get the sum.
 __device__ unsigned look_back(State* states, std::int64_t tile) {
   __shared__ unsigned sums[kWarps];  // the sum of the tiles that each warp looked at, up to one with kSumOfAll
   __shared__ bool knows[kWarps];     // true if the warp found a tile with kSumOfAll
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
   __shared__ unsigned tile_of_block;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int warp = static_cast<int>(threadIdx.x / 32);
-  // Blocks take tiles in the order in which the blocks start. So all earlier tiles are finished or in work.
+  // Thread blocks take tiles in the order in which they start. So all earlier tiles are finished or in work.
   if (threadIdx.x == 0) tile_of_block = atomicAdd(next_tile, 1U);
   __syncthreads();
   const std::size_t tile = tile_of_block;

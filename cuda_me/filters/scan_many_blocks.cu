@@ -1,5 +1,5 @@
-// Prefix scan by many blocks: each scans a tile and stores its sum. One block scans these sums. Then all blocks add the
-// sum of the earlier tiles.
+// Prefix scan by many thread blocks: each scans a tile and stores its sum. One thread block scans these sums. Then all
+// thread blocks add the sum of the earlier tiles.
 #include "cuda_me/filters/scan_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,6 +1,6 @@
-// Prefix scan of 4-byte integers in one pass, for chips with a bulk copy engine (sm_90). A tile need not wait until the
-// tile before it is scanned. One block stays on each multiprocessor and takes every gridDim.x-th tile. Its warps have
-// four different jobs, so that the waits of the jobs overlap:
+// Prefix scan of 4-byte integers in one pass, for chips with a bulk copy engine (sm_90). A tile (a run of kTile values)
+// need not wait until the tile before it is scanned. One thread block (here: block) stays on each multiprocessor and
+// takes every gridDim.x-th tile. Its warps have four different jobs, so that the waits of the jobs overlap:
 //   fetch  the copy engine fills a ring of tiles in shared memory, several tiles ahead;
 //   tell   publishes a tile's sum to all blocks as soon as the tile has arrived, long before it is scanned;
 //   add    computes the sum of all values before a tile: this sum for the block's previous tile, plus the sums of the
@@ -39,8 +39,9 @@ __device__ __forceinline__ void wait(std::uint64_t* barrier, int turn) {
   }
 }
 
-/// The jobs of one block. Blocks cannot wait for each other forever. They only wait for the sums of earlier tiles.
-/// Other blocks publish these sums as soon as the tiles arrive, and tiles arrive in order.
+/// The four jobs of one thread block (see the start of this file). Thread blocks cannot wait for each other forever.
+/// They only wait for the sums of earlier tiles. Other thread blocks publish these sums as soon as the tiles arrive,
+/// and tiles arrive in order.
 template <typename Shape>
 struct RoundsBlock {
   const std::uint32_t* values;
@@ -111,9 +112,9 @@ struct RoundsBlock {
     });
   }
 
-  /// Returns the sum of states[begin..end), at least to lane 0. Waits for states that are not published yet. A lane
-  /// starts all its loads before it uses the first value. If each load waited for the previous one, all of them would
-  /// take longer than the memory takes to deliver a tile.
+  /// Returns the sum of the tiles `begin` to `end` - 1, from their states. Waits for states that are not published yet.
+  /// A lane starts all its loads before it uses the first value. If each load waited for the previous one, all of them
+  /// would take longer than the memory takes to deliver a tile.
   __device__ unsigned told(unsigned begin, unsigned end) const {
     constexpr unsigned kAhead = 8;  // loads per lane at a time; enough for up to 256 blocks
     unsigned sum = 0;

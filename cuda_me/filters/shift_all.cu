@@ -1,5 +1,6 @@
-// Computes the shifts of all frames in one kernel. The reference's derivatives and means are computed once. A thread
-// keeps those of eight samples in registers while it loops over the frames.
+// Computes the sums from which the shifts of up to kListedFrames frames follow, in one kernel. Another kernel computes
+// the reference's derivatives and means once. A thread keeps those of eight samples in registers while it loops over
+// the frames.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {

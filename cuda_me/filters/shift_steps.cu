@@ -1,5 +1,6 @@
-// Computes shifts with one kernel per frame. Every thread takes one sample that is not on the border, and a block adds
-// the products of its threads. It stores these sums for the CPU, or adds them to the frame's sums by atomics.
+// Computes the sums from which a frame's shift follows, with one kernel per frame. Every thread takes one sample that
+// is not on the border, and a thread block adds the products of its threads. It stores these sums for the CPU, or adds
+// them to the frame's sums by atomics.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {

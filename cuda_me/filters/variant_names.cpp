@@ -1,4 +1,4 @@
-// The names of the variants.
+// Lists the variants of each filter, with the names that programs accept and print (variant_names()).
 #include <array>
 
 #include "c63/cuda/filters.h"

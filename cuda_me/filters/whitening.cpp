@@ -1,4 +1,5 @@
-// Whitening on a GPU. For each frame, up to five kernels run one after another, and the host waits for none of them.
+// Whitening on a GPU. WhiteningEngine::whiten() launches up to five kernels, one after another. The host waits for none
+// of them before finish().
 #include <algorithm>
 #include <string>
 
@@ -45,7 +46,7 @@ struct WhiteningEngine<Sample>::State {
   bool has_interior;
   kernels::DerivedLayout<Sample> layout;
   DeviceBuffer<std::uint8_t> memory;
-  DeviceBuffer<Sum<Sample>> sums;  ///< three of the texture, then two per frame
+  DeviceBuffer<Sum<Sample>> sums;  ///< u, v and w of the reference, then p and q of each frame (ShiftSums)
   DeviceBuffer<Sum<Sample>> products;
   DeviceBuffer<float> weights;
   DeviceBuffer<WhiteningStatus> status;

@@ -7,7 +7,8 @@
 
 #include "c63/cuda/filters.h"
 
-// The kernels of frame shift and whitening. Each function is in a file of its own.
+// The functions that launch the kernels of frame shift and whitening. They are defined in the shift_*.cu and
+// whitening_*.cu files of this folder.
 
 namespace c63::cuda::kernels {
 
@@ -75,9 +76,10 @@ struct WhiteningStatus {
   FrameShift shift;        ///< the shift of the frame
 };
 
-/// Computes the weights of frames 1, 2, … of a list from the sums of shift_all() and, depending on the method, from the
-/// `products` of correlate_all(). Sets sums and products back to zero. If the equations have no solution, the weights
-/// are zero, and `status` says so until the caller clears it.
+/// Computes the weights of frames 1, 2, … of a list: from the sums of shift_all(), or from the `products` of
+/// correlate_all(), depending on the method. Also computes the shift of frame 0 from the sums. Sets sums and used
+/// products back to zero. If the equations have no solution, the weights are zero, and `status` says so until the
+/// caller clears it.
 template <typename Sample>
 void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const Sum<Sample>* texture,
                    Sum<Sample>* sums, Sum<Sample>* products, float* weights, WhiteningStatus* status);

@@ -1,6 +1,7 @@
-// Chooses vectors and DC levels along an MCU row of a plane by a beam (defined in decide/beam.h). Then it follows the
-// choices of the cheapest state back to the row's start. A group of lanes works on a row. A lane has one candidate with
-// one DC level, and a copy of all states of the beam. With two candidates per block, a warp works on four rows.
+// Chooses vectors and DC levels (the first levels of blocks) along an MCU row of a plane by a beam (defined in
+// decide/beam.h). A state of the beam is one way to code the row so far. At the end, the choices of the cheapest state
+// are followed back to the row's start. A group of lanes works on a row. A lane has one candidate with one DC level,
+// and a copy of all states of the beam. With at most two candidates per block, a warp works on four rows.
 //
 // Each block depends on the one before it, so the time for a single block limits the speed. To keep it short,
 // candidates are loaded several blocks ahead.
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(kWinnerThreads)
 
 template <int kLanes, bool kWeighted>
 auto kernel_for(int width) {
-  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // fewer lanes: enqueue_only_state()
+  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // for fewer lanes, enqueue_only_state()
   return width <= 2   ? beam_kernel<kLanes, 2, kWeighted>
          : width <= 4 ? beam_kernel<kLanes, 4, kWeighted>
                       : beam_kernel<kLanes, 8, kWeighted>;

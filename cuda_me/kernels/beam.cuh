@@ -28,7 +28,8 @@ struct BeamRow {
   [[nodiscard]] __device__ __forceinline__ int block_row(int i) const { return plane != 0 ? 0 : i / 2 % 2; }
 };
 
-/// Stores the candidate and the DC level of lane `lane` as the choice for a block.
+/// Stores the candidate and the DC level of lane `lane` as the choice for a block. In inter frames, also stores the
+/// vector with which the block is predicted.
 __device__ __forceinline__ void store_winner(const RateFrame& frame, int block, int lane) {
   const RateScratch& scratch = frame.scratch;
   const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(lane / kDcLevels);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Turns the samples and the vector of a block into levels and reconstructed samples. Eight threads work on a block;
-// each has a row or a column.
+// Turns the samples and the vector of a block into levels and reconstructed samples, for the kernels that code frames.
+// Eight threads work on a block; each has a row or a column.
 
 #include <cuda_runtime.h>
 
@@ -132,7 +132,8 @@ __device__ __forceinline__ StepQuantizer load_quantizer(const StepQuantizer* qua
   return loaded;
 }
 
-/// The quantizers of one column of a block, for rows 0 to 7 in this order. They are loaded two at a time.
+/// The quantizers of one column of a block, for rows 0 to 7. They are loaded two at a time, so at() must be called for
+/// the rows in this order.
 class ColumnQuantizers {
  public:
   __device__ __forceinline__ explicit ColumnQuantizers(const StepQuantizer* column) : from_(reinterpret_cast<const float4*>(column)) {}
@@ -223,7 +224,7 @@ __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int1
     any_ac |= level != 0 && (v != 0 || t != 0);
     in[v] = scale_coefficient(copysignf(column.at<v>().restored(fabsf(level)), level) * column_scale, v, 1);
   });
-  if (!__any_sync(kFullWarp, any_ac)) {  // a block with only DC has the same residual in every sample
+  if (!__any_sync(kFullWarp, any_ac)) {  // only DC: a block has the same residual in every sample
     const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
     const int residuals[4] = {residual, residual, residual, residual};
     return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals, prediction.y)};

@@ -43,7 +43,7 @@ __device__ __forceinline__ void wait_for(const std::uint64_t& barrier, unsigned 
       : "memory");
 }
 
-/// Starts the copy of the box whose first sample is (x, y). Samples outside the plane become 0.
+/// Starts the copy of a box (a rectangle of a plane) whose first sample is (x, y). Samples outside the plane become 0.
 __device__ __forceinline__ void copy_box(const void* to, const CUtensorMap& from, int x, int y,
                                          std::uint64_t& arrived) {
   asm volatile(

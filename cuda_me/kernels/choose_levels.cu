@@ -1,5 +1,5 @@
 // Computes the cost of each candidate with each of its possible DC levels. A thread takes one candidate and chooses its
-// AC levels by D + λR.
+// AC levels: by D + λR, or by rounding, as the frame's plan says.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/rate_common.cuh"

@@ -1,5 +1,6 @@
 // Chooses each block's vector: its own best one, or its left neighbour's (defined in cpu/cost_search.cpp). A block
-// takes the neighbour's vector if that vector's SAD is smaller than the cost of its own best candidate (SAD and bits).
+// takes the neighbour's vector if two conditions hold. The vector stays inside the plane, and the block's SAD with it
+// is smaller than the cost of the block's own best candidate (SAD and bits).
 //
 // If blocks chose one after another, each would have to wait for the SAD of the previous one. But every vector that
 // blocks take from the left began as some block's own vector. So a walk follows a block's own vector to the right. It

@@ -1,7 +1,7 @@
-// Turns the chosen candidates into levels, reconstruction and the bits of every block. (Frames with plain quantization
-// are coded by code_frame.cu instead.) If repeating the previous picture is cheaper, the reference is copied to the
-// reconstruction, and the bits are not used. So a chain's two pictures change places after every frame, repeated or
-// coded.
+// Turns the chosen candidates into levels, reconstruction and the bits of every block, for frames that are decided by
+// rate. (Other frames are coded by code_frame.cu.) If repeating the previous picture is cheaper, the reference is
+// copied to the reconstruction, and the bits are not used. So the chain's two pictures change places in the same way,
+// whether the frame is repeated or coded.
 
 #include "cuda_me/kernels/frame_segment.cuh"
 #include "cuda_me/kernels/rate_common.cuh"

@@ -1,5 +1,5 @@
 // Codes frames in one kernel, from pictures and vectors to the bits of every block. So levels never go through device
-// memory. This kernel is for frames with plain quantization, as in the course encoder.
+// memory. This kernel is for frames that rate does not decide: levels are rounded, as in the course encoder.
 
 #include <algorithm>
 

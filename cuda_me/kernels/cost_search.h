@@ -10,14 +10,14 @@
 
 namespace c63::cuda {
 
-/// The kernels of the search by SAD and vector cost. All find the same vectors. They fill RateScratch::found and
-/// found_costs of a group's inter frames.
+/// The kernels that search by SAD plus vector cost (the bits of the vector, in units of SAD). All find the same
+/// vectors. They fill RateScratch::found and found_costs of a group's inter frames.
 enum class CostSearchKernel {
   warp,       ///< a warp per block, each lane keeps a list of its best candidates
   eliminate,  ///< sums of 4x4 squares rule out most candidates; the rest are compared in full
 };
 
-/// A row of the list of kernels.
+/// One kernel in the list that cost_search_kernels() returns.
 struct CostSearchInfo {
   CostSearchKernel kernel;
   std::string_view name;
@@ -25,7 +25,7 @@ struct CostSearchInfo {
   void (*enqueue)(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 };
 
-/// All kernels. Each develops the idea of the previous one further, and the encoder uses the last one.
+/// All kernels. The encoder uses the last one.
 [[nodiscard]] std::span<const CostSearchInfo> cost_search_kernels();
 [[nodiscard]] inline const CostSearchInfo& best_cost_search() { return cost_search_kernels().back(); }
 

@@ -264,7 +264,7 @@ class LoadedSearch final : public FileSearch {
   std::map<const void*, int> allowed_shared_;
   DeviceBuffer<std::uint8_t> scratch_;
   DeviceBuffer<std::uint16_t> unwanted_;  ///< receives SADs of jobs that want none
-  const void* first_kernel_ = nullptr;    ///< the first kernel that was launched, for reports
+  const void* first_kernel_ = nullptr;    ///< the kernel, or the first that host code launched; for reports
   int first_threads_ = 0;
   std::size_t first_shared_ = 0;
 };

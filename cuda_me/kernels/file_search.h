@@ -12,9 +12,9 @@ namespace c63::cuda {
 struct SearchFile {
   std::string name;  ///< the file's name without folders
   std::string path;
-  std::string compiler;  ///< "NVRTC 13.0"; empty for a file that needs none
-  std::string messages;  ///< the compiler's warnings
-  double compile_s = 0;
+  std::string compiler;     ///< "NVRTC 13.0"; empty for a file that needs none
+  std::string messages;     ///< the compiler's warnings
+  double compile_s = 0;     ///< seconds that compiling took
   std::vector<char> image;  ///< cubin or PTX; empty for .so
   bool is_cubin = false;
 };
@@ -23,7 +23,8 @@ struct SearchFile {
 class FileSearch : public MotionSearch {
  public:
   [[nodiscard]] const SearchFile& file() const { return file_; }
-  /// Local memory per thread, in bytes: the stack, and values that do not fit in registers.
+  /// Local memory per thread of the search's kernel, in bytes: the stack, and values that do not fit in registers. 0 if
+  /// host code launches the kernels and has launched none yet.
   [[nodiscard]] virtual std::size_t local_bytes() const = 0;
 
  protected:
@@ -38,8 +39,8 @@ class FileSearch : public MotionSearch {
 /// Returns true if the file name has an extension that load_search() accepts.
 [[nodiscard]] bool is_search_file(const std::string& path);
 
-/// Returns true if the .cu file contains host code. NVRTC cannot compile host code, so it must be compiled to a .so
-/// first.
+/// Returns true for a .cu file that contains the word C63_MOTION_HOST, which marks host code. NVRTC cannot compile host
+/// code, so it must be compiled to a .so first.
 [[nodiscard]] bool has_host_part(const std::string& path);
 
 }  // namespace c63::cuda

@@ -1,6 +1,6 @@
 #pragma once
 
-// Code that all kernels that work on frames share.
+// Code that is shared by the kernels that code frames, write scans and check vectors.
 
 #include <cuda_runtime.h>
 

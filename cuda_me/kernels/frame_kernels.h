@@ -17,7 +17,7 @@ namespace c63::cuda {
 /// Sums over a frame.
 struct FrameTotals {
   std::array<unsigned long long, kPlanes> sse{};  ///< squared error over the coded samples
-  unsigned long long luma_sad = 0;                ///< over the blocks with a vector
+  unsigned long long luma_sad = 0;                ///< of all Y blocks with the vectors that the search chose
   unsigned long long motion_bits = 0;
   unsigned long long luma_bits = 0;
   unsigned long long chroma_bits = 0;
@@ -30,7 +30,8 @@ struct FrameMoments {
   unsigned long long writing_starts = 0;
 };
 
-/// A frame's running totals. They are zero before the frame, and the frame's last kernel sets them to zero again.
+/// A frame's running totals. They are zero before the frame, and the kernel that writes the scan sets them to zero
+/// again.
 struct FrameState {
   FrameTotals totals;
   FrameMoments moments;
@@ -38,7 +39,7 @@ struct FrameState {
   unsigned long long repeat_error = 0;  ///< squared error if the previous picture is repeated
   unsigned long long cost = 0;          ///< D + λR of all blocks, a signed number in two's complement
   unsigned int repeats = 0;             ///< 1: the previous picture is repeated
-  unsigned long long activity = 0;      ///< the sum over all MCUs
+  unsigned long long activity = 0;      ///< the sum of all MCUs' activities
   unsigned long long wrong_vector = 0;  ///< of an own search (own_vectors.h); 0: none
 };
 
@@ -73,7 +74,7 @@ using QuantizerTable = std::array<StepQuantizer, kPlanes * 64>;
 /// The value that marks a block whose prediction is zero. No search finds this vector.
 [[nodiscard]] C63_HD constexpr MotionVector no_vector() { return {-128, -128}; }
 
-/// One frame of one chain. Pointers are to device memory; `coded` and `report` are to mapped host memory.
+/// One frame of one chain. Pointers are to device memory; `coded` and `report` are to page-locked host memory.
 struct CodingJob {
   const std::uint8_t* current = nullptr;    ///< picture
   const std::uint8_t* reference = nullptr;  ///< picture; null: a key frame, whose prediction is zero
@@ -84,8 +85,8 @@ struct CodingJob {
   /// overwrites its entry by the vector with which the block was predicted.
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;              ///< one per block; not read in key frames
-  /// One flag per block; 1: the block is coded without a vector. Null in key frames, and if all blocks of an inter
-  /// frame have a vector.
+  /// One flag per block; 1: the block is coded without a vector. Null in key frames, and in frames that are not decided
+  /// by rate, because all their blocks have a vector.
   const std::uint8_t* unpredicted = nullptr;
   /// The vectors with which to predict blocks without a coded vector. If null, the prediction of these blocks is zero.
   const MotionVector* inherited = nullptr;
@@ -99,16 +100,17 @@ struct CodingJob {
 /// The largest number of frames in one launch. More frames take several launches.
 inline constexpr int kMaxFramesPerLaunch = 24;
 
-/// Enqueues one kernel that does motion compensation, transform, quantization and reconstruction, and writes the codes
-/// of every segment. The jobs must be key frames, or frames whose blocks all have a vector.
+/// Enqueues a kernel that does motion compensation, transform, quantization and reconstruction, and writes the codes of
+/// every segment. The jobs must be frames that are not decided by rate.
 void enqueue_coding(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
 /// Enqueues the work that makes a frame's scan from its segments: it counts the bytes 0xFF, stuffs bytes, pads the end
 /// and fills the report.
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
-/// Enqueues the copy of the finished scans to the host. The device knows their sizes, so it copies exactly their bytes.
-/// The copy runs at the same time as other kernels, in a few thread blocks that mostly wait for the bus.
+/// Enqueues the copy of the finished scans to the host. The device knows their sizes, so it copies only their bytes,
+/// rounded up to a multiple of 16. A scan that is larger than `coded_capacity` is not copied. The copy runs at the same
+/// time as other kernels, in a few thread blocks that mostly wait for the bus.
 void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream);
 
 }  // namespace c63::cuda

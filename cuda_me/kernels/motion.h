@@ -22,7 +22,7 @@ enum class MotionKernel {
 
 class MotionSearch;
 
-/// A row of the list of kernels.
+/// One kernel in the list that motion_kernels() returns.
 struct MotionKernelInfo {
   MotionKernel kernel;
   std::string_view name;
@@ -30,7 +30,7 @@ struct MotionKernelInfo {
   std::unique_ptr<MotionSearch> (*make)();
 };
 
-/// All kernels, slowest first.
+/// All kernels, simplest first.
 [[nodiscard]] std::span<const MotionKernelInfo> motion_kernels();
 [[nodiscard]] std::string_view name(MotionKernel kernel);
 [[nodiscard]] std::optional<MotionKernel> motion_kernel_from(std::string_view name);
@@ -63,8 +63,8 @@ class MotionSearch {
   virtual ~MotionSearch() = default;
 
   /// Enqueues the search of all jobs on `stream`. A graph may capture the call. The device works fastest if a call has
-  /// planes of several frames. An empty window gives the vector (0, 0) and its SAD, as the codec requires. Throws Error
-  /// (usage) for jobs outside the limits of MotionJob.
+  /// planes of several frames. A block without candidates gets the vector (0, 0) and its SAD, as the codec requires.
+  /// Throws Error (usage) for jobs outside the limits of MotionJob.
   void enqueue(std::span<const MotionJob> jobs, cudaStream_t stream);
 
   /// The number of kernels among which a call may choose; above 1 if kernels are chosen by their measured times. A

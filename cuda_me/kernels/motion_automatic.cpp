@@ -1,5 +1,5 @@
-// Chooses between brute force and successive elimination by their measured times on the current video. Both find the
-// same vectors, so the choice may change at any call.
+// Chooses between brute force (motion_fast.cu) and successive elimination (motion_eliminate.cu) by their measured times
+// on the current video. Both find the same vectors, so the choice may change at any call.
 //
 // Calls are counted in rounds of kRound calls, and each round chooses anew, because the content may change. The first
 // four calls of a round are timed: brute force and elimination in turn. The kernel with the shorter time per block does
@@ -52,7 +52,7 @@ class AutomaticSearch final : public MotionSearch {
   MotionSearch& chosen(int choice) override { return *searches_[static_cast<std::size_t>(choice)]; }
 
  private:
-  static constexpr std::size_t kTimed = 4;    ///< timed calls per round; each kernel's first call only warms it up
+  static constexpr std::size_t kTimed = 4;    ///< timed calls per round: two of each kernel, of which the faster counts
   static constexpr std::size_t kRound = 256;  ///< calls
 
   void read_time() {

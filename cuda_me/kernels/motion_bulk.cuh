@@ -35,7 +35,7 @@ struct BulkStage {
   std::uint32_t outside[BulkShape<4>::kRows * kBulkColumns];  ///< see squares_outside()
   std::uint32_t inside[2];                                    ///< one bit per block, 1: all candidates are allowed
   BulkPlace place;
-  bool narrow;
+  bool narrow;  ///< kColumns is 4
 };
 
 struct BulkShared {

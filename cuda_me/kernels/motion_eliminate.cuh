@@ -14,16 +14,17 @@
 //
 //   SAD >= 2^k V - slack,  V = the sum of the four |A1 - A2|, slack = the sum of the four max(f, 2^k - 1 - f).
 //
-// If this bound of a candidate exceeds the SAD of an allowed candidate, it cannot be a minimum. All others are
-// compared, so the first minimum in raster order is among them. It has the smallest key. low and k do not change the
-// result, only the number of candidates that are compared. The bytes cover four standard deviations of the current sums
-// around their mean, with k at most 3.
+// If this bound of a candidate exceeds the SAD of another, allowed candidate, the first one is not the minimum. All
+// others are compared, so the first minimum in raster order is among them. It has the smallest key. low and k do not
+// change the result, only the number of candidates that are compared. The bytes cover four standard deviations of the
+// current sums around their mean, with k at most 3.
 //
-// A tile is 8x4 blocks. For each sample of its window two words are stored: the four samples from this one on, and the
-// four bytes A of the 8x8 block that starts here. A warp searches a block. A lane owns 16 pairs of candidates. A pair
-// is two candidates in the rows dy and dy + 1, dy even, in the column (lane + 4 dy) % 32. Two rows of the window are 2
-// * 92 words apart, which is -8 modulo 32 banks. So lanes never conflict in a bank, whichever pairs they read. A lane's
-// consecutive pairs are in different columns. So if good candidates lie close together, they belong to different lanes.
+// A tile is 8x4 blocks. For each sample of its window two words are stored: the four samples from this one on (in
+// motion_eliminate_queue.cuh: eight), and the four bytes A of the 8x8 block that starts here. A warp searches a block.
+// A lane owns 16 pairs of candidates. A pair is two candidates in the rows dy and dy + 1, dy even, in the column (lane
+// + 4 dy) % 32. Two rows of the window are 2 * 92 words apart, which is -8 modulo 32 banks. So lanes never conflict in
+// a bank, whichever pairs they read. A lane's consecutive pairs are in different columns. So if good candidates lie
+// close together, they belong to different lanes.
 
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/motion_common.cuh"

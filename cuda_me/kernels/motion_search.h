@@ -1,6 +1,7 @@
 #pragma once
 
-// The functions that make the searches, one per file, and the base class of most of them.
+// The functions that make the searches, one per file, and the base class of the searches with one thread block per 8x8
+// block.
 
 #include <algorithm>
 #include <array>

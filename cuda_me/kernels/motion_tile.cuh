@@ -157,7 +157,8 @@ __device__ inline void load_tile_current(TileShared& shared, const MotionJob& jo
   }
 }
 
-/// Finds a lane's smallest key among the allowed candidates: sad << 10 | (dy + j) << 5 | (shift + 4 k).
+/// Finds the smallest key of a lane's candidates. The key of the candidate in row j and column k is sad << 10 | (dy +
+/// j) << 5 | (shift + 4 k). find() compares all candidates, find_masked() only those that are allowed.
 struct IntegerMinimum {
   template <int kColumns>
   __device__ static __forceinline__ std::uint32_t find(const std::uint32_t (&sums)[kSweepDy][kColumns],

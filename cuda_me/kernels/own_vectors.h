@@ -9,7 +9,7 @@
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/kernels/rate_frame.h"
 
-// The check of the vectors that a search of the user's own (c63/own_search.h) has found. It runs on the device before
+// Checks the vectors that a search of the user's own (c63/own_search.h) has found. The check runs on the device before
 // anything uses the vectors.
 
 namespace c63::cuda {

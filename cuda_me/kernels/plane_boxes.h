@@ -24,7 +24,7 @@ class PlaneBoxes {
   [[nodiscard]] bool available() const { return encode_ != nullptr; }
 
   /// Writes the tensor map of a plane for boxes of `width` by `height` samples. Returns false if bulk copies are not
-  /// available, or if base or pitch is not a multiple of 16.
+  /// available, if base or pitch is not a multiple of 16, or if the driver refuses the sizes.
   [[nodiscard]] bool describe(CUtensorMap& map, const BoxedPlane& plane, unsigned width, unsigned height) const;
 
  private:

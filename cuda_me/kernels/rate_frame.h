@@ -21,9 +21,9 @@
 // Frames that are decided by rate and distortion (encoder/decide/): the data of their kernels, and the order of the
 // stages. All frames of a group go through a stage together.
 //
-//   weights               the weight of error in each MCU, by activity
+//   weights               the weight of error in each MCU, by activity (detail of its luma)
 //   repeat error          the error of repeating the previous picture
-//   search                the best vectors of every block by SAD and cost (cost_search.h)
+//   search                the best vectors of every block by SAD plus vector cost (cost_search.h)
 //   choose vectors        each block's own best vector, or its left neighbour's
 //   list candidates       the vectors to try for a block
 //   transform candidates  the coefficients of every candidate
@@ -52,10 +52,10 @@ using PackedCandidate = std::uint32_t;
 /// A summary of a candidate's residual and its coefficients.
 struct alignas(16) CandidateSummary {
   std::uint64_t kept = 0;  ///< mask of the AC coefficients above their threshold (AcSummary)
-  Cost energy = 0;
+  Cost energy = 0;         ///< sum of the squared AC coefficients
   std::int32_t residual_sum = 0;
   std::int32_t residual_squares = 0;
-  std::int32_t dc = 0;  ///< coefficient
+  std::int32_t dc = 0;  ///< the first coefficient
 };
 
 /// The masks of an AcChoice, one bit per coefficient. `coded`: it has a level that is not zero. `lower`: its level is
@@ -67,9 +67,9 @@ struct alignas(16) AcMasks {
 
 /// The candidate and levels that are chosen for a block.
 struct ChosenCandidate {
-  std::uint8_t slot = 0;
+  std::uint8_t slot = 0;        ///< the candidate's index in the block's list
   std::uint8_t without_ac = 0;  ///< 1: all AC levels are zero
-  std::int16_t dc = 0;          ///< level
+  std::int16_t dc = 0;          ///< the first level
 };
 
 /// The λ that MCUs of each weight have.
@@ -94,27 +94,27 @@ struct RateScratch {
   CandidateSummary* summaries = nullptr;
   Cost* costs = nullptr;              ///< kDcLevels per candidate; kInvalidCost if the level is not valid
   std::int16_t* dc_levels = nullptr;  ///< kDcLevels per candidate
-  std::uint8_t* without_ac = nullptr;  ///< one bit per DC level, one byte per candidate
+  std::uint8_t* without_ac = nullptr;  ///< one byte per candidate; bit i: with DC level i, all AC levels are zero
   AcMasks* masks = nullptr;           ///< the AC levels of a candidate
   std::uint64_t* choices = nullptr;     ///< the beam's choices at each block, one byte per state
-  std::uint8_t* winning_lanes = nullptr;  ///< the beam's final choice, one per block
+  std::uint8_t* winning_lanes = nullptr;  ///< one per block: candidate * kDcLevels + DC level that the beam chose
   ChosenCandidate* winners = nullptr;   ///< one per block
 };
 
 /// One frame that is decided by rate.
 struct RateFrame {
-  CodingJob job;  ///< `unpredicted` points to `decided`
+  CodingJob job;  ///< in inter frames, `unpredicted` points to `decided`
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers
   std::uint8_t* decided = nullptr;             ///< 1: the block has no vector; one per block
   const std::uint8_t* original = nullptr;      ///< the picture against which errors are measured; null: the job's current one
   const Weight* planned_weights = nullptr;     ///< one per MCU; null: all MCUs have the plain weight
   const Weight* weights = nullptr;             ///< the weights in use, one per MCU; null: all have the plain weight
   bool is_weighted = false;                    ///< an MCU's λ may differ from the frame's
-  WeightedLambdas weighted;
+  WeightedLambdas weighted;                    ///< λ of MCUs by weight
   RateDecisions rate;
   FrameHeaders headers;
   bool may_repeat = false;
-  bool must_repeat = false;  ///< whatever its cost
+  bool must_repeat = false;  ///< the frame becomes a repeat, whatever its cost
   int slots = 1;  ///< candidates per block for which `scratch` has room
   RateScratch scratch;
 };

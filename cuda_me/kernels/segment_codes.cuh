@@ -26,7 +26,7 @@ struct BlockLength {
 };
 
 /// Writes a block's flags (use_mv, reuse), vector and DC. Of the block's eight threads, threads 0 and 1 write the
-/// vector, and thread 2 writes DC.
+/// vector, and thread 2 writes DC. Thread 0 also writes the flags.
 __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kind, int t, const CodeTables& tables,
                                                   std::uint32_t* words) {
   const int value = t == 0 ? head.vector.x : t == 1 ? head.vector.y : head.dc_difference;

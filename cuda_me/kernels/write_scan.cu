@@ -1,5 +1,5 @@
 // Joins the bits of the segments to the scan of a frame: counts the bytes 0xFF, finds the place of each segment, and
-// stuffs bytes.
+// puts a zero byte after each 0xFF (byte stuffing). Another kernel copies the scan to the host.
 //
 // A byte belongs to the segment in which it starts. The scan ends as the course encoder's flush ends it (bitstream.md,
 // "flush"). Let T be the last 32 bits of codes. If T is 0, an unfinished byte is dropped. Otherwise an unfinished byte
@@ -34,7 +34,8 @@ __device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, 
   return __funnelshift_l(low, high, static_cast<unsigned>(position) & 31U);
 }
 
-/// Returns the four bytes from byte `index` on. The first byte is in the highest bits.
+/// Returns the four bytes of a segment from byte `index` on. The first byte is in the highest bits. If the segment ends
+/// within a byte, the byte's other bits are those of the next segment.
 __device__ __forceinline__ std::uint32_t four_bytes(const SegmentBytes& s, int index) {
   const int position = s.first_bit + index * 8;
   std::uint32_t bits = bits_of_segment(s, position);

@@ -12,11 +12,13 @@
 #include "decide/source_motion.h"
 #include "decide/temporal_filter.h"
 
-// The device's work on frames before they are coded. Functions of the same names in encoder/decide/ define the results.
+// The functions that enqueue the device's work on frames before they are coded (look-ahead). Functions in
+// encoder/decide/ define the results: find_source_motion(), error_flow(), propagated_weights(), and those of
+// temporal_filter.h.
 
 namespace c63::cuda {
 
-/// Sums over a frame's motion (MotionTotals).
+/// Sums over all blocks of a frame, as in MotionTotals.
 struct MotionSums {
   unsigned long long logarithms = 0;
   unsigned long long squared_error = 0;
@@ -24,13 +26,13 @@ struct MotionSums {
 
 /// One call of find_source_motion().
 struct SourceMotionJob {
-  const std::uint8_t* current = nullptr;    ///< picture
-  const std::uint8_t* reference = nullptr;  ///< picture
+  const std::uint8_t* current = nullptr;    ///< the picture whose blocks are searched for
+  const std::uint8_t* reference = nullptr;  ///< the picture in which they are searched for
   const SourceBlock* hints = nullptr;       ///< motion from another search, one per luma block; null: none
   int hint_factor = 1;                      ///< the vectors of `hints`, times this, are tried
   SourceBlock* motion = nullptr;            ///< the result; has room for all luma blocks and one more
-  MotionSums* sums = nullptr;               ///< receives the sums by addition; null: not wanted
-  std::uint32_t least = 1;                  ///< least_coded_error()
+  MotionSums* sums = nullptr;               ///< the frame's sums are added to it; null: not wanted
+  std::uint32_t least = 1;                  ///< least_coded_error(); only for `sums`
 };
 /// Searches that do not depend on each other.
 struct SourceMotionJobs {
@@ -42,7 +44,8 @@ struct SourceMotionJobs {
 /// Launches all searches together on `stream`.
 void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJobs& jobs, cudaStream_t stream);
 
-/// Enqueues error_flow() for `blocks` blocks.
+/// Enqueues error_flow() for `blocks` luma blocks: writes to `flow` how much of its reference's error each block
+/// inherits.
 void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow, cudaStream_t stream);
 
 /// A neighbouring frame that is averaged with the frame to filter.
@@ -62,15 +65,17 @@ void enqueue_temporal_filter(const FrameLayout& layout, const TemporalFilter& fi
 
 /// A frame that follows the frame to weight.
 struct LaterFlow {
-  const PassedError* flow = nullptr;
-  int back = 1;  ///< distance to its reference, in frames
+  const PassedError* flow = nullptr;  ///< the errors that its luma blocks inherit from their reference
+  int back = 1;                       ///< distance to its reference, in frames
 };
 /// One call of propagated_weights().
 struct PropagationJob {
   std::array<LaterFlow, kPropagationFrames> later{};
-  int count = 0;                         ///< number of later frames
-  std::uint32_t* importances = nullptr;  ///< room for kPropagationArrays values per luma block
-  Weight* weights = nullptr;             ///< one for each MCU
+  int count = 0;              ///< number of later frames
+  /// Working memory: kPropagationArrays values per luma block. The importance of a block says how much its error
+  /// counts, because later blocks inherit it.
+  std::uint32_t* importances = nullptr;
+  Weight* weights = nullptr;  ///< the result; one for each MCU
 };
 /// The number of arrays of importances that are in use at once: one for a frame, one for each of its possible
 /// references, and one that is being cleared.

@@ -1,7 +1,8 @@
-// Finds how much of a frame's error later frames inherit (defined in decide/propagated_weights.h). The later frames are
-// processed from the last one to the first. The threads of the grid synchronize after each frame. Blocks pass parts of
-// their importance on to the blocks from which they are predicted. These parts are added in any order, but the result
-// is always the same: they are never negative, and a sum only counts up to a limit.
+// Finds how much of a frame's error later frames inherit, and from that the weights of its MCUs (defined in
+// decide/propagated_weights.h). The importance of a block is higher the more later blocks are predicted from it. The
+// later frames are processed from the last one to the first. The threads of the grid synchronize after each frame.
+// Blocks pass parts of their importance on to the blocks from which they are predicted. These parts are added in any
+// order, but the result is always the same: they are never negative, and a sum only counts up to a limit.
 
 #include <cooperative_groups.h>
 
@@ -26,9 +27,10 @@ __global__ void __launch_bounds__(kFlowThreads)
   flow[block] = {found.vector, passed_share(found.squared_error, lambda)};
 }
 
-/// Adds a part to a block's importance. The sum cannot overflow 32 bits: parts of kSmall or more are added only while
-/// the sum is below its limit. Smaller parts are always added. They may come from all blocks within reach of a vector,
-/// in several frames. But even then, their total does not overflow.
+/// Adds a part to a block's importance. The sum cannot overflow 32 bits. Parts of kSmall or more are added only while
+/// the sum is below kMostImportance. If all blocks within reach of a vector add such parts at the same time, their
+/// total stays below 2^31. Smaller parts are always added. Even if all blocks within reach add them in several frames,
+/// their total stays below 2^31, too.
 __device__ __forceinline__ void add_part(std::uint32_t* importance, std::uint32_t part) {
   constexpr std::uint32_t kSmall = 1 << 16;
   static_assert(std::uint64_t{33} * 33 * kMostFramesBack * kSmall < (std::uint64_t{1} << 31));
@@ -73,7 +75,7 @@ __global__ void __launch_bounds__(kThreads)
         });
       }
     }
-    // The array of frame i + 1 is no longer needed. Clears it for the frame that uses it next.
+    // The array of frame i + 1 is no longer needed. Prepares it for the frame that uses it next.
     prepare(i - kPropagationArrays + 1);
     grid.sync();
   }

@@ -17,10 +17,11 @@
 
 namespace c63::cuda {
 
-/// Source frames in a device's memory. The device does all work on their samples, and functions wait until it is done.
+/// Source frames in a device's memory. The device does all work on their samples. push(), find_motion() and look_at()
+/// wait until it is done.
 class CudaSourceFrames final : public SourceFrames {
  public:
-  /// Uses the thread's current device. `memory` and `staging` must outlive this object.
+  /// Uses the thread's current device. The arrays of `memory` and `staging` must outlive this object.
   CudaSourceFrames(const Geometry& geometry, const LookaheadDecisions& decisions, const SourceMemory& memory,
                    const SourceStaging& staging);
   ~CudaSourceFrames() override;
@@ -54,7 +55,7 @@ class CudaSourceFrames final : public SourceFrames {
   /// Adds a job that finds the motion of the frame at `place` relative to the frame that is `ahead` places later. Adds
   /// nothing if there is no such frame.
   void add_forward_job(std::size_t place, std::size_t ahead, SourceMotionJobs& jobs) const;
-  /// Downloads the sums of motion and waits for them.
+  /// Downloads the sums of the newest frame's motion, waits for them, and returns them.
   [[nodiscard]] std::array<MotionTotals, kMotionSums> totals();
   /// Filters the frame at `place`. Its motion relative to the later frames must have been found.
   void enqueue_filter(std::size_t place);

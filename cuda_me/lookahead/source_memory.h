@@ -20,18 +20,18 @@ inline constexpr std::size_t kMotionSums = 3;
 /// samples of a plane are written, and the samples after them must be zero.
 struct SourceMemory {
   struct Frame {
-    std::uint8_t* linear = nullptr;
-    std::uint8_t* picture = nullptr;
+    std::uint8_t* linear = nullptr;          ///< the frame without padding
+    std::uint8_t* picture = nullptr;         ///< the same samples as a picture (FrameLayout)
     std::array<SourceBlock*, 2> backward{};  ///< motion relative to the previous frame and the one before it
-    PassedError* flow = nullptr;
+    PassedError* flow = nullptr;  ///< the errors that its blocks inherit from its reference; one per luma block
   };
   std::vector<Frame> frames;
   std::vector<std::uint8_t*> averaged;               ///< filtered frames, without padding
   SourceBlock* further = nullptr;                    ///< motion of the newest frame relative to one further back
   std::array<SourceBlock*, kFilterReach> forward{};  ///< motion of a frame to filter, relative to the later frames
-  std::uint32_t* importances = nullptr;
-  Weight* weights = nullptr;
-  MotionSums* sums = nullptr;  ///< kMotionSums
+  std::uint32_t* importances = nullptr;              ///< see PropagationJob
+  Weight* weights = nullptr;                         ///< one for each MCU
+  MotionSums* sums = nullptr;                        ///< kMotionSums
 
   /// Lays out the arrays. A frame that look_at() returned does not change until look_at() has returned `kept` later
   /// frames.

@@ -74,11 +74,12 @@ struct LaneRows {
 struct Fetched {
   LaneRows current;
   Entry hint;
-  Entry above_right;  ///< the entry as read now; not used if the warp waits in shared memory
+  Entry above_right;  ///< the entry when it was loaded, maybe invalid; not used if the warp waits in shared memory
 };
 
-/// The search of one block by a warp. It goes from a start vector to better neighbours, until none is better or
-/// kMostSteps steps are done. All lanes know the best vector so far.
+/// The search of one block by a warp. It goes from a start vector to better neighbours, first in steps of two samples,
+/// then in steps of one. Each part ends if no neighbour is better, or after kMostSteps steps. All lanes know the best
+/// vector so far.
 class Descent {
  public:
   /// `reference` points to the first of the lane's two rows, as the zero vector predicts it.
@@ -147,12 +148,13 @@ class Descent {
  private:
   /// Returns which of the kTogether vectors the lane compares.
   [[nodiscard]] static __device__ __forceinline__ unsigned which() { return threadIdx.x % kWarp / kLanes; }
+  /// Returns a vector's cost with which() in the lowest bits. So the smallest key belongs to the cheapest vector.
   [[nodiscard]] static __device__ __forceinline__ std::uint32_t key(std::uint32_t cost) { return cost * kTogether + which(); }
-  /// Direction number `i` of the four vectors around the best one: up, left, right, down.
+  /// The x and y of direction number `i`, from the best vector to the four around it: up, left, right, down.
   [[nodiscard]] static __device__ __forceinline__ int ring_x(unsigned i) { return i == 1 ? -1 : i == 2 ? 1 : 0; }
   [[nodiscard]] static __device__ __forceinline__ int ring_y(unsigned i) { return i == 0 ? -1 : i == 3 ? 1 : 0; }
 
-  /// Returns true if a vector other than zero may be taken: it can be coded, and stays inside the plane.
+  /// Returns true if the vector is not zero and may be taken: it can be coded, and stays inside the plane.
   [[nodiscard]] __device__ __forceinline__ bool may_take(int x, int y) const {
     return (x | y) != 0 && x >= least_x_ && x <= most_x_ && y >= least_y_ && y <= most_y_;
   }

@@ -1,5 +1,6 @@
 // Averages frames with their neighbours along the motion of their blocks (defined in decide/temporal_filter.h). Eight
-// threads work on a luma block. Each has one row of it, and half a row of U or V.
+// threads work on a luma block and on the 4x4 samples of U and V that belong to it. Each has one row of the luma block,
+// and one row of U or of V.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/lookahead/lookahead_kernels.h"

@@ -94,7 +94,8 @@ class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::r
   detail::PinnedBytes accounted_;
 };
 
-/// Returns true if the driver has page-locked these bytes of the host, so that a device can copy them directly.
+/// Returns true if the driver has page-locked these bytes of the host, so that a device can copy them directly. Checks
+/// only the first and the last byte. False if there are no bytes.
 [[nodiscard]] inline bool is_page_locked(std::span<const std::uint8_t> bytes) {
   const auto locked = [](const std::uint8_t* p) {
     cudaPointerAttributes attributes{};
@@ -119,7 +120,8 @@ void pack_rows_async(T* to, const void* from, std::size_t from_pitch, std::size_
 }
 
 /// A list of copies that a single call enqueues on a stream. If small copies were enqueued one by one, the calls would
-/// take the host longer than the copies take.
+/// take the host longer than the copies take. CUDA has such a call since version 13; before, each copy is enqueued by
+/// itself.
 class CopyBatch {
  public:
   void clear() {

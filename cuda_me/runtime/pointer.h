@@ -11,7 +11,7 @@
 
 namespace c63::cuda {
 
-/// Returns the device that owns this memory; empty for host memory.
+/// Returns CUDA's index of the device that owns this memory; empty for host memory.
 [[nodiscard]] inline std::optional<int> device_with(const void* memory) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, memory), "cudaPointerGetAttributes");
@@ -19,7 +19,8 @@ namespace c63::cuda {
   return attributes.device;
 }
 
-/// Returns true if `device` can copy these bytes directly: from its own memory, or from page-locked host memory.
+/// Returns true if `device` can copy these bytes directly: from its own memory, or from page-locked host memory. Checks
+/// only the first and the last byte. False if there are no bytes.
 [[nodiscard]] inline bool can_copy(int device, std::span<const std::uint8_t> bytes) {
   if (bytes.empty()) return false;
   if (const std::optional<int> with = device_with(bytes.data())) {

@@ -1,6 +1,6 @@
 // Like packed.cu, but reduction instructions find the minimum: one in each of the eight warps, then one for the eight
-// results. They replace a tree with eight barriers. SAD and raster index form one number, so the first of equal SADs
-// needs no second comparison.
+// results. They replace a tree with a barrier at each of its eight levels. As in the other kernels, SAD and raster
+// index form one number, so the first of equal SADs needs no second comparison.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/ladder/window.cuh"

@@ -15,7 +15,7 @@ namespace c63::cuda {
 
 #if defined(__CUDACC__)
 
-/// Copies all samples that the candidates of `window` cover. All threads of the block take part.
+/// Copies all samples that the candidates of `window` cover. All threads of the thread block take part.
 __device__ inline void load_window(std::uint8_t* shared, const MotionJob& job, const SearchWindow& window, int pitch) {
   const int width = window.right - window.left + kBlockSize - 1;
   const int height = window.bottom - window.top + kBlockSize - 1;
@@ -26,7 +26,7 @@ __device__ inline void load_window(std::uint8_t* shared, const MotionJob& job, c
   }
 }
 
-/// Loads the current block into shared memory as sixteen words. All threads of the block take part.
+/// Loads the current block into shared memory as sixteen words. All threads of the thread block take part.
 __device__ inline void load_current(std::uint32_t* shared, const MotionJob& job, int column, int row) {
   const int thread = static_cast<int>(threadIdx.x);
   auto* bytes = reinterpret_cast<std::uint8_t*>(shared);
@@ -55,7 +55,7 @@ __device__ __forceinline__ std::uint32_t packed_sad(const std::uint8_t* window, 
   return sad;
 }
 
-/// The smallest key of all threads, found by a tree in shared memory. All threads get it.
+/// Returns the smallest key of all threads of a thread block, found by a tree in shared memory. All threads get it.
 template <int kThreads>
 __device__ inline std::uint32_t block_min_tree(std::uint32_t* keys, std::uint32_t key) {
   const int thread = static_cast<int>(threadIdx.x);

@@ -32,15 +32,15 @@ struct CudaBackendOptions {
   std::size_t coded_capacity = 0;
 };
 
-/// Returns the names of the motion kernels, slowest first.
+/// Returns the names of the motion kernels, simplest first.
 [[nodiscard]] std::vector<std::string> motion_kernel_names();
 
 /// Makes one factory for each GPU of the options, in their order. A GPU that is named twice counts as two devices. A
 /// frame is encoded wholly on one GPU, to the same bytes as on the CPU.
 ///
 /// If EncoderSettings::execution.lanes is 0, a device gets enough chains (GOPs at the same time) to fill it. Otherwise
-/// it gets the requested number. Each chain takes device_bytes_per_chain(). If the chains do not fit in memory, their
-/// number is halved until they do.
+/// it gets the requested number. It gets no more chains than the video can have GOPs. Each chain takes
+/// device_bytes_per_chain(). If the chains do not fit in memory, their number is halved until they do.
 ///
 /// The factories throw Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED if a GPU
 /// cannot be used, C63-CUDA-MEMORY if not even one chain fits, C63-CUDA-METHOD if the search method runs only on the
@@ -59,23 +59,24 @@ struct CudaBackendOptions {
 /// an input frame. The result is the sum of these terms, with every array rounded up to 256 bytes:
 ///   8·P                                    six inputs, two pictures
 ///   8·B                                    masks, vectors, SADs, weights
-///   3·S·(10176 + 16) + 3/2·F + 192 KiB     codes of three frames
+///   3·S·(10176 + 16) + 3/2·F + 192 KiB     codes of three frames (with coded_capacity 0)
 ///   18 KiB                                 quantizers
 ///   P                                      only with keep_prediction
 ///   6·P                                    only with a temporal filter
 ///   19·(F + P + 40/3·B) + 6·F + 32·B       only with the look-ahead of preset best
-///   4 MiB                                  only with graphs (lanes is 1, and nothing is kept)
+///   4 MiB                                  only with graphs (lanes is 1, only coded bytes are downloaded)
 /// Memory that the chains of a device share is not part of the result. Decisions by rate take most of it: about 7·P
-/// (preset fast) or 27·P (presets good and best) per frame that is coded at the same time, normally at most 2 GiB.
+/// (preset fast) or 26·P (presets good and best) per frame that is coded at the same time, normally at most 2 GiB.
 [[nodiscard]] std::size_t device_bytes_per_chain(const EncoderSettings& settings,
                                                  const CudaBackendOptions& options = {});
 
 /// Returns the page-locked host memory of a device with C chains, in bytes. With P, B and F as above:
 ///   N·F + C·(B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
-/// N is the number of page-locked frames into which input is read. It is the smaller of 48 MiB / F and 6·C, but at least
-/// two. The second term is weights and quantizers. The third is the coded bytes of three frames per chain. With preset
-/// best, each chain takes F + B / 6 more. Each kind of downloaded picture takes 3·F more per chain: the reconstruction
-/// (with keep_reconstruction or ssim), the prediction (with keep_prediction), and the original (with ssim).
+/// N is the number of page-locked frames into which input is read. It is the smaller of 48 MiB / F and 6·C, but at
+/// least two. The second term is weights and quantizers. The third is the coded bytes of three frames per chain, if
+/// coded_capacity is 0. With preset best, each chain takes F + B / 6 more. Each kind of downloaded picture takes 3·F
+/// more per chain: the reconstruction (with keep_reconstruction or ssim), the prediction (with keep_prediction), and
+/// the original (with ssim). keep_motion takes 15·B more per chain, and UploadMode::pair takes P more.
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains,
                                                 const CudaBackendOptions& options = {});
 

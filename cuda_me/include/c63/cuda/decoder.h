@@ -24,7 +24,8 @@ struct CudaDecoderOptions {
 /// device and 32 frames in page-locked memory. Coded bytes also pass through page-locked memory.
 ///
 /// Throws Error (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED if the GPU cannot be used.
-/// Decoding throws C63-CUDA-MEMORY if not even one frame fits, and Error (device) if the device fails.
+/// If not even one frame fits, decoding throws Error: limit (C63-MAX-MEMORY) because of `Limits::max_memory`, device
+/// (C63-CUDA-MEMORY) because of the GPU's memory. It throws Error (device) if the device fails.
 [[nodiscard]] std::shared_ptr<DecodeBackend> open_decoder(const CudaDecoderOptions& options = {});
 
 /// Makes a decoder on a GPU for DecoderSettings::joining. This call does not start the GPU's driver. The driver starts

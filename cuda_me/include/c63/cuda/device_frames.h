@@ -28,15 +28,17 @@ struct DevicePlane {
 /// to the host.
 ///
 /// When the source is made, the frames need not be finished: the encode first waits for all work that is on `stream` at
-/// that time (null: the default stream). After that, the frames must not change until the encode ends.
+/// that time (null: the default stream). If the source does not copy the frames, they must not change until the encode
+/// ends.
 class DeviceFrames final : public FrameSource {
  public:
   /// Makes a source of whole frames that follow each other without gaps. The frames are not copied. Throws as
   /// device_of() does, and Error (input, C63-PARTIAL-FRAME) if the bytes are not a whole number of frames.
   DeviceFrames(std::span<const std::uint8_t> frames, VideoFormat format, CUstream_st* stream = nullptr);
   /// Makes a source of planes that lie apart, or whose rows or frames have gaps. Copies them to the source's own device
-  /// memory, on `stream`. Throws as device_of() does, and Error: usage (C63-DEVICE-FRAMES) for odd sides, pitches below
-  /// the width or planes of different GPUs, memory (C63-CUDA-MEMORY).
+  /// memory, on `stream`. Later work on `stream` may change the planes. Throws as device_of() does, and Error: usage
+  /// (C63-DEVICE-FRAMES) for odd sides, a negative count, pitches below the width or planes of different GPUs, memory
+  /// (C63-CUDA-MEMORY).
   DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_t count, VideoFormat format,
                CUstream_st* stream = nullptr);
   ~DeviceFrames() override;

@@ -31,7 +31,7 @@ struct DeviceInfo {
   std::string reason;          ///< why it is not usable, in plain text; empty if it is
 };
 
-/// The GPUs of this machine.
+/// The GPUs that this process can see, and whether it can use any of them.
 struct DeviceList {
   DeviceState state = DeviceState::usable;  ///< usable if at least one device is
   std::string reason;                       ///< why none is usable, in plain text; empty if one is
@@ -40,7 +40,7 @@ struct DeviceList {
   int runtime_version = 0;
 };
 
-/// Returns true if this machine has the files of a GPU and of its driver's kernel module. Does not start the driver.
+/// Returns true if this machine has a file of a GPU's driver, such as /dev/nvidiactl. Does not start the driver.
 [[nodiscard]] bool has_device_files();
 
 /// Returns the GPUs of this machine. Every call in a process returns the same list. The first call opens all devices at

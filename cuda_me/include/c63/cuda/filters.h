@@ -13,10 +13,11 @@
 #include "c63/filters.h"
 #include "c63/picture.h"
 
-// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views point to device
-// memory, unless a comment says otherwise. Every call queues its work and returns. Each function takes a variant. Use
-// `best`; the other variants are there for comparison. Wrong arguments make the call itself throw. Errors of the device
-// are thrown by FilterQueue::synchronize().
+// The functions of c63/filters.h for data on a GPU, with the same names and rules. Integer results and 1-D convolutions
+// are the same, too; other results may differ by rounding. Views point to device memory, and every call queues its work
+// and returns, unless a comment says otherwise. Most functions take a variant. Use `best`; the other variants are there
+// for comparison. Wrong arguments make the call itself throw. Errors of the device are thrown by
+// FilterQueue::synchronize().
 
 struct CUstream_st;
 
@@ -46,7 +47,8 @@ class FilterQueue {
   /// Returns 1024 bytes of device memory that are zero. Work that changes them must set them to zero again.
   [[nodiscard]] void* zeros() const;
   /// Returns one of four other streams; `index` is 0 to 3. Work on that stream waits for all work that was queued
-  /// before fork(). After join(), the queue's own stream waits for the work on all four.
+  /// before the first fork() of this index since the last join(). After join(), the queue's own stream waits for the
+  /// work on all four.
   [[nodiscard]] CUstream_st* fork(int index);
   void join();
 
@@ -66,7 +68,7 @@ namespace detail {
 void release(void* memory) noexcept;
 }  // namespace detail
 
-/// Owns `size` values in device memory, at first uninitialized.
+/// Owns `size` values in device memory. They are uninitialized, or copied from `host`.
 template <typename T>
 class DeviceArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -104,10 +106,14 @@ class DeviceArray {
 
 enum class ConvolutionVariant {
   best,
-  global,         ///< signal and taps from global memory
+  global,         ///< input values and taps (the kernel's factors) from global memory
   constant_taps,  ///< taps in constant memory
-  shared_tile,    ///< taps in constant memory; each block loads its part of the signal into shared memory, with a halo
-  tuned,          ///< several outputs per thread from values in registers, 16-byte loads and stores
+  /// Taps in constant memory. Each thread block loads its part of the signal (the input values) into shared memory. The
+  /// part also has the values on both sides that its outputs need.
+  shared_tile,
+  /// Several outputs per thread from values in registers, 16-byte loads and stores. For 3 to 11 taps and 16-byte aligned
+  /// data; otherwise shared_tile.
+  tuned,
 };
 
 /// Convolves with `taps` from host memory. The result equals that of c63::convolve() bit for bit.
@@ -118,7 +124,7 @@ void mean_filter(FilterQueue& queue, std::span<const double> signal, int width, 
 
 enum class Convolution2dVariant {
   best,
-  direct,         ///< every sample from global memory: K² reads per output
+  direct,         ///< every sample from global memory: K² reads per output, with K x K taps
   shared_tile,    ///< a tile of O² outputs loads (O+K−1)² samples into shared memory
   restrict_taps,  ///< shared_tile, with taps read through the read-only cache
   separable,      ///< first the column factor, then the row factor; only for separable kernels
@@ -133,7 +139,7 @@ enum class HistogramVariant {
   best,
   sections,     ///< each thread counts one section of the bytes, by global atomics
   interleaved,  ///< neighbouring threads count neighbouring bytes, by global atomics
-  privatized,   ///< each block counts in shared memory
+  privatized,   ///< each thread block counts in shared memory
   cub,          ///< CUB, with 32-bit counters; inputs of more than 2^30 bytes in pieces
 };
 
@@ -143,11 +149,11 @@ void histogram(FilterQueue& queue, std::span<const std::uint8_t> bytes, const Bi
 enum class ReductionVariant {
   best,
   one_thread,
-  one_block,         ///< one block; thread 0 adds the results of all threads
-  atomics,           ///< many blocks; each thread adds its result by an atomic
+  one_block,         ///< one thread block; thread 0 combines the results of all threads
+  atomics,           ///< many thread blocks; each thread combines its result with the total by an atomic
   tree_interleaved,  ///< a tree in shared memory that combines neighbours first, so warps diverge
   tree_sequential,   ///< a tree in shared memory that combines halves first
-  shuffles,          ///< warps reduce in registers; the last block to finish adds the blocks' results
+  shuffles,          ///< warps reduce in registers; the last thread block to finish combines all results
   cub,
 };
 
@@ -167,19 +173,23 @@ template <typename T>
 void argmax(FilterQueue& queue, std::span<const T> values, std::uint64_t* result,
             ReductionVariant variant = ReductionVariant::best);
 
-/// Computes Σ (a[i] − b[i])², which PSNR needs. Both signals must have the same length.
+/// Computes Σ (a[i] − b[i])², which PSNR needs. `a` and `b` must have the same length. `result` is one value in device
+/// memory.
 void sum_of_squared_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                            std::uint64_t* result);
 
 enum class ScanVariant {
   best,
-  hillis_steele,    ///< one block; n·log n − (n−1) additions per tile
-  blelloch,         ///< one block; up and down a tree, at most 2(n−1) additions per tile
+  // A tile is a run of values that a thread block scans together. n is the number of its values.
+  hillis_steele,    ///< one thread block; n·log n − (n−1) additions per tile
+  blelloch,         ///< one thread block; up and down a tree, at most 2(n−1) additions per tile
   blelloch_padded,  ///< blelloch without bank conflicts
-  many_blocks,      ///< many blocks scan tiles, then their sums are scanned and added
-  look_back,        ///< one pass; each tile finds its prefix in earlier tiles; for 4-byte integers, otherwise cub
-  rounds,           ///< one pass; blocks stay resident and exchange sums; for 4-byte integers on sm_90, otherwise cub
-  cub,              ///< CUB, by look-back
+  many_blocks,      ///< many thread blocks scan tiles, then their sums are scanned and added
+  look_back,        ///< one pass; a tile adds up the sums of earlier tiles; for 4-byte integers, otherwise cub
+  /// One pass; thread blocks stay on their multiprocessors and exchange sums. For 16-byte aligned 4-byte integers on
+  /// sm_90, otherwise cub.
+  rounds,
+  cub,              ///< CUB, which also adds up the sums of earlier tiles
 };
 
 // The scans below exist for T = int32, uint32 and double. `out` may be the same memory as `values`.
@@ -193,7 +203,7 @@ void exclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> 
 
 enum class ProductVariant {
   best,
-  direct,         ///< one thread per output, 2K loads each
+  direct,         ///< one thread per output, with two loads for each of its products
   shared_tile,    ///< tiles in shared memory; loads are divided by the tile's width
   register_tile,  ///< shared_tile with 4x4 outputs per thread
 };
@@ -203,11 +213,11 @@ void multiply(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<
 
 enum class ShiftVariant {
   best,
-  sums_on_cpu,   ///< one kernel per frame; the sums of its blocks are copied to the CPU and added there
+  sums_on_cpu,   ///< one kernel per frame; the sums of its thread blocks are copied to the CPU and added there
   atomics,       ///< one kernel per frame; sums are added by atomics and copied after each frame
   back_to_back,  ///< one kernel per frame; one copy for all frames at the end
   four_streams,  ///< back_to_back, on four streams
-  one_kernel,    ///< one kernel for all frames; the reference's derivatives are computed once
+  one_kernel,    ///< one kernel for up to 65 frames; the reference's derivatives are computed once
 };
 
 /// Computes the ShiftSums of each frame relative to a reference, for at most 256 frames. `sums` is in host memory, and
@@ -217,7 +227,8 @@ void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
                 std::span<const BasicPlaneView<const Sample>> frames, std::span<ShiftSums> sums,
                 ShiftVariant variant = ShiftVariant::best);
 
-/// Computes shifts and whitening of frames relative to one reference. All data stays on the device.
+/// Measures the shifts of frames against one reference picture, and whitens the frames (c63/filters.h). All pictures
+/// are in device memory.
 template <typename Sample>
 class WhiteningEngine {
  public:
@@ -234,7 +245,8 @@ class WhiteningEngine {
   /// Waits for all queued work. If a whiten() since the last finish() had no solution, throws the same Error as
   /// c63::whiten().
   void finish();
-  /// The weights of the last whiten(), in float as on the CPU, and the shift of its frame. Valid only after finish().
+  /// The weights of the last whiten(), in float as on the CPU, and the shift of its frame. The shift is empty if the
+  /// reference has no texture. Valid only after finish().
   [[nodiscard]] std::vector<float> weights() const;
   [[nodiscard]] std::optional<FrameShift> shift() const;
 

@@ -18,7 +18,8 @@ namespace c63::cuda {
 /// Says where samples or results are.
 enum class Memory { host, device };
 
-/// A current or reference plane. `view.pitch` may be any number of bytes that is not below the width.
+/// A plane for a search: the current one, whose blocks are searched for, or the reference, in which they are searched
+/// for. `view.pitch` may be any number of bytes that is not below the width.
 struct MotionPlane {
   ConstPlaneView view;
   Memory memory = Memory::host;
@@ -44,14 +45,16 @@ struct MotionEstimatorOptions {
 
 /// Exact full-search block matching on the GPU, by the codec's rules, for every 8x8 block of one plane. Finds the
 /// candidate with the smallest sum of absolute differences (SAD) among those whose block is inside the reference plane.
-/// If several candidates have the smallest SAD, the first in raster order wins. A search window's right and lower
-/// limits are exclusive, also at the plane's edge. A block without candidates gets the vector (0, 0).
+/// If several candidates have the smallest SAD, the first in raster order wins. The largest x and y of candidates are
+/// exclusive, also at the plane's right and bottom edge. A block without candidates gets the vector (0, 0). Calls with
+/// pairs may change this choice by `zero_bias` or `around` (c63/motion_search.h).
 ///
-/// Use one estimator per stream, because its calls share buffers. Only one thread at a time may use it.
+/// Use one estimator per stream, because its calls share buffers. Only one thread at a time may use it. Calls throw
+/// Error (memory) if their buffers do not fit.
 class MotionEstimator {
  public:
   /// Throws Error: usage for options outside the limits above, device (C63-CUDA-NO-DRIVER and so on) if the GPU cannot
-  /// be used, memory if the buffers do not fit.
+  /// be used.
   explicit MotionEstimator(const MotionEstimatorOptions& options);
   MotionEstimator(MotionEstimator&&) noexcept;
   MotionEstimator& operator=(MotionEstimator&&) noexcept;
@@ -62,7 +65,7 @@ class MotionEstimator {
 
   /// Puts copies and search on `stream` (null: the default stream) and returns. Planes and output must stay valid until
   /// that work is done. With host memory that is not page-locked, the call waits for the copies. Throws Error (usage)
-  /// for planes of another size, Error (device) if CUDA refuses the work.
+  /// for planes of another size or an output without vectors, Error (device) if CUDA refuses the work.
   void estimate_async(const MotionPlane& current, const MotionPlane& reference, const MotionOutput& output,
                       CUstream_st* stream);
 
@@ -79,7 +82,7 @@ class MotionEstimator {
   /// Searches one pair of planes on the estimator's own stream and waits for the result.
   [[nodiscard]] MotionField estimate(const MotionPlane& current, const MotionPlane& reference);
 
-  /// Names for MotionEstimatorOptions::kernel, from the simplest to the fastest.
+  /// Names for MotionEstimatorOptions::kernel, simplest kernel first.
   [[nodiscard]] static std::vector<std::string> kernel_names();
 
  private:
