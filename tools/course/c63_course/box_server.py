@@ -111,7 +111,8 @@ class Box:
         return {}
 
     def seal(self, _):
-        """Makes everything read-only except the folder of a run."""
+        """Makes everything read-only except the folder of a run. Without namespaces, only the hand-in's folder becomes
+        read-only."""
         if self.namespaces:
             mount("none", "/tmp", None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
         else:
