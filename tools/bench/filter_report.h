@@ -58,7 +58,7 @@ class FilterTable {
   std::vector<FilterRow> rows_;
 };
 
-/// Returns the milliseconds of `work`. It runs once unmeasured, then `repeats` times.
+/// Returns the milliseconds that one call of `work` takes. Calls it once unmeasured, then measures `repeats` calls.
 [[nodiscard]] Sample time_on_cpu(int repeats, const std::function<void()>& work);
 /// Returns the rate of a copy by all threads: bytes per second, read plus written.
 [[nodiscard]] double cpu_copy_rate(std::size_t bytes, int repeats);

@@ -126,8 +126,8 @@ class DecodeSink {
   std::uint64_t bytes_ = 0;
 };
 
-/// Decodes the requested frames. If the input is seekable, decoding begins with the key frame before the first of them, and
-/// earlier bytes are only searched for markers.
+/// Decodes the requested frames. If the input is seekable, decoding begins with the key frame of the GOP that has the first of
+/// them, and earlier bytes are only searched for markers.
 DecodeSummary decode(const Session& session, const DecodeOptions& options, const Decoder::ViewSink& take) {
   const DecoderSettings& settings = options.decoder;
   auto source = open_byte_source(options.input, session.stop);

@@ -325,7 +325,7 @@ class Box:
             if reply["over"]:
                 os.kill(pid, signal.SIGKILL)
                 break
-        # The program may leave other processes running. They are ended before they can write more.
+        # The program may leave other processes running. They are ended as soon as the program has ended.
         _, status, usage = os.wait4(pid, 0)
         reply["seconds"] = time.monotonic() - began
         reply["left_running"] = self.kill_all()
