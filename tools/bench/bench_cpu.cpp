@@ -1,4 +1,5 @@
-// c63bench cpu: every CPU kernel on every instruction set of this machine, against ceilings measured in the same run.
+// c63bench cpu: times the CPU kernels of every instruction set of this machine, and compares them with ceilings measured
+// in the same run. Kernels of decisions are not timed. With --search, it races users' searches instead (race_cpu.h).
 
 #include <algorithm>
 #include <chrono>
@@ -43,7 +44,7 @@ struct Case {
   double amount = 0;
   std::function<void()> run;
   std::optional<Limit> limit = {};  ///< the machine's limit that bounds the kernel
-  double limit_per_unit = 1;        ///< how much of the limit one unit takes
+  double limit_per_unit = 1;        ///< operations of the limit's kind, such as bytes loaded, that one unit of work takes
   std::string note = {};            ///< why the kernel may be faster than its ceiling
   std::vector<double> seconds = {};
 };
@@ -95,7 +96,8 @@ std::vector<std::uint8_t> read_frames(const CpuBenchOptions& options, int count)
   return frames;
 }
 
-/// An inter frame from the middle of a video, with all inputs of the kernels.
+/// The inputs of the kernels for one inter frame. It is the third frame that is coded, so that it has a real reference
+/// and vectors of the frame before.
 class Scene {
  public:
   explicit Scene(const CpuBenchOptions& options) : geometry_(options.width, options.height) {
@@ -169,7 +171,8 @@ class Scene {
   PredictionVectors previous_;
 };
 
-/// Searches the luma of the scene as the encoder does. Returns the sum of the SADs of the vectors that it finds.
+/// Searches all luma blocks of the scene, with the vectors of neighbours and of the previous frame as predictors. Returns
+/// the sum of the SADs of the vectors that it finds.
 std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   searcher.begin(scene.current(), scene.reference());
   searcher.prepare_rows(0, scene.current().height);
@@ -189,8 +192,8 @@ std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
 }
 
 /// Returns two means per luma block: the number of all candidates, and the number of SADs to compute. A SAD is computed
-/// for each predicted vector, and for each candidate whose lower bound is less than the smallest SAD of the predicted
-/// vectors. The bound comes from sums of 4x4 samples.
+/// for each predicted vector, and for each candidate whose lower bound is not above the smallest SAD of the predicted
+/// vectors. The bound comes from sums of 4x4 samples, divided by 4 and rounded.
 std::pair<double, double> candidates_per_block(const Scene& scene) {
   const PlaneGeometry g = scene.geometry().plane(0);
   std::vector<std::uint8_t> sums(g.samples());
@@ -415,7 +418,8 @@ void run(const CpuBenchOptions& options) {
       {"video", options.video.empty() ? "synthetic" : options.video.substr(options.video.rfind('/') + 1)},
       {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
       {"candidates_per_block", {{"all", all}, {"tested_with_elimination", tested}}}};
-  // A scalar kernel is compared with the ceiling of the lowest instruction set of this CPU type.
+  // A kernel's ceiling is the fastest probe among those of its instruction set and of lower ones. The probe of the lowest
+  // set that has one always counts, so that scalar kernels have a ceiling, too.
   const auto ceiling_of = [&](Limit limit, std::string_view level) {
     double ceiling = 0;
     for (std::size_t i = 0; i < probes.size(); ++i) {

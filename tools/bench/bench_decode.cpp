@@ -90,7 +90,7 @@ void run(const DecodeBenchOptions& options) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const Case& c : cases) {
       const Sample rate = summarize(c.frames_per_second);
-      // Efficiency is relative to the case with the fewest threads.
+      // Efficiency is the speed per thread, relative to the case with the fewest threads of the same backend and output.
       const auto& base = *std::ranges::min_element(cases, {}, [&](const Case& other) {
         return other.backend == c.backend && other.output == c.output ? other.threads : INT_MAX;
       });

@@ -94,7 +94,7 @@ struct Measured {
   double cpu_seconds = 0;
 };
 
-/// The quality of a field.
+/// The quality of a field. SADs are those of a block. An error is the distance from a vector to the true one, in samples.
 struct Quality {
   double mean_sad = 0;
   double mean_error = 0;
@@ -183,7 +183,8 @@ BlockField read_field(const std::string& path, std::size_t vectors) {
   return field;
 }
 
-/// Runs the script for a group of estimators. Adds to `absent` why it did not run.
+/// Runs the script for a group of estimators, and returns what it measured. If the script fails, or says that an estimator
+/// is missing on this machine, stores the reason in absent[group].
 std::vector<Measured> run_script(const Clip& clip, const std::string& group, const EstimateBenchOptions& options,
                                  const ScratchFolder& folder, Json& absent) {
   std::string command = tools::shell_quoted(options.python);

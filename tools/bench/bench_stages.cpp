@@ -31,7 +31,8 @@
 namespace c63::bench {
 namespace {
 
-/// Returns a time stamp in ticks. Reading it takes few cycles. Cycle measures how many ticks a cycle has.
+/// Returns a time stamp in ticks: of the time-stamp counter on x86-64, whose reading takes few cycles; elsewhere, of the
+/// steady clock. Cycle measures how many ticks a clock cycle has.
 std::uint64_t ticks() {
 #if defined(__x86_64__)
   return __rdtsc();
@@ -49,10 +50,11 @@ struct StageTime {
   std::uint64_t ticks = 0;
 };
 
-/// A call that takes this many ticks was interrupted, and is not counted.
+/// A call that takes this many ticks or more was interrupted. Its time is left out.
 constexpr std::uint64_t kInterrupted = 1 << 16;
 
-/// Results of the timed kernels. They are global, because only one thread encodes.
+/// The results of the timed kernels, and the kernels that these call. They are global, because entries of a kernel table are
+/// plain functions. They need no lock, because only one thread encodes.
 std::array<StageTime, kStages> times;
 cpu::Kernels plain;
 cpu::DecisionKernels plain_decisions;
@@ -98,7 +100,7 @@ const cpu::DecisionKernels& timed_decisions() {
   return kTimed;
 }
 
-/// Returns a table whose kernels are timed.
+/// Returns a table whose kernels are timed, except ssim_sums().
 cpu::Kernels timed(const cpu::Kernels& kernels) {
   using Table = cpu::Kernels;
   plain = kernels;
@@ -136,7 +138,7 @@ struct GopTime {
   std::chrono::nanoseconds entropy{};
 };
 
-/// Encodes all pictures as one GOP.
+/// Encodes all pictures as one GOP. Returns the time of the inter frames; `times` then also covers only these.
 GopTime encode(const EncoderSettings& settings, const cpu::Kernels& kernels, const std::vector<cpu::PaddedPicture>& pictures) {
   const ResolvedEncode resolved = resolve(settings);
   cpu::GopChain chain(resolved, kernels);

@@ -6,7 +6,8 @@
 
 namespace c63::bench {
 
-// Each of these prints its results to standard output. With --json it also writes them to a file.
+// Each of these prints its results to standard output. With --json it also writes them to a file. Only board_bench() has no
+// --json: it ranks the results in such files, and can write a page.
 [[nodiscard]] tools::Subcommand cpu_bench();
 [[nodiscard]] tools::Subcommand stage_bench();
 [[nodiscard]] tools::Subcommand decode_bench();

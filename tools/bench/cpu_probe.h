@@ -28,7 +28,8 @@ struct CeilingProbe {
   std::function<void()> run;
 };
 
-/// Returns the probes for the instruction sets of this machine. The probes that load bytes read `samples`.
+/// Returns the probes for the instruction sets of this machine. The probes that load bytes read `samples`. On CPUs other
+/// than x86-64, there is only the probe of Limit::codes.
 [[nodiscard]] std::vector<CeilingProbe> ceiling_probes(std::span<const std::uint8_t> samples);
 
 /// Runs `count` dependent additions. Each takes one cycle on all CPUs of interest, so their time gives the clock rate.

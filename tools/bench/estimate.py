@@ -106,7 +106,8 @@ def opencv_estimators(search_range):
     yield f"OpenCV {cv2.__version__} Farnebäck", dense(lambda a, b: cv2.calcOpticalFlowFarneback(a, b, None, 0.5, 3, 15, 3, 5, 1.2, 0))
 
     def match_blocks(frames, repeat):
-        """The block matcher that OpenCV 4 still has: a template's place of least squared difference. It is slow, so it runs once."""
+        """Searches each block with matchTemplate(), the only block matching that OpenCV 4 still has: it finds where the squared
+        difference is least. It is slow, so it runs once."""
         side = BLOCK + 2 * search_range - 1
 
         def call():

@@ -22,7 +22,7 @@ struct Sample {
 /// Writes the results of a benchmark, with revision and date. "-" is standard output; an empty name writes nothing.
 /// Throws Error (output).
 void write_figures(const std::string& file, nlohmann::ordered_json figures);
-/// Writes the results so far, so that a later failure does not lose them. Writes nothing to standard output.
+/// Writes the results so far, so that a later failure does not lose them. Writes nothing if `file` is "-".
 void write_figures_so_far(const std::string& file, const nlohmann::ordered_json& figures);
 
 }  // namespace c63::bench

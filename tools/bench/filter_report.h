@@ -17,17 +17,17 @@ namespace c63::bench {
 /// The times of one variant of a filter.
 struct FilterRow {
   std::string utility;  ///< name of the filter, such as "mean of 5, double"
-  std::string where;    ///< "cpu", or the GPU's name
+  std::string where;    ///< "cpu" or "gpu"
   std::string variant;
   double bytes = 0;  ///< bytes read plus bytes written
   Sample ms;
-  double serial_ms = 0;  ///< time of the serial variant on the same input; 0: not timed
-  double share = 0;      ///< share of the copy's rate; 0: memory does not limit this filter
+  double serial_ms = 0;  ///< time of the CPU's serial variant on the same input; 0: not timed
+  double share = 0;      ///< 0: memory does not limit this filter; else FilterTable::add() sets the share of a copy's rate
   std::string note;
   std::string peer = {};  ///< library that the variant calls, with its version; set by FilterTable::add()
 };
 
-/// Collects rows. Prints each at once, and returns all as JSON.
+/// Collects rows. Prints each at once. finish() writes all to the file of --json.
 class FilterTable {
  public:
   FilterTable(std::string name, const FilterBenchOptions& options);
@@ -58,7 +58,7 @@ class FilterTable {
   std::vector<FilterRow> rows_;
 };
 
-/// Returns the milliseconds of `work`. It runs once unmeasured, then `repeats` times.
+/// Returns the milliseconds that one call of `work` takes. Calls it once unmeasured, then measures `repeats` calls.
 [[nodiscard]] Sample time_on_cpu(int repeats, const std::function<void()>& work);
 /// Returns the rate of a copy by all threads: bytes per second, read plus written.
 [[nodiscard]] double cpu_copy_rate(std::size_t bytes, int repeats);

@@ -27,7 +27,7 @@ Error wrong_file() {
           "this is not a result of c63bench me or cpu (--json), of tools/gpu_check or of tools/checks/cpu_check"};
 }
 
-/// Returns the CPU's full searches as rows with the same keys as a GPU's rows.
+/// Returns the CPU's exhaustive searches as rows. Their keys have the same names as those of a GPU's rows.
 ordered_json cpu_rows(const ordered_json& bench) {
   constexpr double kSamples = 64;
   const std::string size = bench.value("size", "352x288");

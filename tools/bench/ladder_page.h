@@ -5,8 +5,8 @@
 
 namespace c63::bench {
 
-/// Returns a self-contained page about a GPU's motion kernels: a ladder of their times, and their roofline. `me` is a
-/// result of c63bench me, or a result of tools/gpu_check, which contains a result of c63bench me. `cpu` is a result of
+/// Returns a self-contained page about a GPU's motion kernels: their times, the slowest first, and their roofline. `me` is
+/// a result of c63bench me, or a result of tools/gpu_check, which contains a result of c63bench me. `cpu` is a result of
 /// c63bench cpu or tools/checks/cpu_check; it may be null. Throws Error (input, C63-BENCH-FILE) for other JSON.
 [[nodiscard]] std::string ladder_page(const nlohmann::ordered_json& me, const nlohmann::ordered_json& cpu);
 

@@ -1,4 +1,4 @@
-// c63bench board: shows the results of several races as one ladder, in the terminal and as a page.
+// c63bench board: ranks the results of several races, the fastest first. It prints the list; with -o it also writes a page.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ struct Row {
   std::string device;  ///< the GPU, or "CPU"
   std::string task;    ///< size, content, and frames per launch
   std::string kernel;
-  std::string file;  ///< file of the race's results
+  std::string file;  ///< name of the file with the race's results, without folder and extension
   std::string verdict;
   double us = 0;
   double share = 0;
@@ -80,7 +80,7 @@ std::vector<Row> rows_of(const std::string& path) {
     }
     rows.push_back(std::move(row));
   }
-  // Searches that were never timed, because they are wrong.
+  // Searches that are wrong, crashed or were refused. They get a row with their first mistake, without times.
   for (const auto& entrant : figures["entrants"]) {
     if (entrant.value("verdict", "") == "right") continue;
     rows.push_back({.device = device,

@@ -32,14 +32,14 @@ using nlohmann::ordered_json;
 using race::Field;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(C63_SANITIZED)
-constexpr std::uint64_t kMostMemory = 0;  // none: the address sanitizer reserves terabytes
+constexpr std::uint64_t kMostMemory = 0;  // no limit, because the address sanitizer reserves terabytes
 #elif defined(__has_feature)
 constexpr std::uint64_t kMostMemory = __has_feature(address_sanitizer) ? 0 : std::uint64_t{8} << 30;
 #else
 constexpr std::uint64_t kMostMemory = std::uint64_t{8} << 30;
 #endif
 
-/// Two planes for timing searches. They have a guard, because built-in kernels read past the planes.
+/// Two planes for timing searches. Each has kPlaneGuard bytes on both sides, because built-in kernels read past the planes.
 class TimedPlanes {
  public:
   TimedPlanes(int width, int height, std::uint32_t seed) : g_{width, height, width / 8, height / 8, 0} {
@@ -93,7 +93,7 @@ Entrant built_in(const std::string& name, SearchMethod method, SimdLevel level, 
           }};
 }
 
-/// Returns the ceiling of one thread: absolute differences per second.
+/// Returns the ceiling of one thread: absolute differences per second. It is 0 on a CPU without a probe for them.
 double measured_ceiling() {
   std::vector<std::uint8_t> nothing(1 << 16);
   double best = 0;
@@ -109,8 +109,8 @@ double measured_ceiling() {
   return best;
 }
 
-/// Returns how many instructions of a library sum absolute differences, and how many it has. Empty if objdump is not
-/// installed.
+/// Returns three numbers of instructions of a library: all, those that sum absolute differences, and those with x86 vector
+/// registers. Null if objdump fails or is not installed.
 ordered_json instructions_of(const std::string& library, const race::BuildFolder& folder) {
   const std::string out = folder.file("code");
   if (tools::run_process("objdump -d --no-show-raw-insn " + tools::shell_quoted(library), {}, out, folder.path(), {},

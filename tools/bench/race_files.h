@@ -16,7 +16,8 @@ struct RacedFile {
 };
 
 /// Starts this program again to race one file. The command line is `arguments`, then `file` and a file for results.
-/// Prints what the process prints. If the process hangs, crashes or refuses the file, the entrant's verdict says so.
+/// Prints what the process prints. If the process hangs, crashes, ends early or refuses the file, the entrant's verdict
+/// says so.
 /// This function adds limits on the number and size of files to `limits`.
 [[nodiscard]] RacedFile race_in_own_process(const std::string& arguments, const std::string& file,
                                             tools::ProcessLimits limits);

@@ -43,7 +43,7 @@ GENERATED = {
 }
 
 # Clips from FFmpeg, by name: number of frames, source, filters. The source is one of FFmpeg's generators, or
-# "@NAME:FIRST:COUNT" for frames of a real video or of a clip above.
+# "@NAME:FIRST:COUNT" for frames of a real video or of a clip above. "@NAME" means all of its frames.
 FILTERED = {
     "testsrc2": (50, "testsrc2=s=176x144", ""),
     "mandelbrot": (60, "mandelbrot=s=160x128", ""),

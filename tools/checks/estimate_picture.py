@@ -35,7 +35,8 @@ def machine(result):
 
 
 def by_cpu(result):
-    """Says whether speed is that of CPU time: if it was measured for all. Other programs disturb it less."""
+    """Returns true if CPU time was measured for all. Speeds are then frames per second of CPU time, which other programs
+    disturb less."""
     return all(row.get("cpu_seconds_per_frame") for row in result["results"])
 
 

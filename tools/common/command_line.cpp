@@ -96,7 +96,7 @@ int report_without_memory() noexcept {
   return kExitMemory;
 }
 
-/// Reports the exception that is being handled.
+/// Reports the exception that is being handled. Returns the exit code.
 int report_caught(const std::string& program, Console& console, spdlog::logger* log) {
   const auto fail = [&](const Error& error) { return report(program, console, log, error); };
   try {
@@ -175,7 +175,8 @@ std::string suggestion(const CLI::App& app, const std::string& word) {
   return nearest.empty() || typed.size() < 4 ? "" : "; did you mean " + nearest + "?";
 }
 
-/// Returns an error text for the words of a command line that no option or argument took, in their order.
+/// Returns an error text for the words of a command line that no option or argument took: first unknown options, then
+/// other words.
 std::string unexpected_text(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> options;
   std::vector<std::string> others;
@@ -214,7 +215,7 @@ nlohmann::ordered_json describe_app(const CLI::App& app) {
 
 void add_help(CLI::App& app) {
   app.set_help_flag("--help", "Show the most used options and exit")
-      ->group(daily("General"));  // only long: -h is the height
+      ->group(daily("General"));  // has no short form, because -h is the height
   app.set_help_all_flag("--help-all", "Show all options and exit")->group(daily("General"));
 }
 

@@ -44,7 +44,7 @@ struct Session {
   [[nodiscard]] std::unique_ptr<Progress> progress(std::optional<std::int64_t> total, double video_fps) const;
 };
 
-/// A subcommand with its own options. The options that every program has are added to them.
+/// A subcommand with its own options. It also accepts the options that every program has.
 struct Subcommand {
   std::string name;
   std::string description;
@@ -77,8 +77,8 @@ struct Program {
 
 /// Adds the options that every program has.
 void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program);
-/// Parses the command line. If it only asks for a text, such as --help, prints the text and returns an exit code.
-/// Throws Error (usage).
+/// Parses the command line. If it only asks for a text, such as --help, prints the text and returns an exit code. Otherwise
+/// returns nothing. Throws Error: usage, or another kind if the file of --config cannot be read.
 [[nodiscard]] std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::vector<Example>& examples = {});
 
 /// Returns all options and subcommands of a program, with its examples, as JSON. Manual pages and shell completions are

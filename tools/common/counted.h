@@ -7,7 +7,7 @@
 
 namespace c63::tools {
 
-/// "1 frame", "2 frames".
+/// Returns a count with its noun, such as "1 frame" or "2 frames".
 [[nodiscard]] inline std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

@@ -11,7 +11,7 @@ namespace c63::tools {
 
 /// Hides all GPUs except `devices` from CUDA, which then numbers them from 0. It saves time: the driver opens every
 /// visible GPU, which takes 0.1 to 0.2 s each. `devices` are numbers among the GPUs visible so far, without duplicates.
-/// Returns false and hides nothing if one of them does not exist.
+/// Returns false and hides nothing if the user's CUDA_VISIBLE_DEVICES lists fewer GPUs. Other missing GPUs are not noticed.
 [[nodiscard]] bool show_only_devices(std::span<const int> devices);
 
 /// Makes the driver open GPUs with `count` hardware queues instead of eight, because each queue takes up to 60 ms to
@@ -20,8 +20,8 @@ namespace c63::tools {
 /// stays.
 void ask_for_queues(int count);
 
-/// Returns the number of queues that suits these settings for a long encode. It is eight for presets that look ahead,
-/// because each lane then has a CUDA stream for looking ahead.
+/// Returns the number of queues that suits these settings for a long encode: eight for presets that look ahead, because each
+/// lane then has a CUDA stream for looking ahead; otherwise two.
 [[nodiscard]] int queues_for(const CodingSettings& settings);
 
 }  // namespace c63::tools

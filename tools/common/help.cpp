@@ -91,7 +91,8 @@ std::string usage(const CLI::App& app) {
 std::string option_list(const CLI::App& app, bool all, std::size_t width) {
   std::vector<std::string> groups;
   std::vector<const CLI::Option*> shown;
-  // A program that marks no option as daily has few options, so --help shows all of them.
+  // A program that marks none of its own options as daily has few of them, so --help shows them all. Unmarked options of the
+  // groups General and Limits are still left out.
   const bool has_marks = std::ranges::any_of(app.get_options(), [](const CLI::Option* o) { return is_daily(*o) && group_of(*o) != "General"; });
   for (const CLI::Option* option : app.get_options()) {
     const bool is_shown = all || is_daily(*option) || (!has_marks && group_of(*option) != "General" && group_of(*option) != "Limits");

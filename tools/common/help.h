@@ -12,8 +12,8 @@ namespace c63::tools {
 
 struct Example;
 
-/// Returns the group's name with a mark for options of daily use. --help shows only marked options, --help-all shows
-/// all.
+/// Returns the group's name with a mark for options of daily use. --help-all shows all options, --help only the marked
+/// ones. If a program marks none of its own options, --help shows them all.
 [[nodiscard]] std::string daily(const std::string& group);
 [[nodiscard]] bool is_daily(const CLI::Option& option);
 /// Returns the option's group without the mark.

@@ -34,8 +34,8 @@ class ConsoleSink : public spdlog::sinks::base_sink<std::mutex> {
   std::shared_ptr<Console> console_;
 };
 
-/// spdlog calls this if it has no memory for a line. Its default would print a second line, but an error must be one
-/// line.
+/// spdlog calls this if it cannot log a line, for example for lack of memory. Its default would print a second line, but an
+/// error must be one line.
 void drop_line(const std::string&) {}
 
 }  // namespace

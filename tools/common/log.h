@@ -23,7 +23,7 @@ struct LogSettings {
                                                        const LogSettings& settings);
 
 /// Creates a log with the same destinations as `log`. Its lines do not begin with the program's name. It is for the
-/// last lines of a summary.
+/// summary at the end of a run.
 [[nodiscard]] std::shared_ptr<spdlog::logger> make_plain_log(const spdlog::logger& log);
 
 /// Writes and closes the file of --log-file, if there is one. Throws Error (output, C63-LOG-FILE) if a line could not

@@ -16,11 +16,11 @@ class Option;
 
 namespace c63::tools {
 
-/// Adds those options of the table (c63/options.inc) whose name or group is one of `names`. They set the fields of
-/// `settings`.
+/// Adds those options of the table (c63/options.inc) whose name or group is one of `names`, except options that programs do
+/// not have. They set the fields of `settings`.
 void add_table_options(CLI::App& app, EncoderSettings& settings, std::initializer_list<std::string_view> names);
 
-/// Returns an option's names as CLI11 wants them, such as "-q,--qp".
+/// Returns an option's names as CLI11 wants them, such as "-q,--qp", or "--rdoq,!--no-rdoq" for a flag.
 [[nodiscard]] std::string names_on_command_line(const OptionInfo& option);
 
 /// Gives `option` the help text, unit and group that the table has for `name`. The program itself parses the option.

@@ -13,13 +13,14 @@ struct NamedPath {
 
 /// Throws Error (usage, C63-SAME-FILE) if an output is the same file as an input or another output, also through links,
 /// or if two outputs go to stdout. Character devices may be named several times. Throws Error (output,
-/// C63-OUTPUT-EXISTS) if an output exists and keep_existing_files(true) was called.
+/// C63-OUTPUT-EXISTS) if an output exists and keep_existing_files(true) was called. Logs, statistics files and segment plans
+/// may exist, because a run continues them.
 void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
 
 /// Says whether check_distinct_files() refuses outputs that exist (option -n). Until this is called it accepts them.
 void keep_existing_files(bool keep);
 
-/// Returns true if writing to `path` cannot be undone, because it is a pipe or a device.
+/// Returns true if writing to `path` cannot be undone, because it is standard output ("-"), a pipe or a device.
 [[nodiscard]] bool is_written_directly(const std::string& path);
 
 /// Throws Error (usage, C63-SAME-FILE) if standard error goes to the output, as with `-o - 2>&1`: log lines would be

@@ -17,7 +17,7 @@ namespace {
 using Stage = std::pair<const char*, double>;
 
 constexpr std::size_t kStages = 10;
-constexpr std::size_t kFirstStages = 8;  // columns of stage times before those of bits by kind; the rest come last
+constexpr std::size_t kFirstStages = 8;  // in the CSV, the times of the other stages come last, after the bits by kind
 
 std::array<Stage, kStages> stages_of(const StageTimes& t) {
   return {{{"read", t.read},

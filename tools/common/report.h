@@ -28,8 +28,8 @@ struct GlobalMotionTotals {
   [[nodiscard]] double mean_length() const;
 };
 
-/// Keeps values for quantiles. It keeps all values if there are at most 2^18, and otherwise only evenly spaced ones, so
-/// that memory is limited.
+/// Keeps values for quantiles. It keeps all values if there are fewer than 2^18. Otherwise it keeps every second, fourth,
+/// eighth … value, so that memory is limited.
 class SampledValues {
  public:
   void add(double value);
@@ -75,7 +75,7 @@ struct EncodeReport {
   std::optional<Target> target = {};
   std::vector<TargetPass> passes = {};  ///< passes towards the target; those read from a statistics file come first
   std::optional<double> gop_cap = {};
-  std::map<std::int64_t, GopQuality> own_qualities = {};  ///< of GOPs whose cap changed it, by first frame
+  std::map<std::int64_t, GopQuality> own_qualities = {};  ///< quality of GOPs that the cap changed; key: their first frame
 };
 
 /// "FOREMAN_352x288.yuv 352x288 yuv420p, 300 frames at 25 fps"
@@ -94,8 +94,8 @@ struct EncodeReport {
 /// How busy each part of the pipeline was, and which part the others waited for: "limited by kernels: reading 31 %, bus
 /// 66 %, kernels 97 %, writing 9 % of the time".
 [[nodiscard]] std::string limit_line(const EncodeSummary& summary);
-/// The time from reading a frame's last byte until its coded bytes are delivered: "latency 0.21 ms, 0.40 ms at most for
-/// 99 % of the frames".
+/// The time from reading a frame's last byte until its coded bytes are delivered: "latency: median 0.21 ms; 99 % of the
+/// frames take 0.40 ms or less".
 [[nodiscard]] std::string latency_line(const EncodeTotals& totals);
 /// "bits: headers 2.1 %, flags 9.8 %, vectors 6.0 %, DC 14.2 %, AC 52.5 %, ends of blocks 15.4 %"
 [[nodiscard]] std::string kinds_line(const KindBits& kinds);
@@ -109,12 +109,13 @@ struct EncodeReport {
                                       std::optional<std::int64_t> wanted = {});
 /// "stopped after 82 of 300 frames"
 [[nodiscard]] std::string stopped_text(std::int64_t frames, std::optional<std::int64_t> wanted);
-/// "CPU: cpu (…) 12.30 s, here 1.28 s: 9.6 times as fast, bytes identical"
+/// "on the CPU: cpu (…) took 12.30 s, cuda (…) 1.28 s: 9.61 times as fast, bytes identical"
 [[nodiscard]] std::string comparison_line(const EncodeTotals& totals, const CpuComparison& cpu);
 
 [[nodiscard]] double kilobits_per_second(const EncodeSummary& summary, const VideoFormat& format);
 [[nodiscard]] double frames_per_second(const EncodeSummary& summary);
-/// Returns the smallest value that is at least as large as this share (0..1) of the values; 0 if there are none.
+/// Returns the value that comes after this share (0..1) of the sorted values: 0 gives the smallest, 1 the largest. Between
+/// two values it is the lower one. Returns 0 if there are no values.
 [[nodiscard]] double quantile(std::vector<double> values, double share);
 /// Returns the index of the median. If the number of values is even, it is the lower of the two in the middle.
 [[nodiscard]] std::size_t index_of_median(const std::vector<double>& values);

@@ -185,7 +185,7 @@ void write_json(const std::string& path, const ordered_json& json, Durability du
   is_part ? (void)file.commit_part() : file.commit();
 }
 
-// A file name may have any bytes; JSON is UTF-8.
+// A file name may have any bytes, but JSON must be UTF-8. So U+FFFD replaces bytes that are not.
 std::string json_text(const ordered_json& json) { return json.dump(2, ' ', false, ordered_json::error_handler_t::replace); }
 
 std::string json_members(const ordered_json& json) {

@@ -20,8 +20,8 @@ struct SidecarRate {
   std::string path;
 };
 
-/// Returns the frame rate in the JSON file next to `stream`. Returns nullopt if there is no file or no rate in it.
-/// `warn` may be empty; it gets one line if the file belongs to another stream or cannot be read.
+/// Returns the frame rate in the JSON file next to `stream`. Returns nullopt if there is no file, or no rate in it, or if it
+/// belongs to another stream or cannot be read. In the last two cases, `warn` gets one line; it may be empty.
 [[nodiscard]] std::optional<SidecarRate> sidecar_rate(const std::string& stream,
                                                       const std::function<void(const std::string&)>& warn = {});
 

@@ -15,7 +15,8 @@ namespace c63::tools {
 class TextFile {
  public:
   static constexpr std::size_t kPiece = std::size_t{1} << 20;
-  /// The most memory that a file takes, in bytes: one piece, in a string that grows by doubling.
+  /// The most memory that a file takes, in bytes. A string of one piece grows by doubling; while it grows, its old and its
+  /// new memory exist.
   static constexpr std::uint64_t kMemory = 3 * kPiece;
 
   explicit TextFile(const std::string& path, Durability durability = Durability::process) : file_(path, durability) {}

@@ -42,9 +42,9 @@ namespace c63::tools {
 /// like 512MiB", made of `what` and `example`. CLI11 itself would read negative and too large numbers as huge ones.
 [[nodiscard]] CLI::Validator number_of(const std::string& what, const std::string& example);
 
-/// Returns true if a file's name ends like this.
+/// Returns true if a file's name ends in one of the extensions, such as ".png", and is longer than that.
 [[nodiscard]] bool has_extension(std::string_view path, std::span<const std::string_view> extensions);
-/// Accepts names of files that end like this. `extensions` must outlive the validator.
+/// Accepts the names for which has_extension() is true. `extensions` must outlive the validator.
 [[nodiscard]] CLI::Validator file_with(std::span<const std::string_view> extensions);
 
 /// Adds an option that names a file.

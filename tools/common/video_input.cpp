@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::string_view kY4mMagic = "YUV4MPEG2 ";
 
-/// Looks at the first two bytes only and waits for no more, because a camera may send small frames slowly.
+/// Looks at the first two bytes, and at more only if these begin a stream. It does not wait for more bytes of other input,
+/// because a camera may send small frames slowly.
 bool starts_like_stream(InputFile& file) {
   constexpr std::array<std::uint8_t, 2> kStartOfImage = {0xFF, 0xD8};
   return std::ranges::equal(file.peek(kStartOfImage.size()), kStartOfImage) &&

@@ -51,7 +51,8 @@ std::string digest_of(const std::string& path) {
   return md5.finish();
 }
 
-/// c63enc's exit codes tell the kind of error. Of other programs we only know that they failed.
+/// Returns the kind of a failure. c63enc's exit codes tell it. Of other programs we only know that they failed; their kind is
+/// input.
 ErrorKind kind_of_failure(const Configuration& configuration, int code) {
   if (!configuration.external) {
     for (const ErrorKind kind : {ErrorKind::internal, ErrorKind::usage, ErrorKind::limit, ErrorKind::output,
@@ -214,7 +215,7 @@ void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
   point.stages = json.at("stages");
   point.coding = json.at("settings");
   for (const char* how : {"threads", "lanes", "simd", "max_pixels", "max_memory_bytes"}) point.coding.erase(how);
-  // all search kernels but "zero" find the same vectors
+  // All built-in search methods except "zero" find the same vectors, so they count as the same setting.
   if (point.coding.at("search_method") != "zero") point.coding["search_method"] = "full";
   if (measured) point.encode_s.push_back(result.at("elapsed_s"));
   if (!point.frame_bits.empty()) return;
@@ -380,8 +381,8 @@ void AbBench::make_pictures_of(std::size_t index) {
     session_.log->warn("{}: the report has no picture, because there is no frame {}", input.name, wanted);
     return;
   }
-  // The pictures of a report share kMostBytes. Pictures of frames are stored without loss if they fit. Drawings over
-  // frames may be JPEG, because nobody compares their samples.
+  // All JPEG pictures of a report share kMostBytes. Pictures of frames are stored without loss (PNG) if they all fit into
+  // lossless_bytes. Drawings over frames are JPEG, because nobody compares their samples.
   constexpr std::size_t kMostBytes = 1'500'000;
   // Making a page takes several times the bytes of its pictures.
   const std::size_t lossless_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(12'000'000, options_.limits.max_memory / 16));
@@ -394,7 +395,7 @@ void AbBench::make_pictures_of(std::size_t index) {
   };
   const auto add_picture = [&](std::optional<std::size_t> configuration, const std::string& quantizer,
                                std::span<const std::uint8_t> frame) {
-    constexpr std::size_t kBestRatio = 16;  // larger pictures are not tried, because they cannot fit
+    constexpr std::size_t kBestRatio = 16;  // PNG hardly compresses more; pictures too large even then are not tried
     const std::size_t most = lossless_bytes / sides;
     std::vector<std::uint8_t> png;
     if (3 * frame.size() / kBestRatio <= most)

@@ -18,9 +18,10 @@ class AbBench {
  public:
   AbBench(const Session& session, const AbOptions& options, AbResult& result);
 
-  /// Asks each external encoder for its version.
+  /// Asks each external encoder that version_question() knows for its version.
   void ask_versions();
-  /// Converts each input to raw frames, so that all sides read the same. After a stop request some may be missing.
+  /// Converts each input to raw frames, so that all sides read the same. A raw file that is used as a whole is not copied.
+  /// After a stop request some may be missing.
   void prepare_inputs();
   /// Fills result.points. After a stop request they contain only finished rounds, and the result is marked as stopped.
   void run_points();

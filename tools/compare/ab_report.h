@@ -9,7 +9,7 @@ namespace c63::tools {
 
 /// Returns the table and the verdicts as text for standard output.
 [[nodiscard]] std::string ab_text(const AbResult& result);
-/// Returns CSV with one row per point.
+/// Returns CSV with one row per point (AbPoint): one input, side and quantizer.
 [[nodiscard]] std::string ab_csv(const AbResult& result);
 /// Returns everything except the pictures as JSON, with settings and machine. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json ab_json(const AbResult& result);

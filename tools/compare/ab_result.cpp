@@ -25,8 +25,8 @@ std::vector<RdPoint> curve(const std::vector<const AbPoint*>& points, const std:
   return curve;
 }
 
-/// Returns the speed of each round over several points, in frames per second. Only rounds that all these points have
-/// are counted, because a stop may leave some points with fewer.
+/// Returns the speed of each round over several points, in frames per second. A stop may leave some points with fewer rounds.
+/// Later rounds then count only the points that have them.
 std::vector<double> speed_by_round(const AbResult& r, const std::vector<const AbPoint*>& points) {
   std::vector<double> speeds;
   for (std::size_t round = 0; round < static_cast<std::size_t>(r.repeat); ++round) {

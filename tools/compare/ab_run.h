@@ -44,7 +44,8 @@ struct AbOptions {
 
 void add_options(CLI::App& app, AbOptions& options);
 
-/// Runs the comparison and prints the results. Returns the exit code: 3 if --bitexact is not met. Throws Error.
+/// Runs the comparison and prints the results. Returns the exit code 0. Throws Error, also (comparison, C63-CMP-DIFFERENT) if
+/// --bitexact is not met.
 [[nodiscard]] int run_ab(const Session& session, const AbOptions& options);
 
 }  // namespace c63::tools

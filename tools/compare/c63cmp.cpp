@@ -1,4 +1,4 @@
-// c63cmp: compares videos, and compares encoders.
+// c63cmp: compares videos with a reference, compares encoders (ab), and checks the motion vectors of a stream (motion).
 
 #include "common/command_line.h"
 #include "compare/ab_run.h"

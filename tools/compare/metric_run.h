@@ -35,8 +35,8 @@ struct MetricRunOptions {
 
 void add_options(CLI::App& app, MetricRunOptions& options);
 
-/// Compares the videos and prints the results. Returns the exit code: 3 if --bitexact or --min-psnr is not met. Throws
-/// Error.
+/// Compares the videos and prints the results. Returns the exit code 0. Throws Error, also (comparison) if --bitexact or
+/// --min-psnr is not met.
 [[nodiscard]] int run_metrics(const Session& session, const MetricRunOptions& options);
 
 }  // namespace c63::tools

@@ -86,7 +86,7 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
                 fmt::format("{} is {}, {} is {}; c63cmp does not scale", reference_name, size_of(format), other_name,
                             size_of(other_format)));
   }
-  // If both are files, different numbers of frames are found before the first frame is compared.
+  // If both sources know how many frames they have, different numbers are found before the first frame is compared.
   const auto reference_count = reference.frame_count();
   const auto other_count = other.frame_count();
   if (reference_count && other_count && *reference_count != *other_count) {

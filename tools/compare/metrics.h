@@ -14,10 +14,10 @@
 
 namespace c63::tools {
 
-/// How a frame differs from the reference's frame.
+/// How a frame differs from the frame with the same number in the reference video.
 struct FrameQuality {
   std::array<std::uint64_t, 3> sse{};
-  std::array<double, 3> ssim{};  ///< NaN for planes smaller than the 8x8 window
+  std::array<double, 3> ssim{};  ///< NaN for planes smaller than the 8x8 window, or if SSIM is not measured
   bool identical = false;
 };
 

@@ -31,7 +31,8 @@ class StreamMotion {
   /// Returns the next frame; nothing at the end. Throws Error (input, limit) with file, frame and offset.
   [[nodiscard]] std::optional<FrameMotion> next();
 
-  /// Returns the size of the first frame's picture. Decodes no samples. Throws Error (input) for an empty stream.
+  /// Returns the size of the first frame's picture. Decodes no samples. Call it before next(). Throws Error (input), for
+  /// example for an empty stream.
   [[nodiscard]] VideoFormat format();
 
  private:

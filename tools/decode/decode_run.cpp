@@ -126,8 +126,8 @@ class DecodeSink {
   std::uint64_t bytes_ = 0;
 };
 
-/// Decodes the requested frames. If the input is seekable, the bytes before the first one are only searched for
-/// markers.
+/// Decodes the requested frames. If the input is seekable, decoding begins with the key frame of the GOP that has the first of
+/// them, and earlier bytes are only searched for markers.
 DecodeSummary decode(const Session& session, const DecodeOptions& options, const Decoder::ViewSink& take) {
   const DecoderSettings& settings = options.decoder;
   auto source = open_byte_source(options.input, session.stop);
@@ -141,8 +141,8 @@ DecodeSummary decode(const Session& session, const DecodeOptions& options, const
   return Decoder(settings).decode_views(*source, take, session.stop);
 }
 
-/// Decodes. If an error ends the decoding, the outputs keep the frames before it. `notice` is logged after the first
-/// frame, so that an error before it is the only line.
+/// Decodes. If an error other than a failed write ends the decoding, the outputs keep the frames before it. `notice` is
+/// logged when the first frame is decoded, so that an error before it is the only line.
 DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& options, DecodeSink& sink,
                               const ErrorPlace& place, const std::string& notice) {
   const auto progress = session.progress(std::nullopt, options.rate.value_or(FrameRate()).value());

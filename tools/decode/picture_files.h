@@ -15,9 +15,9 @@ namespace c63::tools {
 /// Writes each frame to a picture file.
 class PictureFiles {
  public:
-  /// `pattern` has one number format such as %d or %04d, for the frame's number; %% means %. With `single`, it may have
-  /// none. Throws Error (usage, C63-OUTPUT-NAME) for other patterns, (usage, C63-NO-PNG) if FFmpeg's PNG encoder is
-  /// missing.
+  /// `pattern` has one number format such as %d or %04d, for the frame's number; %% means %. If only a single frame is
+  /// written, it may have none. Throws Error (usage): C63-OUTPUT-NAME for other patterns, C63-NO-PNG if the pattern ends in
+  /// .png and FFmpeg's PNG encoder is missing.
   PictureFiles(std::string pattern, bool single, Durability durability, std::uint64_t max_memory);
 
   /// Writes the picture of frame `index`. Throws Error (output), or Error (limit) if that needs more than `max_memory`.

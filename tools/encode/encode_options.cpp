@@ -164,7 +164,7 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
                   group);
 }
 
-/// --me as the table has it; it takes a file, too.
+/// Replaces the option --me of the table by one that takes not only a method's name, but also a file with a search.
 void add_search_option(CLI::App& app, EncodeOptions& o) {
   app.remove_option(app.get_option("--me"));
   std::vector<std::string> methods;
@@ -180,7 +180,7 @@ void add_search_option(CLI::App& app, EncodeOptions& o) {
                     "me");
 }
 
-/// Loads a search from a file, and chooses the device that can use it.
+/// If --me or --me-kernel names a file, loads the search from it, and chooses the device that can use it.
 void load_own_search(EncodeOptions& o) {
   const std::string kernel = o.backend.motion_kernel.value_or("");
   const auto choose = [&](const char* option, const char* device, const char* other) {

@@ -113,8 +113,8 @@ class EncodeProgram {
   std::unique_ptr<FrameSource> first_source_;  // opened to learn the format; the first pass reads it
 };
 
-/// Returns true if the encode will probably end before the extra hardware queues of a GPU save time. The size of the
-/// input file decides, because the input is not open yet.
+/// Returns true if the encode will probably end before a GPU's second hardware queue saves time (ask_for_queues()). The size
+/// of the input file decides, because the input is not open yet. Pipes and several runs count as long.
 bool EncodeProgram::is_brief() const {
   constexpr std::uintmax_t kMost = 256U << 20;
   std::error_code fault;

@@ -42,7 +42,7 @@ ordered_json identity_of(const EncodeOptions& o) {
 }
 
 TargetPass pass_from(const ordered_json& json, double frames_per_s) {
-  // The limits of valid passes, for all presets.
+  // A file with values outside these limits was not written by c63enc, whatever the preset.
   constexpr double kLowestQp = 1;
   constexpr double kHighestQp = 50;
   constexpr double kLeastScale = 0.05;

@@ -10,8 +10,9 @@
 namespace c63::tools {
 namespace {
 
-/// Returns true if PSNR is very probably over 1 dB from that of preset reference at the same -q. So it was in 69 of 72 encodes with
-/// such errors (docs/notes/rate-q.md): course tables discard what flat ones keep. Smaller errors tell nothing.
+/// Returns true if PSNR probably differs by more than 1 dB from that of preset reference at the same -q. The sign is a squared
+/// error of luma that is large against the square of the step. It was right in 69 of 72 encodes (docs/notes/rate-q.md): course
+/// tables discard what flat tables keep. A smaller error says nothing about the difference.
 bool is_far_from_reference(const EncodeReport& report) {
   const CodingSettings& coding = report.settings.coding;
   const std::optional<int> step = flat_step(coding);
@@ -28,7 +29,8 @@ void tell_result(const Session& session, const EncodeOptions& options, const Enc
                  std::optional<std::int64_t> frame_count, bool stopped_search) {
   spdlog::logger& log = *session.log;
   const EncodeTotals& totals = report.totals;
-  // By default, only the input, the progress and the result are logged. -v adds where the time went.
+  // Without further options, only the input, the progress and the result are logged, and the shares of devices if there are
+  // several. -v adds the settings and where the time went.
   log.debug("{}", settings_line(totals.summary, options.encoder));
   if (totals.summary.devices.size() > 1) log.info("{}", devices_line(totals.summary));
   if (options.encoder.measurement.global_motion) log.info("{}", global_motion_line(totals.global_motion));

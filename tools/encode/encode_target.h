@@ -55,7 +55,8 @@ class TargetPasses {
   bool take(const EncodeTotals& totals, const VideoFormat& format);
   /// Returns true if the last pass keeps the target's limits, so that it may be the stream if the search ends early.
   [[nodiscard]] bool keeps_promise() const;
-  /// Returns how far the last pass is from the target, with sign; 0 is best.
+  /// Returns how far the last pass is from the target, with sign; 0 is best. It is a share of a target size or bit rate; for
+  /// a target quality, it is in dB.
   [[nodiscard]] double distance() const { return capped_ ? capped_->distance() : search_.distance(); }
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return capped_ ? capped_->passes() : search_.passes(); }
   /// Returns the error that kept the statistics file from being written, if any.
@@ -65,7 +66,7 @@ class TargetPasses {
   void tell(const EncodeTotals& totals, const VideoFormat& format, std::size_t own);
 
   const EncodeOptions& options_;
-  int own_interval_;  ///< of coded frames, in the options
+  int own_interval_;  ///< the frame interval that the options set
   spdlog::logger& log_;
   SideOutput<StatsFile> stats_;
   TargetSearch search_;

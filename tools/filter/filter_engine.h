@@ -14,7 +14,7 @@ enum class ReductionKind { sum, minimum, maximum, argmin, argmax };
 
 /// How long a filter took.
 struct FilterTiming {
-  double compute_ms = 0;  ///< without transfers to and from the device
+  double compute_ms = 0;  ///< without transfers to and from the device; whitening on a GPU: with them
   double total_ms = 0;    ///< with transfers to and from the device; on the CPU equal to compute_ms
 };
 

@@ -50,7 +50,7 @@ struct FilterOptions {
 
 void add_options(CLI::App& app, FilterOptions& options);
 
-/// Returns true if the options say that the input is video.
+/// Returns true if the input is video. If the options do not say it, the input's name or first bytes decide.
 [[nodiscard]] bool is_video(const FilterOptions& options);
 
 }  // namespace c63::tools

@@ -8,7 +8,7 @@ namespace c63::tools {
 /// Does what the options say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_filter(const Session& session, const FilterOptions& options);
 
-// run_filter() for signals and for video.
+// What the two parts of run_filter(), for signals and for video, share.
 
 /// The engine that the user chose and, with --compare, the serial one to compare it with.
 struct FilterEngines {
@@ -16,11 +16,11 @@ struct FilterEngines {
   std::unique_ptr<FilterEngine> serial;  ///< null without --compare
 };
 
-/// Sums the times of both engines, and the differences of their results.
+/// Sums the times of both engines, and keeps the largest difference of their results.
 class FilterComparison {
  public:
   void add(const FilterTiming& chosen, const FilterTiming& serial, double difference);
-  /// Logs the sums. Does nothing if nothing was compared.
+  /// Logs times and difference. Does nothing if nothing was compared.
   void report(const Session& session, const FilterEngines& engines) const;
 
  private:

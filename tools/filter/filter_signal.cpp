@@ -1,4 +1,4 @@
-// c63filter on signals.
+// The part of c63filter that filters signals: series of numbers from text files or arrays.
 #include <spdlog/logger.h>
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// c63filter on video.
+// The part of c63filter that filters video.
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
@@ -55,7 +55,8 @@ class VideoRun {
     return index;
   }
 
-  /// Completes an output. If a signal stopped for_all(), an older file stays and the new part gets another name.
+  /// Completes an output. If a signal stopped for_all(), an older file stays and the new part gets another name. With
+  /// --keep-partial, or if the input is live, the new part replaces the older file.
   template <typename Output>
   void commit(Output& output) {
     if (!stopped_) return output.commit();

@@ -19,9 +19,10 @@ struct ObjectTruth {
 /// C63-TRUTH) if the file is anything else.
 [[nodiscard]] std::map<std::int64_t, ObjectTruth> read_star_truth(const std::string& path);
 
-/// Signal-to-noise ratio of a moving object over many pictures. The signal is the mean of the 3x3 samples around the
-/// object, minus the mean of the picture. Its median over all pictures is used, because the object sometimes passes a
-/// star. The noise is the root mean square of the differences of all other samples from the mean of the picture.
+/// Signal-to-noise ratio of a moving object over many pictures. The background is the picture without the 13x13 samples
+/// around the object. The signal is the mean of the 3x3 samples around the object, minus the mean of the background. Its
+/// median over all pictures is used, because the object sometimes passes a star. The noise is the standard deviation of the
+/// background.
 class ObjectSnr {
  public:
   /// Adds a picture, unless the object is within 8 samples of the border.

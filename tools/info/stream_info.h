@@ -25,7 +25,7 @@ struct ValueRange {
   [[nodiscard]] double mean() const { return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count); }
 };
 
-/// A group of pictures: a key frame and the frames up to the next one.
+/// A group of pictures: a key frame, and the frames after it that come before the next key frame.
 struct GopInfo {
   std::int64_t first_frame = 0;
   std::int64_t frames = 0;

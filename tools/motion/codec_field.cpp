@@ -33,7 +33,8 @@ std::uint32_t sad_of(const ConstPlaneView& current, const ConstPlaneView& refere
   return sad;
 }
 
-/// Calls `take` with the column and row of each luma block and its vector. A block may come several times.
+/// Calls `take` with the column, the row and the vector of each luma block, or only of every `step`-th one in each direction.
+/// A block may come several times.
 template <typename Take>
 void for_each_block(std::span<const CodecVector> vectors, const ConstPlaneView& current, int step, const Take& take) {
   for (const CodecVector& v : vectors) {

@@ -16,12 +16,13 @@ namespace c63::tools {
 [[nodiscard]] CodecField codec_field(std::span<const CodecVector> vectors, const ConstPlaneView& current,
                                      const ConstPlaneView& reference);
 
-/// Returns the sum of the SADs of codec_field(). In a large picture, only every fourth block in each direction is used.
+/// Returns the sum of the SADs of codec_field(). In a picture wider than 640 samples, only every fourth block in each
+/// direction is used.
 [[nodiscard]] std::uint64_t codec_cost(std::span<const CodecVector> vectors, const ConstPlaneView& current,
                                        const ConstPlaneView& reference);
 
-/// Predicts a frame from `reference` by the vectors in `luma`. Chroma uses half of each vector. Both frames are 4:2:0,
-/// with planes one after another.
+/// Predicts a frame from `reference` by the vectors in `luma`. Chroma uses half of each vector; if a side is odd, it is not
+/// predicted. Both frames are 4:2:0, with planes one after another.
 void predict_frame(std::span<const std::uint8_t> reference, const PlaneBlocks& luma, const VideoFormat& format,
                    std::span<std::uint8_t> prediction);
 

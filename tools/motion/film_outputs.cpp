@@ -126,7 +126,8 @@ class NpzOutput final : public MotionOutput {
 };
 
 /// Middlebury optical-flow files: for each sample a vector to the frame's reference. If the name contains a number
-/// format such as %d, each frame gets a file. Otherwise only one frame is written.
+/// format such as %d, each frame with a reference gets a file. Otherwise only the first of them is written. --frame writes
+/// only that frame.
 class FlowOutput final : public MotionOutput {
  public:
   explicit FlowOutput(const MotionOptions& o) : options_(o), name_(o.output) {}

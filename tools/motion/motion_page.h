@@ -15,7 +15,8 @@ namespace c63::tools {
 /// luma blocks. Frames are written as they come: a JPEG of the picture, and a PNG whose pixels are the blocks' values.
 class MotionPage {
  public:
-  /// `types` are what the page can show: mv, sad, bits. Throws Error (usage, C63-NO-PNG) in a build without FFmpeg.
+  /// `types` are what the page can show: mv, sad, bits. `of_predictions`: shows the prediction of each frame, not the frame.
+  /// Throws Error (usage, C63-NO-PNG) if FFmpeg's PNG encoder is missing.
   MotionPage(OutputFile& file, const std::string& title, const std::vector<std::string>& types, bool of_predictions);
 
   /// Says that the next frames belong to another stream.

@@ -27,7 +27,8 @@
 namespace c63::tools {
 namespace {
 
-/// Returns the name of a format's output if the user names none.
+/// Returns the output's name. If the user gives a format but no name, it is "-", standard output. Throws Error (usage) if the
+/// format needs a file.
 std::string output_of(const MotionOptions& o) {
   if (!o.output.empty() || o.format.empty()) return o.output;
   if (o.format == "png" || o.format == "html" || o.format == "flo") {

@@ -63,7 +63,7 @@ YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, con
     header += fmt::format("%;type;{};Bits;range;\n%;defaultRange;0;{};jet\n%;gridColor;255;255;255;\n", kBits, kBitsScale);
   }
   file_.add("{}", header);
-  file_.flush();  // an unwritable file is found before the first frame is encoded
+  file_.flush();  // so an unwritable file is found before any frame is coded or read
 }
 
 void YuviewWriter::add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads,

@@ -36,7 +36,8 @@ struct Preparation {
   [[nodiscard]] EncodeOptions& options() const { return job.options.encode; }
 };
 
-/// The ranks of a machine share its CPUs equally, unless each was bound to some of them.
+/// Returns the number of threads for this rank: `asked_for`, if it is not 0. Otherwise the ranks of a machine share its CPUs
+/// equally, unless each was bound to some of them.
 int choose_threads(int asked_for, const Communicator& ranks) {
   if (asked_for > 0) return asked_for;
   const unsigned mine = this_machine().logical_cpus;
@@ -130,7 +131,8 @@ ordered_json findings_of(const ClusterJob& job) {
           {"plan", to_json(job.video.plan)}};
 }
 
-/// Prepares another rank. It uses the findings of rank 0, and checks that it sees the same input.
+/// Prepares another rank. It uses the findings of rank 0, and checks that it has the same input, the same options and the
+/// same folder.
 void prepare_other(const Preparation& p, const ordered_json& findings) {
   EncodeOptions& o = p.options();
   o.encoder.coding.width = findings.at("width").get<int>();
@@ -157,7 +159,8 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
   choose_backend(p);
 }
 
-/// There are enough segments for slow and fast ranks to end at nearly the same time.
+/// Returns the number of segments: --segments, or else one per GOP, at most 1024. That is enough for slow and fast ranks to
+/// end at nearly the same time.
 int segment_count(const ClusterJob& job) {
   if (job.options.segments > 0) return job.options.segments;
   return count_key_frames(job.video.plan, job.options.encode.encoder.coding.key_interval, kMostSegmentsChosen);

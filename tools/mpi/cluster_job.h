@@ -35,11 +35,11 @@ struct ClusterJob {
   [[nodiscard]] std::string stream_of(const Segment& segment) const;
 };
 
-/// Throws Error (usage) for mistakes that can be found without opening a file.
+/// Completes the options. Throws Error (usage) for mistakes that can be found before the input is opened.
 void check_command_line(ClusterOptions& options, const Session& session);
 
 /// Prepares `job` on all ranks; job.options must be set. Rank 0 opens input and output and plans the segments. The
-/// other ranks check that they see the same input. Throws the same Error on all ranks.
+/// other ranks check that they have the same input and options. Throws the same Error on all ranks.
 void prepare_job(ClusterJob& job, const Session& session, Communicator& ranks);
 
 }  // namespace c63::tools

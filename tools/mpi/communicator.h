@@ -35,8 +35,7 @@ class Communicator {
   [[nodiscard]] int local_size() const { return local_size_; }
   [[nodiscard]] const std::string& host() const { return host_; }
 
-  /// Returns false if an exception has left a call in which ranks wait for each other. Other ranks may then still be in
-  /// it.
+  /// Returns false if an exception has ended a call that needs other ranks. They may then still wait in it.
   [[nodiscard]] bool orderly() const { return orderly_; }
 
   /// Calls `work` on every rank and waits for all. If it threw on some ranks, all ranks throw the Error of the lowest

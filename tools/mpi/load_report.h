@@ -21,7 +21,7 @@ struct RankLoad {
   double coding_s = 0;   ///< coding on the device: mean over the device's parts
   double storing_s = 0;  ///< writing segments
   double writing_s = 0;  ///< writing the joined stream
-  double waiting_s = 0;  ///< waiting for other ranks, at the start and when no segments are left
+  double waiting_s = 0;  ///< waiting for other ranks when no segments are left
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const RankLoad& load);

@@ -101,7 +101,7 @@ void SegmentWorker::show(Progress& progress, JobCounters& counters) {
 }
 
 /// Waits until the coding thread is done, and calls MPI regularly. MPI only answers other ranks during such calls, and
-/// they need the counters in this rank's memory.
+/// they need the counters in the memory of rank 0.
 void SegmentWorker::wait_for(std::future<void>& coding, JobCounters& counters, Progress* progress) {
   using namespace std::chrono_literals;
   auto told = Clock::now();

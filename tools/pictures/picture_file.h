@@ -11,7 +11,7 @@
 
 namespace c63::tools {
 
-/// Loads FFmpeg, whose encoders write PNG and JPEG. Throws Error (usage, C63-NO-PNG) if it is missing.
+/// Loads FFmpeg, whose encoders write PNG and JPEG. Throws Error (usage, C63-NO-PNG) if it or one of the encoders is missing.
 void require_png();
 [[nodiscard]] bool can_write_png();
 

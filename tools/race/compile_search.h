@@ -15,11 +15,11 @@ struct BuiltSearch {
 
 /// Compiles a .c or .cpp file into `folder`. Uses the system's compiler: CC and CXX, else cc and c++; CFLAGS and
 /// CXXFLAGS add flags. A .so is used as it is. Throws Error: input (the file cannot be read), usage
-/// (C63-SEARCH-COMPILE, C63-SEARCH-FORM). If the compiler refuses the file, its messages are first written to standard
-/// error.
+/// (C63-SEARCH-COMPILE, C63-SEARCH-FORM, C63-NO-COMPILER). If the compiler refuses the file, its messages are first written
+/// to standard error.
 [[nodiscard]] BuiltSearch compile_search(const std::string& path, const std::string& folder);
 
-/// Compiles the host part of a .cu file, in the same way.
+/// Compiles the host part of a .cu file, in the same way, but as C++17 and without CXXFLAGS.
 [[nodiscard]] BuiltSearch compile_host_part(const std::string& path, const std::string& folder);
 
 /// A folder for compiled files, removed with the object.

@@ -70,7 +70,7 @@ void fill_repeating(RaceCase& c, Random& random) {
   set(c, pattern, pattern);
 }
 
-/// Only black and white, so that SADs reach the largest possible value.
+/// Only black and white: each difference is 0 or 255, so SADs are large.
 void fill_extremes(RaceCase& c, Random& random) {
   const auto sample = [&](int, int) { return static_cast<std::uint8_t>(random.below(2) == 0 ? 0 : 255); };
   set(c, sample, sample);
@@ -87,8 +87,8 @@ void fill_noise(RaceCase& c, Random& random) {
   set(c, sample, sample);
 }
 
-/// Fills the reference with noise. Each block of the current plane is a copy from the reference: from a corner of the
-/// block's search window, or one sample outside the window.
+/// Fills the reference with noise. Each block of the current plane is a copy from the reference, from near a corner of the
+/// block's search window: in each direction at the last candidate, one sample before it, or one sample outside the window.
 void fill_corners(RaceCase& c, Random& random) {
   for (int y = 0; y < c.height; ++y) {
     for (int x = 0; x < c.width; ++x)

@@ -74,7 +74,7 @@ class Judge {
   std::set<std::pair<int, int>> wrong_sizes_;
   int wrong_with_pitch_ = 0;
   int right_with_pitch_ = 0;
-  int wrong_after_first_ = 0;     ///< number of cases
+  int wrong_after_first_ = 0;     ///< number of wrong cases after the first case
   bool first_was_right_ = false;  ///< of the first case
   std::set<std::string> wrong_contents_;
   std::int64_t untold_sads_ = 0;

@@ -15,8 +15,8 @@ namespace c63::tools {
 [[nodiscard]] SegmentPlan plan_from(const nlohmann::ordered_json& json);
 
 /// Returns the plan of `video`, whose own plan is not set yet. Reads it from `path`. If the file does not exist, calls
-/// `make` and writes the plan there for later segments. If `path` is empty, only calls `make`. `source` is the whole
-/// video. Throws Error (input, C63-SEGMENT-PLAN) if the file is not a plan of this video.
+/// `make` and, unless is_stopped(), writes the plan there for later segments. If `path` is empty, only calls `make`.
+/// `source` is the whole video. Throws Error (input, C63-SEGMENT-PLAN) if the file is not a plan of this video.
 [[nodiscard]] SegmentPlan plan_from_file(const std::string& path, const SegmentedVideo& video, const FrameSource& source,
                                          const std::function<SegmentPlan()>& make,
                                          const std::function<bool()>& is_stopped, Durability durability);

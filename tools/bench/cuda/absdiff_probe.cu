@@ -11,7 +11,7 @@ namespace c63::bench {
 namespace {
 
 constexpr int kChains = 16;  ///< independent sums per thread, enough to hide the latency
-constexpr int kSteps = 16;   ///< instructions per chain in each turn of the loop
+constexpr int kSteps = 16;   ///< instructions for each of these sums in each turn of the loop
 constexpr int kTurns = 512;
 constexpr int kThreads = 256;
 

@@ -1,6 +1,6 @@
-// c63bench decide: the time of each stage of rate-distortion decisions on a GPU, with all data on the device. It also
-// shows which share of two ceilings a stage reaches: the memory's rate and the rate of absolute differences. Both are
-// measured in the same run.
+// c63bench decide: measures the time of each stage of rate-distortion decisions on a GPU, with all data on the device. It
+// also shows which share of the memory's rate a stage reaches, and for the search, which share of the rate of absolute
+// differences. Both rates are measured in the same run.
 
 #include <algorithm>
 #include <array>
@@ -69,7 +69,8 @@ class DecidedFrames {
   [[nodiscard]] const cuda::FrameLayout& layout() const { return resident_.context().layout; }
   /// Returns how many blocks and candidates of each kind one of the frames has.
   [[nodiscard]] DecidedCounts count() const { return count_decided(layout(), groups_.front().frames.frames, stream()); }
-  /// Returns how many times a search computes four absolute differences (VABSDIFF4) if it compares every candidate.
+  /// Returns how many times the search of one frame computes four absolute differences (VABSDIFF4) if it compares every
+  /// candidate.
   [[nodiscard]] double brute_differences() const {
     const cuda::CodingContext& context = resident_.context();
     double candidates = 0;
@@ -84,7 +85,7 @@ class DecidedFrames {
     }
     return candidates * (kBlockSamples / 4);
   }
-  /// Runs a stage on all frames. Returns the number of frames.
+  /// Puts a stage for all frames on the stream. Returns the number of frames.
   int enqueue(const cuda::RateStage& stage) {
     int frames = 0;
     for (const cuda::RateStages::Group& group : groups_) {

@@ -1,4 +1,5 @@
-// c63bench encode: whole encodes on the GPU with frames from memory, compared with the bus's rate in the same run.
+// c63bench encode: measures whole encodes on the GPU. Frames come from host memory, from GPU memory or from a file (--from).
+// The speed is compared with the rates, in the same run, of the bus and of reading the frames.
 
 #include <algorithm>
 #include <cmath>
@@ -44,8 +45,8 @@ class PageLock {
   void* memory_;
 };
 
-/// A video in each place from which an encode can read it: memory, page-locked memory, device, file. A copy is made at
-/// its first use.
+/// A video in each place from which an encode can read it: memory, page-locked memory, device, file. A copy, or the
+/// locking of the memory, is made at its first use.
 class Places {
  public:
   Places(const EncodeBenchOptions& options, int width, int height, ThreadArena& arena)
@@ -71,8 +72,8 @@ class Places {
     return video_;
   }
 
-  /// Rates for frames in one of the places, in bytes per second: all threads read the frames (`reading`); GPUs fetch
-  /// them (`feeding`).
+  /// Rates for frames in one of the places, in bytes per second. `reading`: all threads read the frames. `feeding`: threads
+  /// read them, and GPUs fetch them at the same time.
   struct Rates {
     double reading;
     double feeding;
@@ -109,7 +110,7 @@ class EncodeBench {
  public:
   explicit EncodeBench(const EncodeBenchOptions& options)
       : options_(options), arena_(std::make_shared<ThreadArena>(options.threads)) {
-    int queues = 0;  // number of hardware queues; c63enc chooses it in the same way
+    int queues = 0;  // number of the GPU's hardware queues for kernels; c63enc asks for that of its preset
     for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *preset_from(preset)}));
     tools::ask_for_queues(queues);
     devices_ = options.devices.empty() ? std::vector<int>{0} : options.devices;

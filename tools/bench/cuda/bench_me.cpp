@@ -1,4 +1,5 @@
-// c63bench me: the GPU's motion search kernels, compared with the VABSDIFF4 ceiling of the same run.
+// c63bench me: times the GPU's motion search kernels. They are compared with the rate of the instruction VABSDIFF4 (four
+// absolute differences), measured in the same run. With --kernel, it also races kernels from users' files.
 
 #include <cuda_profiler_api.h>
 
@@ -109,8 +110,8 @@ double copy_rate(const cuda::Stream& stream) {
   return 2e6 * static_cast<double>(kBytes) / us.median;
 }
 
-/// Returns the options with the defaults of a race: the measurements by which course solutions are judged. Throws Error
-/// (usage).
+/// If users' files are to be raced, returns the options with the defaults of a race: one small size, a seed from the clock,
+/// and only some built-in kernels to compare with. Throws Error (usage) if --in-process is given without exactly one file.
 MeBenchOptions with_race_defaults(MeBenchOptions options) {
   if (options.in_process && options.files.size() != 1)
     throw Error(ErrorKind::usage, "C63-USAGE", "--in-process takes one --kernel");
@@ -122,7 +123,7 @@ MeBenchOptions with_race_defaults(MeBenchOptions options) {
   return options;
 }
 
-/// Returns the command-line arguments for the process that races one file.
+/// Returns the command-line arguments for the process that races one file. The caller adds the file's path at the end.
 std::string me_arguments(const MeBenchOptions& o) {
   const auto list = [](const auto& values) {
     std::string text;
@@ -165,7 +166,7 @@ class MeBench {
                 ceiling_ * 1e-12, ceiling_ * 4e-12);
   }
 
-  /// Measures the built-in kernels.
+  /// Races the users' files, each in its own process, and measures the built-in kernels.
   void run() {
     if (!options_.files.empty()) race_files_of_user();
     measure_videos();
@@ -267,7 +268,7 @@ class MeBench {
     }
   }
 
-  /// What the profiler counts, if it can.
+  /// Adds to the entrant what the profiler ncu counts in a run of its kernel, or why it cannot count. Prints it, too.
   void add_counters(nlohmann::ordered_json& entrant, const std::string& file) const {
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
     entrant["counters"] = count_by_ncu(tools::shell_quoted(program) + " " + me_arguments(options_) + tools::shell_quoted(file));

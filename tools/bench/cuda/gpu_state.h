@@ -5,16 +5,17 @@
 
 namespace c63::bench {
 
-/// Clock, power and temperature of a GPU during a measurement, read through NVML. Without NVML, nothing is known.
+/// Clock, power and temperature of a GPU during a measurement, read through NVML, NVIDIA's library for monitoring. Without
+/// that library, nothing is known.
 class GpuState {
  public:
-  /// `pci_address` is such as "0000:1b:00.0".
+  /// `pci_address` looks like "0000:1b:00.0".
   explicit GpuState(const std::string& pci_address);
   ~GpuState();
   GpuState(const GpuState&) = delete;
   GpuState& operator=(const GpuState&) = delete;
 
-  /// Takes a sample. Call it while the GPU works.
+  /// Takes a sample. Call it while the GPU works or just after: an idle GPU lowers its clock.
   void sample();
 
   [[nodiscard]] bool throttled() const;

@@ -29,7 +29,7 @@ struct InstructionCounts {
 [[nodiscard]] InstructionCounts count_sass(const std::string& text);
 [[nodiscard]] InstructionCounts count_ptx(const std::string& text);
 
-/// Disassembles a cubin with cuobjdump or nvdisasm from a CUDA toolkit. Empty if neither is installed.
+/// Disassembles a cubin with cuobjdump or nvdisasm from a CUDA toolkit. Empty if neither is installed or can read it.
 [[nodiscard]] std::string disassemble(const std::vector<char>& cubin);
 
 /// What limits a kernel's speed, and which step of docs/course.md to try next.

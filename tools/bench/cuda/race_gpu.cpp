@@ -15,7 +15,7 @@ using race::CaseResults;
 using race::Field;
 using race::RaceCase;
 
-constexpr std::size_t kGuard = 4096;  ///< bytes around each plane and each result
+constexpr std::size_t kGuard = 4096;  ///< bytes on each side of a plane or a result
 
 /// A plane or a result on the device, with kGuard known bytes on both sides.
 class Guarded {
@@ -60,7 +60,8 @@ struct CaseMemory {
   Guarded sads;
 };
 
-/// What one call has overwritten: bytes outside its results, or its input planes.
+/// Whether any call has overwritten what it must not for one test case: bytes outside its results; its input planes, or the
+/// bytes on both sides of these.
 struct Harm {
   bool past_results = false;
   bool wrote_planes = false;
@@ -72,7 +73,8 @@ class Batch {
     for (const RaceCase& c : cases) memory_.emplace_back(c);
   }
 
-  /// Searches all cases of a batch in one call.
+  /// Searches all cases of the batch in one call, and notes in `harm` what it has overwritten. Before the search, results and
+  /// their surroundings are filled with `poison`, and the bytes around the planes with `around`.
   std::vector<Field> search(cuda::MotionSearch& search, const cuda::Stream& stream, std::uint8_t poison,
                             std::uint8_t around, std::vector<Harm>& harm) {
     std::vector<cuda::MotionJob> jobs;

@@ -10,9 +10,9 @@
 
 namespace c63::bench {
 
-/// Runs a search of the current device on all test cases, in batches of several sizes, and judges its results. Before
-/// each step, calls `tell` with the step's name. A CUDA error ends the judging and is part of the verdict. Then
-/// `device_lost` is set, because this process can no longer use the device.
+/// Runs a search of the current device on the test cases, in batches of several sizes, and judges its results. Stops early
+/// if the judge has found enough mistakes. Before each step, calls `tell` with the step's name. A CUDA error ends the judging
+/// and is part of the verdict. Then `device_lost` is set, because this process can no longer use the device.
 void judge_on_device(race::Judge& judge, cuda::MotionSearch& search, const cuda::Stream& stream, std::uint32_t seed,
                      int range, const std::function<void(const std::string&)>& tell, bool& device_lost);
 

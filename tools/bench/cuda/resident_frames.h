@@ -19,8 +19,8 @@
 
 namespace c63::bench {
 
-/// Frames of a video that are already in the device's memory, kChainDepth for each GOP chain. They serve to measure how
-/// long the device takes to code a frame.
+/// Frames of a video that are already in the device's memory: kChainDepth for each GOP chain, as many as a chain has in work
+/// at the same time. They serve to measure how long the device takes to code a frame.
 class ResidentFrames {
  public:
   ResidentFrames(const CodingSettings& coding, const MemoryVideo& video, int lanes, const std::string& kernel)
@@ -66,7 +66,7 @@ class ResidentFrames {
   /// Returns the jobs for the chosen frames, one for each chain.
   [[nodiscard]] std::span<const cuda::CodingJob> jobs() const { return jobs_; }
 
-  /// Chooses frame `index` of all chains. Frame 0 is a key frame.
+  /// Makes frame `index` of all chains the one that search(), code() and write() work on. Frame 0 is a key frame.
   void choose(int index) {
     jobs_.clear();
     searches_.clear();

@@ -24,7 +24,7 @@ class ResidentVideo {
   /// Uploads both frames of job i, like a program that keeps no frames on the device.
   void upload_pair(std::size_t i, cudaStream_t stream);
 
-  /// Overwrites all results with a pattern.
+  /// Overwrites all results with a pattern, so that no kernel can seem right by the results of an earlier one.
   void poison(cudaStream_t stream) const;
 
   /// Waits for the stream, and returns the results of all jobs.

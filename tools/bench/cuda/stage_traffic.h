@@ -21,7 +21,7 @@ struct DecidedCounts {
                                           const cuda::Stream& stream);
 
 /// Returns how many bytes of device memory a stage must at least read and write: its inputs and outputs, once each.
-/// Codes are not counted.
+/// The coded bits that stage "code choices" writes are not counted.
 [[nodiscard]] double least_bytes(std::string_view stage, const cuda::FrameLayout& layout, const DecidedCounts& counts);
 
 }  // namespace c63::bench

@@ -21,8 +21,9 @@ struct LumaVideo {
 /// Returns independent noise in each frame, so that no candidate matches and none can be ruled out early.
 [[nodiscard]] LumaVideo noise_video(int width, int height, int frames);
 
-/// Returns the first luma planes of a raw 4:2:0 file, padded to multiples of 16 like in the codec. Throws Error
-/// (input).
+/// Returns the first luma planes of a raw 4:2:0 file, at most `frames`. Their sides are padded to multiples of 16. Each is
+/// filled linearly, as in the codec, so rows shift if the width is no multiple of 16. Throws Error (input) if there are
+/// fewer than two frames.
 [[nodiscard]] LumaVideo read_luma(const std::string& file, int width, int height, int frames);
 
 }  // namespace c63::bench

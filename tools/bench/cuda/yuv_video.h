@@ -25,8 +25,8 @@ class MemoryVideo final : public FrameSource {
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
   void set_length(std::int64_t length) { length_ = length; }
-  /// Lets callers read frames in place from `copy`, a copy of memory() in host or GPU memory. Before this call, frames
-  /// can only be read by read().
+  /// Lets callers read frames in place from `copy`: memory() itself, or a copy of it in host or GPU memory. Before this
+  /// call, or after one with an empty `copy`, frames can only be read by read().
   void offer(std::span<const std::uint8_t> copy, bool in_host_memory = true) {
     offered_ = copy;
     in_host_memory_ = in_host_memory;
@@ -52,7 +52,7 @@ class MemoryVideo final : public FrameSource {
 /// created, and removed with it.
 class FileVideo final : public FrameSource {
  public:
-  /// Throws Error (output) if the folder for temporary files is full.
+  /// Throws Error (output) if the file cannot be written, for example if the folder for temporary files is full.
   FileVideo(const MemoryVideo& video, std::int64_t length);
   ~FileVideo() override;
 
@@ -68,15 +68,15 @@ class FileVideo final : public FrameSource {
   std::int64_t length_;
 };
 
-/// Returns frames, forward and backward, until they fill `bytes` of memory. Benchmarks call it to get more data than
-/// the caches can hold.
+/// Returns frames, forward and backward, until they fill at least `bytes` of memory. Benchmarks call it to get more data
+/// than the caches can hold.
 [[nodiscard]] std::vector<std::uint8_t> repeated(std::span<const std::uint8_t> frames, std::size_t frame_bytes,
                                                  std::size_t bytes);
 
 /// Returns generated frames that resemble video (natural_video()), with their planes one after another.
 [[nodiscard]] std::vector<std::uint8_t> natural_frames(int width, int height, int count);
 
-/// Returns the first frames of a raw file. Throws Error (input).
+/// Returns the first `count` frames of a raw file, or all if it has fewer. Throws Error (input) if it has none.
 [[nodiscard]] std::vector<std::uint8_t> read_frames(const std::string& file, int width, int height, int count);
 
 /// Returns frames of the file, or generated ones if `file` is empty.

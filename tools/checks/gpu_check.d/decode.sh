@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
-# Decoding on the GPU: samples against the CPU's, speed by size, and memory over many frames.
+# Sections of tools/gpu_check for decoding on the GPU. They compare its samples with the CPU's, and measure its speed, and its
+# memory over many frames.
 
-# Decodes each stream of the course encoder in the bundle. Adds one of preset good, if a source video is there.
+# Decodes each stream of the course encoder in the bundle on the GPU and on the CPU, and compares the MD5 of the pictures.
 section_decode_parity() {
   local stream name expected found status=0 list=()
   for stream in "$dir"/shared/golden/*.c63; do
@@ -16,7 +17,8 @@ section_decode_parity() {
   return $status
 }
 
-# Decodes from memory to page-locked memory. The stream is long, so that the first frames count little.
+# Measures decoding of streams in memory, on the GPU (to page-locked memory) and on the CPU. The streams are long, so that the
+# first frames count little.
 section_bench_decode() {
   local i
   "$dir/c63gen" --quiet --pattern natural -w 1920 -h 1080 -f 300 --seed 1 -o "$work/hd.yuv" &&
@@ -31,8 +33,7 @@ section_bench_decode() {
   "$dir/c63bench" decode --backend cuda,cpu --output views --thread-counts 1,16 --repeats 3 --json "$work/bench_decode.json" "${streams[@]}"
 }
 
-# Decodes more than 20,000 frames from a pipe. Memory of host and device must not grow. sample_memory and flat_memory
-# are in soak.sh.
+# Decodes 210,000 frames from a pipe. Memory of host and device must not grow. sample_memory and flat_memory are in soak.sh.
 section_soak_decode() {
   local stream=$dir/shared/golden/foreman_352x288.c63 decoder failed=0 i
   if [[ ! -f $stream ]]; then

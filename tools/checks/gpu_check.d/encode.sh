@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
-# Whole encodes on the GPU: bytes against the course encoder's, and speed.
+# Sections of tools/gpu_check for encodes on the GPU. They compare the bytes with the course encoder's, and measure the speed of
+# single frames and of whole encodes.
 
 # Encodes each sequence in the bundle that has a stream of the course encoder.
 section_golden() {
@@ -66,7 +67,7 @@ section_bench_gpus_presets() {
   on_gpus bench_gpus_presets 64 32 --sizes 1920x1080,352x288 --preset fast,good --from memory,page-locked
 }
 
-# One run launches all kernels one by one; one records a CUDA graph in each lane.
+# Compares two ways to launch kernels: one by one (stream), and as a recorded CUDA graph if the GPU has one lane (auto).
 section_bench_launch() {
   "$dir/c63bench" encode --sizes 352x288,1920x1080 --lanes 1,16 --launch stream,auto --json "$work/bench_launch.json"
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
-# Filters and scans: every variant against the serial form, and its share of a copy; tools/checks/result_tables makes tables of it.
-# Their kernels are in the sections tests and sanitizer, too.
+# The section of tools/gpu_check that measures filters and scans: each variant, compared with serial code on the CPU and with
+# the rate of a copy. tools/checks/result_tables makes tables of it. The sections tests and sanitizer run these kernels, too.
 
 section_bench_filters() {
   local bench arguments=(--no-cpu --mb 1024 --repeats 15)

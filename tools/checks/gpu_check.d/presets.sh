@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
-# Frames that are decided by rate and distortion: their stages, and whole encodes.
+# Sections of tools/gpu_check for presets with decisions by rate and distortion. They measure the stages of a frame, and whole
+# encodes.
 
 section_bench_decide() {
   "$dir/c63bench" decide --sizes 352x288,1920x1080 --preset fast,good --lanes 16 --repeats 7 --json "$work/bench_decide.json"
@@ -15,7 +16,7 @@ section_bench_best() {
     --json "$work/bench_best.json"
 }
 
-# Compares the presets on both backends: times, bytes, and bits saved.
+# Compares presets reference, fast and good on both backends: times, bytes, and bits saved.
 section_ab_presets() {
   local source=$dir/shared/sequences/foreman_352x288.yuv backend preset sides=()
   if [[ ! -x $dir/c63cmp || ! -f $source ]]; then

@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
-# Many encodes in one process: memory of host and device must not grow.
+# Sections of tools/gpu_check that run many encodes in one process. Memory of host and device must not grow.
 
-# flat_memory COUNT FAILED [WHAT]: reads one line "RSS DEVICE" (kB, MiB) per sample of COUNT encodes (or WHAT). Writes
-# the result as JSON, and succeeds if memory is flat. Encodes take memory and give it back, the driver in pieces of 2
-# MiB, and a sample may come at any moment. So the lowest samples of each quarter of the run are compared: the last
-# quarter may exceed the third by at most 2 % in host memory, and by nothing in device memory.
+# flat_memory COUNT FAILED [WHAT]: reads samples of memory, one line "RSS DEVICE" (kB, MiB) each. COUNT is the number of
+# encodes (or of WHAT) in the run; FAILED is 1 if the run failed, else 0. Writes the result as JSON. Succeeds if the run did
+# not fail, if there are at least 16 samples, and if memory is flat. Encodes take memory and give it back, the driver in
+# pieces of 2 MiB, and a sample may come at any moment. So the lowest samples of each quarter of the run are compared: the
+# last quarter may exceed the third by at most 2 % in host memory, and by nothing in device memory.
 flat_memory() {
   awk -v count="$1" -v failed="$2" -v what="${3:-encodes}" 'BEGIN { n = 0 }
     NF == 2 { rss[n] = $1; device[n++] = $2 }
@@ -55,7 +56,7 @@ soak_of() {
 
 section_soak() { soak_of soak 10000; }
 
-# With one lane, each encode records its graphs again.
+# With one lane, each encode records its CUDA graphs again.
 section_soak_graphs() { soak_of soak_graphs 4000 --lanes 1 -f 10; }
 
 section_soak_presets() {

@@ -111,7 +111,8 @@ class Box:
         return {}
 
     def seal(self, _):
-        """Makes everything read-only except the folder of a run."""
+        """Makes everything read-only except the folder of a run. Without namespaces, only the hand-in's folder becomes
+        read-only."""
         if self.namespaces:
             mount("none", "/tmp", None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
         else:
@@ -324,7 +325,7 @@ class Box:
             if reply["over"]:
                 os.kill(pid, signal.SIGKILL)
                 break
-        # The program may leave other processes running. They are ended before they can write more.
+        # The program may leave other processes running. They are ended as soon as the program has ended.
         _, status, usage = os.wait4(pid, 0)
         reply["seconds"] = time.monotonic() - began
         reply["left_running"] = self.kill_all()

@@ -21,7 +21,7 @@ HINTS = {
 
 
 def blocks_of(stream, source, frames):
-    """A row a block: what c63mv says of so many frames. SADs are of the source."""
+    """Returns a row for each block of the first `frames` frames: what c63mv prints. SADs compare with the source's samples."""
     text = call([find_program("c63mv"), "--quiet", "-f", frames, stream, "--source", source, "--format", "csv", "-o", "-"])
     return list(csv.DictReader(io.StringIO(text.decode())))
 
@@ -86,7 +86,8 @@ def look_of(decoded, expected, width, height):
 
 
 def first_difference(stream, expected, source, frames):
-    """The first block of the two streams that differs, in words, with its kind. Both have that many frames."""
+    """Returns a text about the first block in which two streams of `frames` frames differ, and the key of its hint in HINTS.
+    Returns None if no block differs."""
     for mine, theirs in zip(blocks_of(stream, source, frames), blocks_of(expected, source, frames)):
         where = f"frame {mine['frame']}, plane {mine['plane']}, block at ({mine['x']}, {mine['y']})"
         if mine["inter"] != theirs["inter"]:

@@ -131,7 +131,7 @@ struct bit_writer {
 
 void put_byte(struct bit_writer *writer, int byte);
 void put_u16(struct bit_writer *writer, int value);
-/* Writes the low `count` bits of `value`. A byte FF is followed by 00 here, and nowhere else. */
+/* Writes the low `count` bits of `value`. A byte FF in these coded bits is followed by 00; in headers it is not. */
 void put_bits(struct bit_writer *writer, uint32_t value, int count);
 /* Begins a sequence of bits at a byte boundary. */
 void start_bits(struct bit_writer *writer);
@@ -161,7 +161,7 @@ void write_frame(struct bit_writer *writer, const struct layout *layout, const s
 
 /* ---- parse.c: stage "codes" of the decoder ---- */
 
-/* What a parsed frame had, combined by |. */
+/* Which parts a parsed frame had: the header with the picture's size, the codes of the blocks. Combined by |. */
 enum { HAD_SIZE = 1, HAD_CODES = 2 };
 
 struct parser {

@@ -1,4 +1,5 @@
-/* Stage "codes" of the decoder: reads headers, vectors and levels from a stream. Damage is reported and never used. */
+/* Stage "codes" of the decoder: reads headers, vectors and levels from a stream. A damaged frame is reported and never
+ * shown. */
 #include "c63.h"
 
 #include <string.h>

@@ -38,7 +38,7 @@ __device__ void end_of_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-// Waits for the copies before the last call but one of end_of_copies(): those of the window that comes next may go on.
+// Waits for all copies except those that the last call of end_of_copies() ended. These are for the next window, and may go on.
 __device__ void wait_for_copies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group 1;" ::: "memory");

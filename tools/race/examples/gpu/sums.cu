@@ -78,7 +78,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
     unsigned other = 0;
     for (int j = 0; j < 8; ++j) other += row_sums[i + j * width];
     const unsigned bound = sum > other ? sum - other : other - sum;
-    const unsigned known = *static_cast<volatile unsigned*>(&least);  // by any thread
+    const unsigned known = *static_cast<volatile unsigned*>(&least);  // the smallest key of any thread
     best = min(best, known);
     if ((bound << 16 | i) > best) continue;  // its key cannot be smaller
     const unsigned key = sad_at(window, pitch, x, y, current) << 16 | i;
