@@ -16,7 +16,7 @@
 namespace c63 {
 namespace {
 
-constexpr std::size_t kPiece = 256;
+constexpr std::size_t kSamplesAtOnce = 256;
 
 /// Returns Batcher's merge exchange: the pairs to compare and exchange, in order, to sort any `count` values (Knuth,
 /// 5.2.2, Algorithm M).
@@ -43,24 +43,24 @@ std::vector<std::pair<std::size_t, std::size_t>> sorting_network(std::size_t cou
 }
 
 C63_CLONES void exchange(std::uint8_t* __restrict low, std::uint8_t* __restrict high) {
-  for (std::size_t i = 0; i < kPiece; ++i) {
+  for (std::size_t i = 0; i < kSamplesAtOnce; ++i) {
     const std::uint8_t a = low[i], b = high[i];
     low[i] = a < b ? a : b;
     high[i] = a < b ? b : a;
   }
 }
 C63_CLONES void exchange(float* __restrict low, float* __restrict high) {
-  for (std::size_t i = 0; i < kPiece; ++i) {
+  for (std::size_t i = 0; i < kSamplesAtOnce; ++i) {
     const float a = low[i], b = high[i];
     low[i] = a < b ? a : b;
     high[i] = a < b ? b : a;
   }
 }
 C63_CLONES void distance(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* __restrict out) {
-  for (std::size_t i = 0; i < kPiece; ++i) out[i] = static_cast<std::uint8_t>(a[i] < b[i] ? b[i] - a[i] : a[i] - b[i]);
+  for (std::size_t i = 0; i < kSamplesAtOnce; ++i) out[i] = static_cast<std::uint8_t>(a[i] < b[i] ? b[i] - a[i] : a[i] - b[i]);
 }
 C63_CLONES void distance(const float* a, const float* b, float* __restrict out) {
-  for (std::size_t i = 0; i < kPiece; ++i) out[i] = std::abs(a[i] - b[i]);
+  for (std::size_t i = 0; i < kSamplesAtOnce; ++i) out[i] = std::abs(a[i] - b[i]);
 }
 
 /// Returns the largest distance from the median at which a sample is kept. `deviation` is the median of all distances
@@ -78,23 +78,23 @@ void reject_piece(std::span<const BasicPlaneView<const Sample>> history, float t
   const std::size_t n = history.size();
   const std::size_t middle = (n - 1) / 2;
   const auto sort = [&] {
-    for (const auto& [low, high] : network) exchange(&values[low * kPiece], &values[high * kPiece]);
+    for (const auto& [low, high] : network) exchange(&values[low * kSamplesAtOnce], &values[high * kSamplesAtOnce]);
   };
   for (std::size_t k = 0; k < n; ++k) {
-    std::copy_n(history[k].row(y) + x, count, &values[k * kPiece]);
-    std::fill_n(&values[k * kPiece] + count, kPiece - count, Sample{});
+    std::copy_n(history[k].row(y) + x, count, &values[k * kSamplesAtOnce]);
+    std::fill_n(&values[k * kSamplesAtOnce] + count, kSamplesAtOnce - count, Sample{});
   }
   sort();
-  std::array<Sample, kPiece> median;
-  std::copy_n(&values[middle * kPiece], kPiece, median.data());
-  std::array<Sample, kPiece> sample{};
+  std::array<Sample, kSamplesAtOnce> median;
+  std::copy_n(&values[middle * kSamplesAtOnce], kSamplesAtOnce, median.data());
+  std::array<Sample, kSamplesAtOnce> sample{};
   for (std::size_t k = 0; k < n; ++k) {
     std::copy_n(history[k].row(y) + x, count, sample.data());
-    distance(sample.data(), median.data(), &values[k * kPiece]);
+    distance(sample.data(), median.data(), &values[k * kSamplesAtOnce]);
   }
   sort();
-  std::array<float, kPiece> limit;
-  for (std::size_t i = 0; i < count; ++i) limit[i] = limit_for(values[middle * kPiece + i], threshold);
+  std::array<float, kSamplesAtOnce> limit;
+  for (std::size_t i = 0; i < count; ++i) limit[i] = limit_for(values[middle * kSamplesAtOnce + i], threshold);
   for (std::size_t k = 0; k < n; ++k) {
     const Sample* from = history[k].row(y) + x;
     Sample* to = out[k].row(y) + x;
@@ -151,11 +151,11 @@ void reject_outliers(std::span<const BasicPlaneView<const Sample>> history, doub
   const auto width = static_cast<std::size_t>(history[0].width);
   parallel_ranges(static_cast<std::size_t>(history[0].height), 1 + 4096 / (width + 1),
                   [&](std::size_t begin, std::size_t end) {
-                    std::vector<Sample> values(history.size() * kPiece);
+                    std::vector<Sample> values(history.size() * kSamplesAtOnce);
                     for (std::size_t y = begin; y < end; ++y) {
-                      for (std::size_t x = 0; x < width; x += kPiece) {
+                      for (std::size_t x = 0; x < width; x += kSamplesAtOnce) {
                         reject_piece(history, limit, out, std::span(network), static_cast<int>(y), x,
-                                     std::min(kPiece, width - x), values);
+                                     std::min(kSamplesAtOnce, width - x), values);
                       }
                     }
                   });

@@ -38,6 +38,7 @@
 #include "common/option_table.h"
 #include "common/paths.h"
 #include "common/values.h"
+#include "common/version_text.h"
 #include "io/descriptor.h"
 #include "io/leftovers.h"
 
@@ -386,14 +387,6 @@ std::string describe_options(const CLI::App& app, const std::vector<Example>& ex
   nlohmann::ordered_json& list = json["examples"] = nlohmann::ordered_json::array();
   for (const Example& example : examples) list.push_back({{"command", example.command}, {"text", example.text}});
   return json.dump(2);
-}
-
-std::string version_text(const std::string& program) {
-  std::vector<std::string> levels;
-  for (const SimdLevel level : available_simd_levels()) levels.emplace_back(name(level));
-  return fmt::format("{} {}\nrevision {}\ncompiler {}\nCUDA {}\nSIMD {} (of {})\nFFmpeg {}", program, version(),
-                     revision(), compiler(), C63_CUDA_DESCRIPTION, levels.back(), fmt::join(levels, ", "),
-                     C63_FFMPEG_DESCRIPTION);
 }
 
 void write_stdout(std::string_view text) {

@@ -85,9 +85,6 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
 /// made from it.
 [[nodiscard]] std::string describe_options(const CLI::App& app, const std::vector<Example>& examples = {});
 
-/// Returns what --version prints.
-[[nodiscard]] std::string version_text(const std::string& program);
-
 /// Writes the whole text to standard output. Throws Error (output).
 void write_stdout(std::string_view text);
 
