@@ -362,7 +362,7 @@ TEST(VectorListParity, ListsWhatCandidateVectorsDoes) {
   Random random(6);
   for (int n = 0; n < 20000; ++n) {
     const PlaneGeometry g = Geometry(16 * static_cast<int>(1 + random.below(4)), 16 * static_cast<int>(1 + random.below(4))).plane(0);
-    // In three of four rounds there are only a few different vectors, so most vectors repeat.
+    // In three of four rounds there are at most 49 different vectors, so many vectors repeat.
     const auto reach = static_cast<int>(1 + random.below(n % 4 == 0 ? 127 : 3));
     const auto vector = [&] {
       return MotionVector{static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach),
