@@ -1,4 +1,5 @@
-// Checks the rules of docs/architecture.md: which folder may include which, and how long a file may be.
+// Checks the rules of docs/architecture.md: which folder may include which. Also checks that no source file is too
+// long.
 
 #include <gtest/gtest.h>
 
@@ -126,8 +127,8 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/backend", {{kApi, kCodec, kDecide}}},
       {"encoder/threads", {{kApi}}},
       {"encoder/cpu", {{kApi, kCodec, kBits, kDecide, kThreads, kBackend}}},
-      // encoder/pipeline needs encoder/cpu for two things: the CPU is the default backend, and decoding reconstructs
-      // frames with the stages of the CPU.
+      // encoder/pipeline needs encoder/cpu for two things. Decoding restores frames with code of the CPU, and the
+      // look-ahead on the host uses the CPU's kernels.
       {"encoder/pipeline",
        {{kApi, kCodec, kBits, kDecide, kThreads, kBackend, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},

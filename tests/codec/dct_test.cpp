@@ -114,7 +114,8 @@ TEST(InverseDct, RoundsAsDescribed) {
 }
 
 TEST(InverseDct, NoStreamReachesTheBoundsOfThirtyTwoBits) {
-  // The largest coefficients that a stream can have. The bound adds them as if every cosine were 1.
+  // The largest coefficients that a stream can have: `dc` at index 0, `ac` at each of the other 63. DC has a factor of
+  // 0.5. For the others, the bound assumes the factor 1, the largest product of two cosines.
   const double dc = 32768.0 * 255 / 4 + 1;
   const double ac = 1023.0 * 255 / 4 + 1;
   const double bound = 1.001 * (dc * 0.5 + 63 * ac);

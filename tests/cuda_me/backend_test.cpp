@@ -42,7 +42,8 @@ constexpr std::array kVectors = {
     Vector{test::generate_a, 4, 1, 2, "eebc392f4feadcbeb4a76b1a3194673d"},
     Vector{test::generate_b, 16, 18, 3, "0fdbe7e48d1a56ffec3762247b961ea5"},
     Vector{test::generate_b, 176, 144, 4, "3f8a2444eec3930e125223b343ebfa2f"},
-    // These three videos give other bytes if the compiler fuses a multiplication and an addition into one operation.
+    // If the compiler fuses a multiplication and an addition into one operation, the streams or the decoded pictures of
+    // these three videos change (tests/support/golden_videos.h).
     Vector{[](int w, int h, int n) { return test::generate_d(17, w, h, n); }, 64, 64, 3,
            "201eb33a476da958f1e9bc00f36522fb"},
     Vector{[](int w, int h, int n) { return test::generate_d(12, w, h, n); }, 64, 64, 3,
@@ -157,8 +158,9 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
     settings.execution.lanes = lanes;
     for (const int every : {1, 3, 7, 600}) {
       test::VideoSource source(video, 80, 48);
-      // A source can offer a frame in place instead of being read. Of these frames, some are offered in page-locked
-      // memory and some in memory from which a device cannot copy. The others must be read.
+      // A source can offer a frame in place instead of being read. Here it offers some frames in page-locked memory,
+      // from which a device can copy. It offers others in normal memory, from which a device cannot copy. So all frames
+      // that are not in page-locked memory must be read.
       source.offer([&](std::int64_t index) -> std::span<const std::uint8_t> {
         if (index % every == 0) return locked.span().subspan(static_cast<std::size_t>(index) * size, size);
         if (index % 2 == 0) return source.frame(index);
@@ -297,7 +299,8 @@ TEST_F(BackendTest, KeepsOnlyWhatWasAskedFor) {
   EXPECT_TRUE(run.frames[1].motion[0].vectors.empty());
 }
 
-/// Allocates all free device memory. This includes memory that the driver kept from earlier encodes.
+/// Allocates nearly all free device memory: pieces of up to 64 GiB, and down to 1 MiB. This includes memory that the
+/// driver kept from earlier encodes.
 std::vector<DeviceBuffer<std::byte>> occupy_the_device() {
   std::vector<DeviceBuffer<std::byte>> occupied;
   for (std::size_t bytes = std::size_t{64} << 30; bytes >= 1U << 20;) {

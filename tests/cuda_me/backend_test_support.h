@@ -59,7 +59,7 @@ inline testing::AssertionResult same_bytes(const test::Bytes& a, const test::Byt
                                      << (x - a.begin());
 }
 
-/// Expects equal bytes, pictures, statistics and vectors.
+/// Expects that both encodes returned the same frames: equal bytes, pictures, statistics, vectors and SADs.
 inline void expect_same_frames(const Encoded& a, const Encoded& b) {
   ASSERT_EQ(a.frames.size(), b.frames.size());
   for (std::size_t i = 0; i < a.frames.size(); ++i) {
@@ -89,8 +89,9 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
 }
 
 /// Encodes a video that repeats `group`, the frames of one GOP, `groups` times. Expects the bytes of `expected` for
-/// every GOP. Choose pictures with several tiles for every multiprocessor, and enough GOPs for some seconds. Some
-/// errors occur only if a tile finishes late or a kernel starts late. They are likely to show in such a run.
+/// every GOP. Choose large pictures, so that each multiprocessor searches several tiles (a tile is the blocks that a
+/// thread block searches together). Choose enough GOPs for some seconds. Some errors occur only if a tile finishes late
+/// or a kernel starts late. They are likely to show in such a run.
 inline void expect_the_same_for_long(const EncoderSettings& settings, const CudaBackendOptions& options, const test::Bytes& group,
                                      const Encoded& expected, std::int64_t groups) {
   test::VideoSource video(group, settings.coding.width, settings.coding.height);

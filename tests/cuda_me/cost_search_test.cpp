@@ -20,7 +20,8 @@ namespace {
 
 using test::Bytes;
 
-/// Returns a picture in the layout of device memory. The bytes between its planes are random.
+/// Returns a picture in the layout of device memory. Its samples are a smooth slope (`kind` 0), random (1), or 0 and
+/// 255 at random (2). The bytes between its planes are random.
 Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, test::Random& random, int kind) {
   Bytes picture(layout.picture_bytes);
   for (std::uint8_t& sample : picture) sample = static_cast<std::uint8_t>(random.next());

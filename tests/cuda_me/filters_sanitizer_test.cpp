@@ -1,5 +1,5 @@
-// Runs every kernel of the filters once, for tools/gpu_check, which runs this program in compute-sanitizer. Because
-// that is slow, the data are small. Their sizes are odd.
+// Runs every kernel of the filters at least once, for tools/gpu_check, which runs this program in compute-sanitizer.
+// Because that is slow, the data are small. Their sizes are odd numbers.
 #include <cmath>
 
 #include "filters_test_support.h"

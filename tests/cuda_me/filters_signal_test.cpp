@@ -202,7 +202,8 @@ TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
 TEST(CudaScan, LongSignalsTakeManyTilesABlock) {
   C63_NEED_FILTER_GPU();
   FilterQueue queue;
-  // At these lengths, each thread block scans many tiles of the signal. They do not all fit in its shared memory.
+  // At these lengths, each thread block scans many tiles (pieces of the signal). They do not all fit in its shared
+  // memory.
   for (const std::size_t length : {std::size_t{5'000'001}, std::size_t{20'000'000}, std::size_t{20'000'002}}) {
     const auto values = make_values<std::uint32_t>(length, Content::random, 9, 1'000'000'000);
     const DeviceArray<std::uint32_t> in(queue, std::span<const std::uint32_t>(values)), out(queue, length);

@@ -26,7 +26,7 @@ struct DevicePicture {
 };
 
 /// An array in device memory that begins `offset` elements after the start of an allocation, so it may be unaligned.
-/// The elements around it are poisoned.
+/// The elements around it have the value 77.
 template <typename T>
 struct Offset {
   Offset(const FilterQueue& queue, std::size_t size, std::size_t offset)
@@ -37,7 +37,7 @@ struct Offset {
   }
   [[nodiscard]] std::span<T> span() const { return {array.data() + first, count}; }
   [[nodiscard]] std::span<const T> const_span() const { return span(); }
-  /// Returns the values of the array. Fails the test if a kernel wrote to the poisoned elements around it.
+  /// Returns the values of the array. Fails the test if a kernel changed the elements around it.
   [[nodiscard]] std::vector<T> download(const FilterQueue& queue) const {
     const std::vector<T> all = array.download(queue);
     for (std::size_t i = 0; i < all.size(); ++i) {

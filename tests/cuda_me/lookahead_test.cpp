@@ -22,7 +22,7 @@ using test::Bytes;
 constexpr int kKept = 3;
 
 /// A CudaSourceFrames object together with its memory. Device memory is filled with zeros, which CudaSourceFrames
-/// requires. Host memory is poisoned.
+/// requires. Host memory is filled with 0xA5, so that a value which was not written shows.
 class DeviceSource {
  public:
   DeviceSource(const Geometry& geometry, const LookaheadDecisions& decisions) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The full search by SAD in its simplest form. All kernels are compared with it. It shares no code with them except
-// codec/search_window.h.
+// The full search by SAD in its simplest form. Kernels that search by SAD alone are compared with it. It shares no code
+// with them except codec/search_window.h.
 
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace c63::test {
 
-/// A plane in memory with its own pitch. The bytes between rows are poisoned.
+/// A plane in memory with its own pitch. The bytes between rows have the value 0xA5.
 struct TestPlane {
   int width;
   int height;

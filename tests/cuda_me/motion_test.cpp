@@ -1,5 +1,5 @@
-// Compares every search kernel with the scalar search, for many sizes, pitches, alignments, contents and ranges.
-// Outputs are poisoned before each search.
+// Compares every search kernel with the scalar search, for many sizes, pitches, alignments, contents and ranges. Before
+// each search, outputs are filled with the byte 0xCD, so that a missing result shows.
 #include "cuda_me/kernels/motion.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class DevicePlane {
  public:
   DevicePlane(const TestPlane& plane, int misalignment, cudaStream_t stream)
       : buffer_(plane.samples.size() + static_cast<std::size_t>(misalignment)), misalignment_(misalignment) {
-    // The last row is not followed by a gap, so the buffer ends with the plane. memcheck then finds reads past the end.
+    // The buffer ends with the last row and the gap after it, if rows have gaps. memcheck then finds reads past that.
     copy_async(buffer_.data() + misalignment, plane.samples.data(), plane.samples.size(), stream);
   }
   [[nodiscard]] const std::uint8_t* data() const { return buffer_.data() + misalignment_; }
@@ -188,8 +188,9 @@ TEST_P(MotionParity, ManyPlanesInOneCall) {
   for (const auto& one : cases) one->expect_right(std::string(GetParam().name).c_str(), *stream_);
 }
 
-// Planes with more tiles than the multiprocessors can hold at the same time. The scalar search is too slow for them, so
-// the expected result comes from the simplest kernel.
+// Planes with more tiles than the multiprocessors can hold at the same time. A tile is the blocks that a thread block
+// searches together. The scalar search is too slow for these planes, so the expected result comes from the simplest
+// kernel.
 TEST_P(MotionParity, LargePlanesAsTheSimplestKernel) {
   if (GetParam().kernel == MotionKernel::textbook) GTEST_SKIP() << "this is the simplest kernel";
   const auto simplest = make_motion_search(MotionKernel::textbook);

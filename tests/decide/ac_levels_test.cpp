@@ -54,8 +54,8 @@ QuantizationTable random_table(Random& random) {
   return table;
 }
 
-/// Tries every allowed combination of levels and returns the lowest cost. Each kept coefficient has three allowed
-/// levels.
+/// Tries every allowed combination of levels and returns the lowest cost. A coefficient that `summary` lists as kept
+/// may have three levels: zero, the nearest level, and the level below that. All other coefficients have level zero.
 std::int64_t least_cost(const Levels& coefficients, const AcSummary& summary, const Quantizer& quantizer, int plane,
                         Cost lambda) {
   std::vector<std::size_t> kept;

@@ -123,7 +123,8 @@ TEST(CappedSearch, KeepsTheRateAndTheCap) {
       EXPECT_LE(static_cast<double>(gop.bytes), cap * rate / 8 * static_cast<double>(gop.frames) / kFramesPerSecond) << i;
     }
     filled += search.met() ? 1 : 0;
-    // If the whole video stays clearly below the target, every GOP must be near its cap or have the highest quality.
+    // If the whole video stays clearly below the target, every GOP must be near its cap. This is not tested if the
+    // video already has the highest quality.
     const GopQuality highest{kMaxQp, video.course ? 1 : 0.05};
     const GopQuality of_video{search.next().settings.qp, search.next().settings.rate.lambda_scale};
     if (search.met() || search.distance() > -0.03 || of_video == highest) continue;

@@ -133,7 +133,9 @@ TEST(OnlyState, UnitsJoinedAreTheBeamOfOneState) {
     ASSERT_EQ(plane == 0 ? by_units<4>(narrow_row, plane, lambda) : by_units<1>(narrow_row, plane, lambda), expected) << n;
     for (std::size_t b = 4; b < row.size(); ++b) {
       const auto vector_of_block = [&](std::size_t i) { return row[i][static_cast<std::size_t>(expected.lanes[i] / kDcLevels)].vector; };
-      // For a left Y block of an MCU, the left neighbour is three blocks earlier in coding order.
+      // Counts how often a left Y block of an MCU reuses the vector of its left neighbour, which is three blocks
+      // earlier in coding order. Other blocks are counted, too, although their left neighbour is elsewhere. So the
+      // count is only rough.
       reused += vector_of_block(b) != kNoVector && vector_of_block(b) == vector_of_block(b - 3);
     }
   }

@@ -35,7 +35,8 @@ TEST_F(PropagatedWeights, OfTheLastFrameAreAlike) {
 
 TEST_F(PropagatedWeights, ErrorsThatStayCountMore) {
   // Later frames are predicted perfectly, so they inherit all errors. With 1, 3 and 32 later frames, an error is
-  // visible in 2, 4 and 33 frames, which is 1, 2 and 5 octaves. λ is proportional to this number to the power of -0.3.
+  // visible in 2, 4 and 33 frames, which is 1, 2 and 5 octaves. λ is proportional to this number to the power of -0.3,
+  // which makes 1.2 quarters of an octave less for each octave. It begins at 0.6 quarters above the frame's λ.
   EXPECT_EQ(weights({uniform({0, 0}, 0)}), FrameWeights(8, kPlainWeight - 1));
   EXPECT_EQ(weights(std::vector(3, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 2));
   EXPECT_EQ(weights(std::vector(32, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 5));
@@ -66,14 +67,15 @@ TEST_F(PropagatedWeights, OfFramesThatNothingIsPredictedFromAreLess) {
   EXPECT_EQ(weight({{&none, 1}, {&none, 1}}), kPlainWeight + 1);
   EXPECT_EQ(weight({{&none, 1}, {&none, 2}}), kPlainWeight);
   // Both later frames inherit all errors, so an error is visible in three frames. In the first line, both are predicted
-  // from this frame. In the second line, the second later frame is predicted from the first.
+  // from this frame. In the second line, the second later frame is predicted from the first. λ of a frame from which
+  // two frames are predicted is a quarter of an octave lower.
   EXPECT_EQ(weight({{&still, 1}, {&still, 2}}), kPlainWeight - 2);
   EXPECT_EQ(weight({{&still, 1}, {&still, 1}}), kPlainWeight - 1);
 }
 
 TEST_F(PropagatedWeights, HoldHoweverManyBlocksArePredictedFromOne) {
   // Each block is predicted from a place nearer to the middle of the picture, and inherits all errors of that place. So
-  // the importance of the middle grows to its limit.
+  // an error in the middle counts more and more, up to the limit kMostImportance.
   const Geometry geometry(1024, 256);
   SourceMotion motion;
   for (int row = 0; row < 32; ++row) {

@@ -63,7 +63,8 @@ TEST(ReferenceAlternation, AfterATrialThatPaysEverySecondFrameStays) {
 TEST(ReferenceAlternation, TrialsAreFewIfTheyDoNotPay) {
   const std::string choices = choices_of(with_bits(10000, 10000));
   // The first trial is judged when its second frame is observed, four frames after its first was planned. A later trial
-  // is judged two frames later. Then follows a pause of 16, 32 and at last 64 frames.
+  // is judged two frames later. Then follows a pause of 16, 32 and at last 64 frames. So trials begin at 4, 4 + 4 + 16,
+  // 24 + 6 + 32 and 62 + 6 + 64.
   EXPECT_EQ(places_of('t', choices), (std::vector<std::size_t>{4, 24, 62, 132}));
   EXPECT_TRUE(places_of('r', choices).empty());
 }

@@ -1,4 +1,4 @@
-// Tests which frames stay (use the same reference as the previous frame).
+// Tests the choice of frames that stay: such a frame is predicted from the same reference as the previous frame.
 
 #include "decide/reference_choice.h"
 

@@ -16,8 +16,8 @@
 namespace c63::test::target_search_test {
 namespace {
 
-/// A simulated video. With rising quality its bits and PSNR rise evenly, except for a jump wherever the entries of the
-/// flat tables change.
+/// A simulated video. Its bits and PSNR rise with the quality: steadily, and with a jump wherever the entries of the
+/// flat tables change. The jump may also go down.
 struct Video {
   double bytes_at_25 = 500'000;
   double bits_slope = 0.6;  ///< octaves of bits per octave of qp

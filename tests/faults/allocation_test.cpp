@@ -1,6 +1,6 @@
-// Makes each allocation of the encoder, the decoder, filters, files and sources fail. Each is tried twice: only this
-// one fails, or this one and all later ones. A run must end within five seconds. It must throw std::bad_alloc or Error
-// (memory), or give the result of a run without failures.
+// Makes allocations of the encoder, the decoder, filters, files and sources fail, one after another. Of most scenarios,
+// every allocation is tried. Each is tried twice: only this one fails, or this one and all later ones. A run must end
+// within five seconds. It must throw std::bad_alloc or Error (memory), or give the result of a run without failures.
 //
 // Runs are in child processes. So a run that aborts or hangs is reported as a failure and does not end the test. With
 // C63_FAULT_EVERY=1 in the environment, every allocation is also tried in a process of its own.

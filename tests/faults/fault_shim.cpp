@@ -4,8 +4,9 @@
 //   C63_FAULT=malloc:17     call 17 of malloc fails, counted from the start of main
 //   C63_FAULT=malloc:17+    call 17 and all later ones fail
 //   C63_FAULT=write:17!     call 17 of write writes half of its bytes, and then the program is killed
-//   C63_FAULT_COUNT=FILE    writes the number of these calls to FILE when main returns
-//   C63_FAULT_TRACE=FILE    appends a line to FILE for each call that concerns files, in their order
+//   C63_FAULT=close:17!     the program is killed at call 17 of close (the same for other calls)
+//   C63_FAULT_COUNT=FILE    writes the number of calls of the kind in C63_FAULT to FILE when main returns
+//   C63_FAULT_TRACE=FILE    appends a line to FILE for each open, write, fsync, close and rename, in their order
 //   C63_FAULT_SERVE=1       does not run main here, but in a child for each line of standard input; see serve()
 //
 // "malloc" means all functions that allocate. "open", "write" and "read" include their variants.

@@ -13,10 +13,12 @@
 
 namespace c63 {
 
-/// Lengths equal to the widths of vectors, warps and thread blocks and next to them. 1000003 is a multiple of none.
+/// Lengths of signals in elements: around the number of values that a vector register, a warp and a thread block hold.
+/// 1000003 is a multiple of none.
 inline constexpr std::array<std::size_t, 10> kLengths = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1000003};
 
-/// Sizes of test pictures: odd and even ones, narrower and wider than filter kernels and tiles.
+/// Sizes of test pictures in samples: odd and even ones, narrower and wider than filter kernels and tiles (the parts of
+/// a picture that a thread block filters).
 struct Size {
   int width = 0;
   int height = 0;
@@ -28,8 +30,8 @@ enum class Content { zeros, largest, alternating, random };
 inline constexpr std::array<Content, 4> kContents = {Content::zeros, Content::largest, Content::alternating,
                                                      Content::random};
 
-/// Returns `count` values of this kind. Bytes are from 0 to 255, other types have magnitudes up to `bound`. Random
-/// floating-point values are not only whole numbers.
+/// Returns `count` values of this kind. Bytes are from 0 to 255, other types have magnitudes up to about `bound`.
+/// Random floating-point values are not only whole numbers.
 template <typename T>
 std::vector<T> make_values(std::size_t count, Content content, unsigned seed = 1, int bound = 1000) {
   std::mt19937 random(seed);
@@ -49,7 +51,8 @@ std::vector<T> make_values(std::size_t count, Content content, unsigned seed = 1
   return values;
 }
 
-/// A picture with poisoned gaps between its rows.
+/// A picture with gaps between its rows. The gaps are filled with the value 77, so that a test sees whether something
+/// was written there.
 template <typename T>
 struct Picture {
   static constexpr int kGap = 5;

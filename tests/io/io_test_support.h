@@ -70,7 +70,8 @@ inline void expect_error(ErrorKind kind, const std::string& id, const std::funct
   }
 }
 
-/// Returns frame `index`, or "" if it does not exist. The buffer is poisoned before the read, so missing samples show.
+/// Returns frame `index`, or "" if it does not exist. The buffer is filled with 0xA5 before the read, so missing
+/// samples show.
 inline std::string read_frame(FrameSource& source, std::int64_t index) {
   const VideoFormat format = source.format();
   std::vector<std::uint8_t> frame(frame_bytes(format.width, format.height), 0xA5);

@@ -271,7 +271,8 @@ BeamCandidate random_candidate(Random& random, std::uint32_t reach, std::uint32_
   c.vector_bits = c.vector == kNoVector ? kNoVectorBits : kVectorFlagBits + vector_bits(v.x, v.y);
   for (std::size_t i = 0; i < kDcLevels; ++i) {
     c.levels[i] = static_cast<std::int16_t>(static_cast<int>(random.below(2 * level_reach + 1)) - static_cast<int>(level_reach));
-    // Only a few different costs, so many are equal. Only then does the order of the candidates matter.
+    // Costs are multiples of 64. If `reach` is small, only a few different costs occur, so many are equal. Only then
+    // does the order of the candidates matter.
     c.costs[i] = i > 0 && random.below(4) == 0 ? kInvalidCost : static_cast<Cost>(random.below(reach) * 64);
   }
   return c;
@@ -361,7 +362,7 @@ TEST(VectorListParity, ListsWhatCandidateVectorsDoes) {
   Random random(6);
   for (int n = 0; n < 20000; ++n) {
     const PlaneGeometry g = Geometry(16 * static_cast<int>(1 + random.below(4)), 16 * static_cast<int>(1 + random.below(4))).plane(0);
-    // In three of four rounds there are only a few different vectors, so most vectors repeat.
+    // In three of four rounds there are at most 49 different vectors, so many vectors repeat.
     const auto reach = static_cast<int>(1 + random.below(n % 4 == 0 ? 127 : 3));
     const auto vector = [&] {
       return MotionVector{static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach),

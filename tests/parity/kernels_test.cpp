@@ -21,7 +21,8 @@ using parity::fill;
 using parity::kContents;
 using parity::name_of;
 
-/// A plane in poisoned memory that is larger by a margin, because kernels may read some bytes past the end of a plane.
+/// A plane in memory that is filled with `poison` and larger by a margin, because kernels may read some bytes past the
+/// end of a plane.
 class Plane {
  public:
   Plane(int width, int height, std::ptrdiff_t pitch, std::uint8_t poison = 0xA5)
@@ -183,7 +184,8 @@ std::vector<BlockPrediction> predictions_in(Plane& plane, int count, unsigned se
   return predictions;
 }
 
-/// Transforms and quantizes blocks. Returns their levels, with poisoned memory before and after them.
+/// Transforms and quantizes blocks. Returns their levels, with memory before and after them that was filled with
+/// 0x5A5A.
 std::vector<std::int16_t> code(const Kernels& kernels, const std::uint8_t* current, std::ptrdiff_t current_pitch,
                                std::span<const BlockPrediction> predictions, const TransformTable& table) {
   std::vector<std::int16_t> levels(64 * predictions.size() + 2 * 64, 0x5A5A);
@@ -273,7 +275,7 @@ TEST_P(KernelParity, CodeBlocksOnTies) {
   }
 }
 
-/// Reconstructs blocks in a plane that is poisoned before, and returns the plane.
+/// Reconstructs blocks in a plane that was filled with 0xA5 before, and returns the plane.
 std::vector<std::uint8_t> restore(const Kernels& kernels, const std::vector<std::int16_t>& levels,
                                   const TransformTable& table, std::span<const BlockPrediction> predictions) {
   const int width = 8 * static_cast<int>(predictions.size()) + 16;
@@ -293,7 +295,7 @@ TEST_P(KernelParity, RestoreBlocksWithAnyLevelsAndSteps) {
     const int count = round % (kMostBlocks + 1);
     std::vector<std::int16_t> levels(static_cast<std::size_t>(64 * count));
     // In a third of the rounds, only the first 10 coefficients may be nonzero. In another third these are the first 25,
-    // and in the others all 64.
+    // and in the others all 64. About every eighth block ignores this and has 64 nonzero coefficients.
     const unsigned places = round % 3 == 0 ? 10 : round % 3 == 1 ? 25 : 64;
     for (int block = 0; block < count; ++block) {
       const unsigned nonzero = random() % 8 == 0 ? 64 : random() % 12;

@@ -77,7 +77,7 @@ class AutomaticSearch : public testing::TestWithParam<SimdLevel> {
   Kernels kernels_{};
 };
 
-/// A plane that gets new content for each frame, and the search that several threads run in it.
+/// A plane that gets new content for each frame whose result is checked, and the search that several threads run in it.
 class Plane {
  public:
   Plane(const Kernels& kernels, int width, int height, int range)

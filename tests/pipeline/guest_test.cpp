@@ -38,7 +38,7 @@ std::vector<std::string> environment() {
   return all;
 }
 
-/// Counts the threads that enter an arena, and the most that were in it at the same time.
+/// Counts how often threads enter an arena, and the most threads that were in it at the same time.
 class Visitors final : public oneapi::tbb::task_scheduler_observer {
  public:
   explicit Visitors(oneapi::tbb::task_arena& arena) : task_scheduler_observer(arena) { observe(true); }

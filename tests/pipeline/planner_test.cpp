@@ -25,7 +25,7 @@ EncoderSettings settings_with(int lanes) {
   return settings;
 }
 
-/// Makes random plans that use all features of the format. Tables differ between planes and frames, some frames are
+/// Makes random plans that use many features of the format. Tables differ between planes and frames, some frames are
 /// decided by rate, headers are left out, and some frames do not advance the reference.
 class FreePlanner final : public Planner {
  public:
@@ -182,8 +182,8 @@ TEST(Plans, APlannerChoosesWhatItLooksAheadAtWhateverThePreset) {
   EXPECT_GT(filtered.frames[3].statistics.times.filter, 0);
 }
 
-/// With a frame interval of 3, only every third frame is coded. The frames in between must be repeats of four bytes,
-/// with every preset.
+/// With a frame interval of 3, only every third frame is coded, counted from the key frame. The frames in between must
+/// be repeats of four bytes, with every preset.
 TEST(FrameInterval, FramesBetweenAreRepeats) {
   for (const Preset preset : all_presets()) {
     EncoderSettings settings = settings_with(1);

@@ -215,7 +215,7 @@ TEST(AdaptiveReference, GoodAlternatesIfATrialPays) {
 }
 
 /// In a random order of pictures, frames that advance the reference, frames that do not, repeats and key frames follow
-/// each other in every possible order.
+/// each other in many different orders.
 TEST(AdaptiveReference, DecodesWhateverComesNext) {
   Random random(9);
   for (int round = 0; round < 6; ++round) {

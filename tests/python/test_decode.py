@@ -1,4 +1,4 @@
-"""Decoder and decode()."""
+"""Tests Decoder, which decodes any frame of a stream, and decode(), which decodes all."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""encode(): bytes, arrays of all kinds, errors, threads, interrupts."""
+"""Tests encode(): its bytes, arrays of all kinds, errors, threads and interrupts."""
 
 import os
 import signal

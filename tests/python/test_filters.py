@@ -1,4 +1,4 @@
-"""c63.filters against numpy."""
+"""Compares c63.filters with numpy."""
 
 import numpy as np
 import pytest

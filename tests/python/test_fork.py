@@ -1,4 +1,4 @@
-"""A forked child that ends while its parent's objects have threads."""
+"""Tests that a forked child can end while its parent's encoders and decoders have threads."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Whole frames that know their size, planes of them, RGB, and videos as sequences."""
+"""Tests whole frames, which know their size: their planes, their conversion to RGB, and videos as sequences."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""psnr(), ssim(), estimate_motion() and open()."""
+"""Tests psnr(), ssim(), estimate_motion() and open()."""
 
 import fractions
 import threading

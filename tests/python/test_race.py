@@ -1,4 +1,4 @@
-"""c63.race(): right and wrong searches in numpy."""
+"""Tests c63.race() with right and wrong searches in numpy."""
 
 import ctypes
 

@@ -85,7 +85,8 @@ inline Bytes extreme_video(int width, int height, int frames, std::uint64_t seed
   return bytes;
 }
 
-/// A texture that moves by (2, 1) samples per frame, with a little noise. Width and height may be odd.
+/// A texture with a little noise. It moves by (-2, -1) samples per frame, so the true vectors are (2, 1). Width and
+/// height may be odd.
 inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed = 1) {
   Bytes bytes;
   Random random(seed);

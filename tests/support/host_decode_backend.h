@@ -22,8 +22,8 @@
 namespace c63::test {
 
 /// Decodes a scan with the GPU's entropy decoder. Returns false if the scan is invalid, or if something outside the
-/// frame's memory was written. Levels are zeroed before, as on a device. Vectors are poisoned, because all must be
-/// written.
+/// frame's memory was written. Before that, levels are set to zero, as on a device. Vectors are filled with 0x5A,
+/// because all of them must be written.
 inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const std::uint8_t> stuffed, FrameSyntax& syntax) {
   static const ScanTables kTables;
   const ScanShape shape(geometry);

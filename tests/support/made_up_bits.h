@@ -8,8 +8,8 @@
 
 namespace c63::test {
 
-/// Returns how far the quality of `settings` is above qp 25, in octaves, for simulated videos. It follows from the
-/// decisions alone. So settings with equal decisions, which would give the same bytes, also get the same value.
+/// Returns how far the quality of `settings` is above qp 25, in octaves of qp, for simulated videos. It follows from
+/// the decisions alone. So settings with equal decisions, which would give the same bytes, also get the same value.
 [[nodiscard]] inline double place_by_decisions(CodingSettings settings) {
   const auto measure = [](const CodingSettings& of) {
     const PresetDecisions decisions = preset_decisions(of);

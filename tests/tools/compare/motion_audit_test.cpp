@@ -81,8 +81,8 @@ TEST_F(MotionAuditProgram, ASearchThatFindsOnlyZeroIsNamedWithItsCost) {
     if (count >= 0) cost += std::stoll(row.substr(row.rfind(',') + 1));
   }
   EXPECT_EQ(count, all.at("differing").get<std::int64_t>());
-  // `cost` has all differing blocks, the two sums do not have the last column and row. In these blocks the zero vector
-  // is not a candidate.
+  // `cost` adds up what all differing blocks lose. The two sums in the JSON leave out blocks whose vector is not a
+  // candidate. These are the blocks of the last column and row, because the zero vector is not a candidate there.
   EXPECT_LE(all.at("sad").get<std::int64_t>() - all.at("exact_sad").get<std::int64_t>(), cost);
 }
 

@@ -181,7 +181,7 @@ TEST_F(MotionProgramTest, PicturesAndPages) {
 
 TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {
   // A row of the coded plane has 96 samples, a row of the picture only 92. The codec fills the plane sample after
-  // sample. So each row down shifts the picture by 4 samples, and a pan by (-3, 2) becomes (-3 - 2*4, 2).
+  // sample. So each row down shifts the picture by 4 samples, and the pan's vector (-3, 2) becomes (-3 - 2*4, 2).
   ASSERT_EQ(test::shell(fmt::format("'{0}/c63gen' --quiet --pattern pan --mv 3,-2 -w 92 -h 60 -f 3 --truth '{1}' -o '{2}' && "
                                     "'{0}/c63enc' --quiet --backend cpu '{2}' -o '{3}' --stats-yuview '{4}' 2>&1",
                                     C63_BIN_DIR, file("truth92.csv"), file("pan_92x60.yuv"), file("92.c63"), file("92.csv")))

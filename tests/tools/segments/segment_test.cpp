@@ -27,8 +27,8 @@ class Segments : public ToolsTest {
  protected:
   void SetUp() override {
     ToolsTest::SetUp();
-    // The grey level of each frame (see scene_video()): scenes of 7 and 16 frames. The first scene is interrupted by a
-    // flash of one frame.
+    // The grey level of each frame (see scene_video()): two scenes of 12 frames. A flash of one frame interrupts the
+    // first scene.
     const std::vector<int> levels = {9,  9,  9,  9,  9,  9,  9,  200, 9,  9,  9,  9,
                                      90, 90, 90, 90, 90, 90, 90, 90,  90, 90, 90, 90};
     const Bytes video = scene_video(32, 32, levels);
