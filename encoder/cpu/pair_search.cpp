@@ -48,8 +48,8 @@ class PairSearcher {
         searcher_(make_block_searcher(settings.method, kernels, geometry, settings.range)),
         before_(static_cast<std::size_t>(geometry.blocks())) {}
 
-  /// Searches one pair. `results` and `around` point to the entries of this pair's blocks. `around` has the vectors
-  /// around which windows lie; null: the zero vector.
+  /// Searches one pair of planes. `results` and `around` point to the entries of this pair's blocks. A block's window lies
+  /// around its vector in `around`. If `around` is null, all windows lie around the zero vector.
   void search(const MotionPair& pair, const MotionResults& results, const MotionVector* around) {
     current_.set(pair.current, settings_.guarded);
     reference_.set(pair.reference, settings_.guarded);

@@ -91,8 +91,8 @@ void ReferenceAlternation::observe_staying(std::int64_t bits) {
 }
 
 void ReferenceAlternation::judge_trial(std::int64_t plain) {
-  // The first trial only has to save bits. Every later one follows a trial that did not pay, or an alternation that
-  // ended. So it must save a twelfth of the bits.
+  // The first trial only has to take fewer bits than a plain frame. Every later one follows a trial that did not pay, or
+  // an alternation that ended. So it must save more than a twelfth of the plain frame's bits.
   const bool pays = trials_ == 1 ? *trial_ < plain : 12 * *trial_ < 11 * plain;
   alternates_ = is_much(plain) && pays;
   trial_.reset();

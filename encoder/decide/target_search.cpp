@@ -239,7 +239,7 @@ bool TargetSearch::add(const PassFigures& figures) {
   const bool probed = std::exchange(probes_, false);
   ++made_;
   if (std::ranges::any_of(history_, [&](const TargetPass& known) { return is_same_pass(known, pass) && known.figures.bytes != figures.bytes; })) {
-    // The same settings gave another size before, so the known passes are of another encode.
+    // A known pass with the same settings has another size. So the known passes belong to another encode and are dropped.
     history_.clear();
     kept_.reset();
     if (was_last || probed || interval_ != settings_.frame_interval) {

@@ -10,8 +10,8 @@
 
 namespace c63 {
 
-/// Begins to decode on the CPU. At a key frame, the device of DecoderSettings::joining continues if it is ready and
-/// enough of the stream is left.
+/// Decodes on the CPU at first. At a key frame, the device of DecoderSettings::joining takes over all further frames, if
+/// it is ready and enough of the stream is left.
 class JoiningFramePipeline final : public FramePipeline {
  public:
   /// `stream_bytes` is the size of the whole stream, if it is known.

@@ -42,7 +42,8 @@ class FailingBackend final : public Backend {
   std::atomic<bool> is_abandoned_ = false;
 };
 
-/// Returns a factory that makes a FailingBackend. If `frames` is negative, the factory itself throws.
+/// Returns a factory that makes a FailingBackend, which fails after `frames` frames. If `frames` is negative, the factory
+/// itself throws.
 inline BackendFactory failing_after(int frames, ErrorKind kind = ErrorKind::device) {
   return [frames, kind](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
     if (frames < 0) throw Error(kind, "TEST-NO-DEVICE", "there is no device");

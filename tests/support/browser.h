@@ -16,8 +16,9 @@ inline std::string find_browser() {
   return {};
 }
 
-/// Appends a script to the file `page` and opens the file in a browser without a window, without network access. The
-/// script must set the page's title, which is returned. It begins with "ALL GOOD" or "FAILED".
+/// Appends a script to the file `page` and opens the file in a browser without a window. The script must set the page's
+/// title to a text that begins with "ALL GOOD" or "FAILED". Returns the title: "UNFINISHED" if the script did not set it
+/// in three attempts. If the browser gives no title, returns a text that says so.
 inline std::string title_after_script(const std::string& browser, const TemporaryFolder& folder, const std::string& page,
                                       const std::string& script) {
   // The browser's clock is simulated: it jumps over idle time. While other threads decode pictures, it could jump to

@@ -1,4 +1,5 @@
-// Decodes streams with repeats, without SOF and without tables by all programs that decode.
+// Decodes a stream with repeat frames, frames without SOF and frames without tables: with c63dec, with c63pred, and with
+// verify_frame().
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #include "tools_test_support.h"
 
-// Tests the module for FFmpeg: in which folders c63 looks for it, the errors if it is missing or does not fit, and
-// which files it opens.
+// Tests the module for FFmpeg: in which folders c63 looks for it, the errors if it is missing, is of another version or
+// does not load, which files it refuses, and that decoders keep the memory limit.
 
 namespace c63::test {
 namespace {

@@ -9,8 +9,8 @@
 namespace c63::tools {
 
 /// Opens a video: any input of open_frame_source(), or a c63 stream, which is decoded. With the automatic format, a c63
-/// stream is recognized by its first bytes, whatever the file's name is. A file named .c63 that is not a known video is
-/// treated as a damaged stream.
+/// stream is recognized by its first bytes, whatever the file's name is. A file named .c63 that begins neither like a
+/// c63 stream nor like a Y4M video is treated as a damaged stream.
 [[nodiscard]] std::unique_ptr<FrameSource> open_video(const SourceOptions& options);
 /// Opens a video in the same way from `file`, from which nothing may have been read before.
 [[nodiscard]] std::unique_ptr<FrameSource> open_video(std::unique_ptr<InputFile> file, const SourceOptions& options);

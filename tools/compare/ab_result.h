@@ -77,7 +77,7 @@ struct AbSpeed {
   Ratio ratio;
 };
 
-/// Says whether two configurations have written the same bytes at the same quantizer.
+/// Says whether two configurations have written the same bytes for one input at one quantizer.
 struct AbBytes {
   std::size_t anchor = 0;
   std::size_t input = 0;
