@@ -38,8 +38,8 @@ __global__ void sum_atomics(const T* values, std::size_t count, SumOf<T>* result
   atomic_add(result, reduce_strided<ReductionOp<Reduction::sum, T>>(values, count));
 }
 
-/// Finds the smallest key of the values. If all bits of `flip` are set, keys are inverted, so this finds the largest
-/// value.
+/// Finds the smallest key (key_of()) of the values. `flip` is 0, or has all bits set. Then keys are inverted, so this finds
+/// the largest value.
 template <typename T>
 __global__ void minimum_atomics(const T* values, std::size_t count, std::uint64_t flip, std::uint64_t* key) {
   std::uint64_t smallest = ~std::uint64_t{0};

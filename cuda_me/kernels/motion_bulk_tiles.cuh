@@ -56,7 +56,7 @@ struct alignas(128) BulkJob {
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turn_cost(std::uint32_t turns, bool narrow) {
   return turns << (narrow ? 0 : 1);
 }
-/// Returns how many equal turns, one after another, begin before their total cost reaches `cost`.
+/// Returns how many turns of one kind (see turn_cost()) begin before their total cost reaches `cost`.
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turns_within(std::uint32_t cost, bool narrow) {
   return narrow ? cost : (cost + 1) >> 1;
 }

@@ -6,8 +6,9 @@
 namespace c63 {
 namespace {
 
-/// The variance of the noise that is removed, as a multiple of λ. The noise has a standard deviation of 1.2 quantizer
-/// steps.
+/// The variance of the noise that is removed, as a multiple of λ. If λ is 0.2·step², as lambda_of_qp() gives with scale 1,
+/// the noise has a standard deviation of 1.2 quantizer steps. Preset best changes λ with the quality: 1.35 steps at qp 5,
+/// 0.95 at qp 50.
 constexpr float kVarianceOfLambda = 7.0F;
 
 // SIMD vectors of four samples, as types of GCC and Clang. Every machine has registers of this size.

@@ -239,7 +239,8 @@ class ContainerSource final : public MediaSource {
       return code;
     });
     check_container(opened, "cannot be opened");
-    // avformat_find_stream_info() decodes some frames. So the limit on pictures must be set for it, too.
+    // avformat_find_stream_info() decodes some frames. So the limit of a picture's pixels must be set for it,
+    // too.
     Settings trial(context->nb_streams);
     trial.set("max_pixels", max_pixels());
     const int found = call([&] { return avformat_find_stream_info(context, trial.get()); });

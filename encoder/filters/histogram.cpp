@@ -16,9 +16,9 @@ using Counts = std::array<std::uint64_t, 256>;
 
 /// Adds to `counts` how often each value occurs.
 void count_values(const std::uint8_t* bytes, std::size_t count, Counts& counts) {
-  constexpr std::size_t kPiece = std::size_t{1} << 30;  // so that a 32-bit counter cannot overflow
-  for (std::size_t start = 0; start < count; start += kPiece) {
-    const std::size_t end = std::min(start + kPiece, count);
+  constexpr std::size_t kMostCounted = std::size_t{1} << 30;  // so that a 32-bit counter cannot overflow
+  for (std::size_t start = 0; start < count; start += kMostCounted) {
+    const std::size_t end = std::min(start + kMostCounted, count);
     std::array<std::array<std::uint32_t, 16>, 256> tables{};
     std::size_t i = start;
     for (; i + 16 <= end; i += 16) {

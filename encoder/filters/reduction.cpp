@@ -40,8 +40,8 @@ C63_CLONES std::uint32_t errors_of_piece(const std::uint8_t* a, const std::uint8
   return static_cast<std::uint32_t>(total);
 }
 
-/// Returns the sum of piece(i, count) over pieces that cover 0..count-1, computed on all threads. The results are added
-/// in order, so the sum does not depend on the number of threads.
+/// Splits 0..count-1 into pieces and returns the sum of piece(first, length) over them, computed on all threads. The
+/// results are added in order, so the sum does not depend on the number of threads.
 template <typename Total, typename Piece>
 Total sum_of_pieces(std::size_t count, const Piece& piece) {
   const auto sum_of_grain = [&](std::size_t first) {

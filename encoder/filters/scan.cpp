@@ -152,16 +152,16 @@ struct alignas(64) TilePrefix {
 template <typename T>
 void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
   constexpr std::size_t kTileBytes = std::size_t{256} << 10;  // fits in the second-level cache
-  constexpr std::size_t kTile = kTileBytes / sizeof(T);
+  constexpr std::size_t kTileValues = kTileBytes / sizeof(T);
   constexpr std::size_t kVector = 64 / sizeof(T);
-  const std::size_t tiles = (values.size() + kTile - 1) / kTile;
+  const std::size_t tiles = (values.size() + kTileValues - 1) / kTileValues;
   if (tiles <= 1) {
     scan_serial(values, out.data(), {}, inclusive);
     return;
   }
   const bool stream = streams(out.data(), out.size_bytes());
   const auto tile_at = [&](std::size_t tile) {
-    return values.subspan(tile * kTile, std::min(kTile, values.size() - tile * kTile));
+    return values.subspan(tile * kTileValues, std::min(kTileValues, values.size() - tile * kTileValues));
   };
   const auto raw = [](std::span<const T> tile) { return reinterpret_cast<const Adder<T>*>(tile.data()); };
   std::vector<TilePrefix<T>> prefixes(tiles + 1);
@@ -181,10 +181,10 @@ void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
       prefixes[tile + 1].ready.notify_one();
 
       const auto mine = tile_at(tile);
-      T* to = out.data() + tile * kTile;
+      T* to = out.data() + tile * kTileValues;
       tile = next_tile++;
       const auto next = tile < tiles ? tile_at(tile) : std::span<const T>();
-      const bool together = next.size() == kTile;
+      const bool together = next.size() == kTileValues;
       const std::size_t whole = mine.size() / kVector * kVector;
       const auto sums = scan_vectors(raw(mine), reinterpret_cast<Adder<T>*>(to), whole, before, inclusive, stream,
                                      together ? raw(next) : nullptr);

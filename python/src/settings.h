@@ -19,7 +19,7 @@ namespace c63::python {
 [[nodiscard]] int int_from(pybind11::handle given, const char* name);
 [[nodiscard]] std::vector<int> ints_from(pybind11::handle given, const char* name);
 
-/// Returns the execution settings (threads, lanes, instruction set and limits) in an object of class c63.Settings.
+/// Reads the execution settings (threads, lanes, instruction set and limits) from `object`, which is of class c63.Settings.
 /// Throws the errors of settings_from().
 [[nodiscard]] ExecutionSettings execution_from(pybind11::handle object);
 

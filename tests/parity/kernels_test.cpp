@@ -165,8 +165,8 @@ TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
   }
 }
 
-/// The largest number of neighbouring blocks in a test. It is a little more than twice the number of blocks that any
-/// kernel works on at the same time.
+/// The largest number of neighbouring blocks in CodeBlocks and RestoreBlocksWithAnyLevelsAndSteps. The kernels that they
+/// test work on at most four blocks at the same time, so there are two full groups and one more block.
 constexpr int kMostBlocks = 9;
 
 /// Returns predictions for `count` blocks, from random places in `plane`. Every third block is predicted from zeros.

@@ -27,7 +27,8 @@
 #include "c63/cuda/motion_estimator.h"
 #endif
 
-// Every backend that the tools can use is named in this file and nowhere else in tools/.
+// Programs get their backends only from this file. The one exception is `c63bench encode`: it opens its GPUs itself
+// (bench/cuda/bench_encode.cpp).
 
 namespace c63::tools {
 namespace {
