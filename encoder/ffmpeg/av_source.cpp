@@ -28,6 +28,7 @@ extern "C" {
 #include "ffmpeg/av_presentation.h"
 #include "ffmpeg/av_watch.h"
 #include "ffmpeg/frame_converter.h"
+#include "ffmpeg/one_ahead.h"
 #include "io/copy_padded.h"
 #include "io/descriptor.h"
 #include "io/text.h"
@@ -84,8 +85,9 @@ class ContainerSource final : public MediaSource {
         input_(std::move(input), *watch_),
         options_(options),
         packet_(av_packet_alloc()),
-        frame_(av_frame_alloc()) {
-    if (!packet_ || !frame_) throw std::bad_alloc();
+        frame_(av_frame_alloc()),
+        shown_(av_frame_alloc()) {
+    if (!packet_ || !frame_ || !shown_) throw std::bad_alloc();
     open_container();
     open_decoder();
     // A coded stream without a container gives its size only with its first frame.
@@ -112,6 +114,7 @@ class ContainerSource final : public MediaSource {
       throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "a decoder gives its frames in order only",
                   {.file = input_.name(), .frame = index});
     }
+    if (ahead_) ahead_->end();
     if (!has_frame_) has_frame_ = decode_next();
     if (!has_frame_) return false;
     if (frame_->width != coded_width_ || frame_->height != coded_height_) {
@@ -119,16 +122,27 @@ class ContainerSource final : public MediaSource {
                                            " to " + size_text(frame_->width, frame_->height));
     }
     prepare_converter();
-    converter_->convert(frame_->data, frame_->linesize, frame);
-    if (fills_table()) add_to_table(frame);
-    if (options_.codec_vectors) take_vectors(*options_.codec_vectors);
+    const bool adds_to_table = fills_table();
+    if (const KeyTimes* times = key(); times != nullptr && adds_to_table)
+      options_.seek_table->points.push_back({next_, times->time, times->decoded});
+    av_frame_unref(shown_.get());
+    av_frame_move_ref(shown_.get(), frame_.get());
     has_frame_ = false;
-    av_frame_unref(frame_.get());
     ++next_;
+    // The next frame is decoded while this one is copied. A pipe is read only when its next frame is wanted, because it
+    // may keep the thread waiting.
+    if (input_.seekable()) {
+      if (!ahead_) ahead_.emplace([this] { has_frame_ = decode_next(); });
+      ahead_->begin();
+    }
+    converter_->convert(shown_->data, shown_->linesize, frame);
+    if (adds_to_table) options_.seek_table->sums.push_back(sum_of(frame));
+    if (options_.codec_vectors) take_vectors(*options_.codec_vectors);
     return true;
   }
 
   bool go_to(const SeekTable::Point& point) override {
+    stop_decoding();
     const int moved =
         call([&] { return av_seek_frame(container_.get(), stream_, point.decoded, AVSEEK_FLAG_BACKWARD); });
     input_.rethrow();
@@ -169,14 +183,20 @@ class ContainerSource final : public MediaSource {
     return options_.seek_table && static_cast<std::int64_t>(options_.seek_table->sums.size()) == next_;
   }
 
-  void add_to_table(std::span<const std::uint8_t> samples) {
-    if (const KeyTimes* times = key()) options_.seek_table->points.push_back({next_, times->time, times->decoded});
-    options_.seek_table->sums.push_back(sum_of(samples));
+  /// Ends the work of ahead_, and drops its frame.
+  void stop_decoding() {
+    if (!ahead_) return;
+    try {
+      ahead_->end();
+    } catch (...) {
+      // The error belongs to a frame that is not wanted any more.
+    }
+    has_frame_ = false;
   }
 
   void take_vectors(std::vector<CodecVector>& vectors) const {
     vectors.clear();
-    const AVFrameSideData* const data = av_frame_get_side_data(frame_.get(), AV_FRAME_DATA_MOTION_VECTORS);
+    const AVFrameSideData* const data = av_frame_get_side_data(shown_.get(), AV_FRAME_DATA_MOTION_VECTORS);
     if (data == nullptr) return;
     for (std::size_t at = 0; at + sizeof(AVMotionVector) <= data->size; at += sizeof(AVMotionVector)) {
       AVMotionVector v;
@@ -469,7 +489,8 @@ class ContainerSource final : public MediaSource {
   std::unique_ptr<AVFormatContext, FormatCloser> container_;
   std::unique_ptr<AVCodecContext, CodecCloser> codec_;
   AvPacketPointer packet_;
-  AvFramePointer frame_;
+  AvFramePointer frame_;  ///< the frame that decode_next() decodes
+  AvFramePointer shown_;  ///< the frame that read() copies
   std::unique_ptr<FrameConverter> converter_;
   VideoFormat format_;
   FrameTimes times_;
@@ -488,6 +509,10 @@ class ContainerSource final : public MediaSource {
   std::int64_t damaged_packets_ = 0;  ///< counted only with `tolerant`
   std::int64_t damaged_frames_ = 0;
   int faults_in_a_row_ = 0;
+
+  /// Decodes the next frame. While it works, only it uses the decoder and the members about it. Declared last, because it
+  /// uses all other members.
+  std::optional<OneAhead> ahead_;
 };
 
 }  // namespace
