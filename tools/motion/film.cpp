@@ -78,7 +78,7 @@ FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std:
                 fmt::format("searching {}x{} takes {} bytes; the limit is {} (--max-memory)", format_.width,
                             format_.height, all, max_memory));
   }
-  for (std::size_t i = 0; i < count; ++i) empty_.push_back(std::make_shared<Picture>(format_, columns_, rows_));
+  to_make_ = count;
   reader_ = std::jthread([this](const std::stop_token& stop) { read_pictures(stop); });
 }
 
@@ -91,8 +91,13 @@ FilmMotion::~FilmMotion() {
 
 FilmMotion::PicturePointer FilmMotion::take_empty(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !empty_.empty() || stop.stop_requested(); });
+  changed_.wait(lock, [&] { return !empty_.empty() || to_make_ > 0 || stop.stop_requested(); });
   if (stop.stop_requested()) return nullptr;
+  if (empty_.empty()) {
+    --to_make_;
+    lock.unlock();
+    return std::make_shared<Picture>(format_, columns_, rows_);
+  }
   PicturePointer picture = std::move(empty_.back());
   empty_.pop_back();
   return picture;

@@ -78,6 +78,7 @@ class FilmMotion {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<PicturePointer> empty_;
+  std::size_t to_make_ = 0;  ///< number of pictures that may still be made; each is made when no empty one is left
   std::deque<PicturePointer> read_;
   bool ended_ = false;
   std::exception_ptr fault_;
