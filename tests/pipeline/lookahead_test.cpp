@@ -182,6 +182,14 @@ TEST(PropagatedWeights, SpendMoreOnWhatStays) {
   EXPECT_LT(left_error(true) * 10, left_error(false) * 9);
 }
 
+/// If frames are only noise that is worth coding, no frame inherits errors. So nothing is filtered or weighted.
+TEST(PropagatedWeights, DoNotChangeNoise) {
+  Random random(3);
+  const Bytes video = generate(kWidth, kHeight, 12, [&](std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) { return random.below(256); });
+  EXPECT_EQ(encode_video(video, kWidth, kHeight, looking_ahead(true, true)).stream(),
+            encode_video(video, kWidth, kHeight, looking_ahead(false, false)).stream());
+}
+
 TEST(ChromaLambda, MovesBitsBetweenChromaAndLuma) {
   const Bytes video = noisy_video(kWidth, kHeight, 4, 8);
   std::uint64_t last_bits = UINT64_MAX;
