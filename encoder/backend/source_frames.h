@@ -53,8 +53,8 @@ class SourceFrames {
   /// Says that look_at(place, false) will be called next, and that all frames that the filter needs for it were pushed.
   /// So work may begin.
   virtual void begin_look([[maybe_unused]] std::size_t place) {}
-  /// Returns the frame at a place, ready for coding. A `plain` frame is neither filtered nor weighted. If has_in_place() is true, it always lies in place; otherwise it
-  /// is always written to `input`.
+  /// Returns the frame at a place, ready for coding. A `plain` frame is neither filtered nor weighted. If
+  /// has_in_place() is true, it always lies in place; otherwise it is always written to `input`.
   [[nodiscard]] virtual LookedAt look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) = 0;
   [[nodiscard]] virtual bool has_in_place() const { return false; }
 };

@@ -56,7 +56,8 @@ class PresetPlanner final : public Planner {
     }
     choose_tables(frame, plan);
     // If errors soon vanish, or a still picture shows them for long, it costs too much to count them differently.
-    if (decisions_.may_ignore_activity && (frame.errors_vanish || (finer_ && stands_still_))) plan.rate.activity_power = 0;
+    if (decisions_.may_ignore_activity && (frame.errors_vanish || (finer_ && stands_still_)))
+      plan.rate.activity_power = 0;
     ReferenceAlternation::Choice choice{
         .stays = frame.stays, .precedes_staying = frame.is_replaced, .is_replaced = frame.is_replaced};
     if (alternation_) choice = alternation_->next();
@@ -77,8 +78,8 @@ class PresetPlanner final : public Planner {
  private:
   /// Gives a key frame finer tables if later frames will show its errors for long. One of the inter frames must send
   /// the usual tables again. It must not be a frame that may become a repeat, because a repeat has no headers. It is
-  /// also not the first inter frame: looking ahead cannot tell yet if that frame is only noise. If hardly anything changes
-  /// in the GOP, no frame sends them.
+  /// also not the first inter frame: looking ahead cannot tell yet if that frame is only noise. If hardly anything
+  /// changes in the GOP, no frame sends them.
   void choose_tables(const FramePosition& frame, FramePlan& plan) {
     if (!decisions_.finer_tables) return;
     new_content_ = frame.key ? 0 : new_content_ + frame.new_content;
@@ -94,8 +95,8 @@ class PresetPlanner final : public Planner {
     if (finer_) plan.tables = *decisions_.finer_tables;
   }
 
-  /// Returns true if the GOP probably saves more with the usual tables than the 1,592 bits that they take. They save about a
-  /// fortieth of the bits above the least. The frames that are left are expected to be like those so far.
+  /// Returns true if the GOP probably saves more with the usual tables than the 1,592 bits that they take. They save
+  /// about a fortieth of the bits above the least. The frames that are left are expected to be like those so far.
   [[nodiscard]] bool can_win_tables_back(std::int64_t index) const {
     constexpr std::int64_t kLeastNewContent = 500 * 16;  // 500 octaves
     constexpr std::int64_t kMostFrames = 1 << 20;        // so that products fit

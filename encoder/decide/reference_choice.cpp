@@ -19,8 +19,8 @@ std::int64_t new_content(const MotionTotals& motion, Cost lambda) {
 
 bool is_mostly_new(const MotionTotals& motion, Cost lambda) {
   if (motion.blocks == 0) return false;
-  // Three and a half octaves above 0.3λ, the error is about 3λ. A block then inherits a sixth of the reference's squared
-  // error (passed_share()).
+  // Three and a half octaves above 0.3λ, the error is about 3λ. A block then inherits a sixth of the reference's
+  // squared error (passed_share()).
   constexpr std::int64_t kMostlyNew = 56;
   const auto blocks = static_cast<std::int64_t>(motion.blocks);
   if (new_content(motion, lambda) < kMostlyNew * blocks) return false;
@@ -38,8 +38,8 @@ bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost
   // No errors are passed on that the previous frame could save bits with. So staying must save bits in this frame.
   if (is_mostly_new(advancing, lambda)) return 32 * stays < 31 * advances;
   // A frame that stays may take up to an eighth more bits: no frame is predicted from the previous frame then, which
-  // saves about as many. What that frame saves does not grow with the bits: its λ is higher by a fixed factor. So the limit
-  // is also fixed, at three sixteenths of an octave.
+  // saves about as many. What that frame saves does not grow with the bits: its λ is higher by a fixed factor. So the
+  // limit is also fixed, at three sixteenths of an octave.
   return 8 * stays < 9 * advances && stays - advances < 3 * static_cast<std::int64_t>(advancing.blocks);
 }
 

@@ -36,7 +36,8 @@ std::optional<LookedAt> Lookahead::look(std::int64_t key, std::int64_t last, con
   frame.new_content = seen_[at].new_content;
   frame.errors_vanish = errors_vanish(at);
   const auto start = std::chrono::steady_clock::now();
-  LookedAt looked = frames_.look_at(at, frame.errors_vanish, frames_.has_in_place() ? std::span<std::uint8_t>() : input());
+  LookedAt looked =
+      frames_.look_at(at, frame.errors_vanish, frames_.has_in_place() ? std::span<std::uint8_t>() : input());
   if (decisions_.filter && !frame.errors_vanish) {
     looked.filter_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }

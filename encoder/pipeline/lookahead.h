@@ -49,9 +49,11 @@ class Lookahead {
 
   /// Reads the next frame of the GOP and adds it to seen_. Returns false if there is none.
   bool read_next(const Read& read);
-  /// Returns true if hardly any errors of the frame at a place of seen_ will remain in the next frame. The last frame of a GOP
-  /// is judged by what it inherits itself.
-  [[nodiscard]] bool errors_vanish(std::size_t at) const { return seen_[std::min(at + 1, seen_.size() - 1)].mostly_new; }
+  /// Returns true if hardly any errors of the frame at a place of seen_ will remain in the next frame. The last frame
+  /// of a GOP is judged by what it inherits itself.
+  [[nodiscard]] bool errors_vanish(std::size_t at) const {
+    return seen_[std::min(at + 1, seen_.size() - 1)].mostly_new;
+  }
   /// Chooses the reference of the newest frame. Returns the distance to it, in frames.
   [[nodiscard]] int choose_reference(const std::array<MotionTotals, 2>& motion);
 

@@ -23,7 +23,8 @@ TEST(ReferenceChoice, StaysIfThatIsAboutAsGood) {
   // frame may stay if its estimate is less than an eighth larger: below 1.375, which means an error of about 24.
   EXPECT_TRUE(is_to_stay(with_error(20), with_error(22), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(20), with_error(27), kLambda));
-  // For an error of 100, the estimate is 2.9. It may only be three sixteenths larger, which means an error of about 116.
+  // For an error of 100, the estimate is 2.9. It may only be three sixteenths larger, which means an error of about
+  // 116.
   EXPECT_TRUE(is_to_stay(with_error(100), with_error(110), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(100), with_error(125), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(0), with_error(100), kLambda));

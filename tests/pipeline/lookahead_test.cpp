@@ -185,7 +185,9 @@ TEST(PropagatedWeights, SpendMoreOnWhatStays) {
 /// If frames are only noise that is worth coding, no frame inherits errors. So nothing is filtered or weighted.
 TEST(PropagatedWeights, DoNotChangeNoise) {
   Random random(3);
-  const Bytes video = generate(kWidth, kHeight, 12, [&](std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) { return random.below(256); });
+  const Bytes video = generate(kWidth, kHeight, 12, [&](std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
+    return random.below(256);
+  });
   EXPECT_EQ(encode_video(video, kWidth, kHeight, looking_ahead(true, true)).stream(),
             encode_video(video, kWidth, kHeight, looking_ahead(false, false)).stream());
 }
