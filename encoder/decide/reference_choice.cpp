@@ -19,17 +19,16 @@ std::int64_t new_content(const MotionTotals& motion, Cost lambda) {
 
 bool is_mostly_new(const MotionTotals& motion, Cost lambda) {
   if (motion.blocks == 0) return false;
-  // Three and a half octaves above 0.3λ, the error is about 3λ. A block then inherits a sixth of the reference's
-  // squared error (passed_share()).
-  constexpr std::int64_t kMostlyNew = 56;
+  // Two and a half octaves above 0.3λ, the error is 1.4λ. A block then inherits a third of the reference's squared
+  // error (passed_share()).
+  constexpr std::int64_t kMostlyNew = 40;
+  // Noise has the same error everywhere. If a part of the picture stands still or is predicted well, the logarithm of
+  // the mean error is larger than the mean logarithm. This difference is subtracted, because that part inherits errors.
   const auto blocks = static_cast<std::int64_t>(motion.blocks);
-  if (new_content(motion, lambda) < kMostlyNew * blocks) return false;
-  // If a part of the picture stands still, it inherits errors. The mean error is then far above the geometric mean: two
-  // octaves, if that part is nearly half of the picture.
-  constexpr std::int64_t kMostSpread = 32;
   const auto mean = static_cast<std::uint32_t>(motion.squared_error / motion.blocks);
-  const std::int64_t logarithm = error_logarithm(mean, least_coded_error(lambda));
-  return logarithm * blocks - static_cast<std::int64_t>(motion.logarithms) <= kMostSpread * blocks;
+  const std::int64_t mean_logarithm = error_logarithm(mean, least_coded_error(lambda));
+  const std::int64_t spread = mean_logarithm * blocks - static_cast<std::int64_t>(motion.logarithms);
+  return new_content(motion, lambda) - spread >= kMostlyNew * blocks;
 }
 
 bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda) {

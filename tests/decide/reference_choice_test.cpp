@@ -23,10 +23,9 @@ TEST(ReferenceChoice, StaysIfThatIsAboutAsGood) {
   // frame may stay if its estimate is less than an eighth larger: below 1.375, which means an error of about 24.
   EXPECT_TRUE(is_to_stay(with_error(20), with_error(22), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(20), with_error(27), kLambda));
-  // For an error of 100, the estimate is 2.9. It may only be three sixteenths larger, which means an error of about
-  // 116.
-  EXPECT_TRUE(is_to_stay(with_error(100), with_error(105), kLambda));
-  EXPECT_FALSE(is_to_stay(with_error(100), with_error(125), kLambda));
+  // For an error of 60, the estimate is 2.3. It may only be three sixteenths larger, which means an error of about 70.
+  EXPECT_TRUE(is_to_stay(with_error(60), with_error(65), kLambda));
+  EXPECT_FALSE(is_to_stay(with_error(60), with_error(75), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(0), with_error(100), kLambda));
 }
 
@@ -38,9 +37,9 @@ TEST(ReferenceChoice, AFrameThatIsMostlyNewStaysOnlyIfThatSavesBits) {
 }
 
 TEST(ReferenceChoice, AFrameIsMostlyNewIfNearlyAllOfItIs) {
-  // log2((error + 15) / 15) is three and a half for an error of about 155.
-  EXPECT_FALSE(is_mostly_new(with_error(140), kLambda));
-  EXPECT_TRUE(is_mostly_new(with_error(180), kLambda));
+  // log2((error + 15) / 15) is two and a half for an error of about 70.
+  EXPECT_FALSE(is_mostly_new(with_error(60), kLambda));
+  EXPECT_TRUE(is_mostly_new(with_error(80), kLambda));
   EXPECT_FALSE(is_mostly_new(with_error(0), kLambda));
   EXPECT_FALSE(is_mostly_new(with_error(0, 0), kLambda));
   EXPECT_TRUE(is_mostly_new(with_error(65025, 100000, 1), 1));

@@ -136,7 +136,7 @@ TEST(TemporalFilter, ErrorsAreMeasuredAgainstTheOriginal) {
   // A still picture with noise. With more noise, frames would be mostly new and not filtered.
   Random random(7);
   const Bytes video = generate(kWidth, kHeight, 6, [&](std::uint32_t x, std::uint32_t y, std::uint32_t, std::uint32_t) {
-    return 50 + x + y / 2 + random.below(25);
+    return 50 + x + y / 2 + random.below(17);
   });
   EncoderSettings settings{.coding = looking_ahead(true, false), .execution = {.threads = 2}};
   settings.measurement.ssim = settings.measurement.keep_reconstruction = true;
