@@ -121,10 +121,12 @@ void CudaSourceFrames::predict_from(int back) {
   enqueue_error_flow(motion, geometry_.plane(0).blocks(), decisions_.lambda, own.flow, stream_);
 }
 
-LookedAt CudaSourceFrames::look_at(std::size_t place, std::span<std::uint8_t> /*input*/) {
+LookedAt CudaSourceFrames::look_at(std::size_t place, bool plain, std::span<std::uint8_t> /*input*/) {
   const DeviceGuard guard(device_);
-  if (decisions_.propagate) enqueue_weights(place);
-  if (decisions_.filter && !is_filtered_) {
+  const bool weighs = decisions_.propagate && !plain;
+  const bool filters = decisions_.filter && !plain;
+  if (weighs) enqueue_weights(place);
+  if (filters && !is_filtered_) {
     for (std::size_t ahead = 1; ahead <= kFilterReach; ++ahead) {
       SourceMotionJobs jobs;
       add_forward_job(place, ahead, jobs);
@@ -137,12 +139,12 @@ LookedAt CudaSourceFrames::look_at(std::size_t place, std::span<std::uint8_t> /*
   is_filtered_ = false;
   LookedAt looked;
   looked.in_place = {memory_of(place).linear, geometry_.frame_bytes()};
-  if (decisions_.filter) {
+  if (filters) {
     looked.original_in_place = looked.in_place;
     looked.in_place = {memory_.averaged[averaged_ % memory_.averaged.size()], geometry_.frame_bytes()};
     ++averaged_;
   }
-  if (decisions_.propagate) {
+  if (weighs) {
     looked.weights = std::make_shared<const FrameWeights>(staging_.weights, staging_.weights + geometry_.mcus());
   }
   return looked;

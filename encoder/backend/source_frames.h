@@ -50,12 +50,12 @@ class SourceFrames {
   /// been found. 0: no reference.
   virtual void predict_from(int back) = 0;
 
-  /// Says that look_at(place) will be called next, and that all frames that the filter needs for it were pushed. So
-  /// work may begin.
+  /// Says that look_at(place, false) will be called next, and that all frames that the filter needs for it were pushed.
+  /// So work may begin.
   virtual void begin_look([[maybe_unused]] std::size_t place) {}
-  /// Returns the frame at a place, ready for coding. If has_in_place() is true, it always lies in place; otherwise it
-  /// is always written to `input`.
-  [[nodiscard]] virtual LookedAt look_at(std::size_t place, std::span<std::uint8_t> input) = 0;
+  /// Returns the frame at a place, ready for coding. A `plain` frame is neither filtered nor weighted. If
+  /// has_in_place() is true, it always lies in place; otherwise it is always written to `input`.
+  [[nodiscard]] virtual LookedAt look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) = 0;
   [[nodiscard]] virtual bool has_in_place() const { return false; }
 };
 

@@ -4,6 +4,7 @@
 // leaves out become repeats. The reference preset decides as the course encoder does: it uses that encoder's tables,
 // writes all headers in every frame, and decides nothing by rate.
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -33,7 +34,7 @@ bool are_seen_long(const FrameWeights& weights) {
 class PresetPlanner final : public Planner {
  public:
   PresetPlanner(const PresetDecisions& decisions, std::int64_t mcus, const CodingSettings& settings)
-      : decisions_(decisions), frame_interval_(settings.frame_interval) {
+      : decisions_(decisions), frame_interval_(settings.frame_interval), key_interval_(settings.key_interval) {
     if (decisions.alternate) alternation_.emplace(mcus, settings.key_interval);
   }
 
@@ -54,13 +55,17 @@ class PresetPlanner final : public Planner {
       return plan;
     }
     choose_tables(frame, plan);
+    // If errors soon vanish, or a still picture shows them for long, it costs too much to count them differently.
+    if (decisions_.may_ignore_activity && (frame.errors_vanish || (finer_ && stands_still_)))
+      plan.rate.activity_power = 0;
     ReferenceAlternation::Choice choice{
         .stays = frame.stays, .precedes_staying = frame.is_replaced, .is_replaced = frame.is_replaced};
     if (alternation_) choice = alternation_->next();
     if (choice.stays) plan.headers.frame = false;
     if (choice.precedes_staying) plan.rate.repeats = false;
-    // If look-ahead gave weights, they already raise λ in replaced frames.
-    if (choice.is_replaced && !frame.weights) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kReplacedWeight);
+    // If look-ahead gave weights, they already raise λ in replaced frames. If errors vanish, a higher λ wins nothing.
+    const bool raises_lambda = choice.is_replaced && !frame.weights && !frame.errors_vanish;
+    if (raises_lambda) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kReplacedWeight);
     return plan;
   }
 
@@ -73,18 +78,30 @@ class PresetPlanner final : public Planner {
  private:
   /// Gives a key frame finer tables if later frames will show its errors for long. One of the inter frames must send
   /// the usual tables again. It must not be a frame that may become a repeat, because a repeat has no headers. It is
-  /// also not the first inter frame: looking ahead cannot tell yet if that frame is only noise.
+  /// also not the first inter frame: looking ahead cannot tell yet if that frame is only noise. If hardly anything
+  /// changes in the GOP, no frame sends them.
   void choose_tables(const FramePosition& frame, FramePlan& plan) {
     if (!decisions_.finer_tables) return;
+    new_content_ = frame.key ? 0 : new_content_ + frame.new_content;
     if (frame.key) {
+      stands_still_ = frame.hardly_new;
       finer_ = frame.weights && are_seen_long(*frame.weights);
       if (finer_) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kFinerWeight);
-    } else if (finer_ && !frame.hardly_new && frame.index > key_ + 1) {
+    } else if (finer_ && !frame.hardly_new && frame.index > key_ + 1 && can_win_tables_back(frame.index)) {
       finer_ = false;
       plan.headers.quantization_tables = true;
       plan.rate.repeats = false;
     }
     if (finer_) plan.tables = *decisions_.finer_tables;
+  }
+
+  /// Returns true if the GOP probably saves more with the usual tables than the 1,592 bits that they take. They save
+  /// about a fortieth of the bits above the least. The frames that are left are expected to be like those so far.
+  [[nodiscard]] bool can_win_tables_back(std::int64_t index) const {
+    constexpr std::int64_t kLeastNewContent = 500 * 16;  // 500 octaves
+    constexpr std::int64_t kMostFrames = 1 << 20;        // so that products fit
+    const std::int64_t coded = index - key_;
+    return new_content_ / coded * (std::min(key_interval_, kMostFrames) - coded) >= kLeastNewContent;
   }
 
   /// Makes the plan of a frame that repeats the previous picture. Devices handle it like a frame that may become a
@@ -97,8 +114,11 @@ class PresetPlanner final : public Planner {
 
   PresetDecisions decisions_;
   std::int64_t frame_interval_;
+  std::int64_t key_interval_;
   std::int64_t key_ = 0;  ///< the GOP's first frame
   bool finer_ = false;  ///< the last tables that were sent are the finer ones
+  bool stands_still_ = false;     ///< the GOP's first inter frame is hardly new
+  std::int64_t new_content_ = 0;  ///< sum over the GOP's frames so far
   std::optional<ReferenceAlternation> alternation_;
 };
 

@@ -49,6 +49,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   if (!decides_by_rate(settings)) return decisions;
   rate.chroma_weight = weight_of(c.chroma_lambda);
   rate.activity_power = settings.rate.tune == Tune::ssim ? kMostActivityPower : is_best ? 2 : 0;
+  decisions.may_ignore_activity = is_best && settings.rate.tune != Tune::ssim;
   if (is_best && flat) decisions.finer_tables = finer_tables(decisions.tables);
   // At high qualities, the temporal filter of preset best removes more of what would be coded. So λ is lower there.
   constexpr double kMiddleQuality = 12;

@@ -19,6 +19,8 @@ struct PresetDecisions {
   RateDecisions rate;
   double lambda_power = -1.2;  ///< λ is proportional to this power of the quality
   LookaheadDecisions lookahead;
+  /// Single frames may do without RateDecisions::activity_power.
+  bool may_ignore_activity = false;
   /// Every second frame uses the previous frame's reference, as long as that saves bits (reference_alternation.h).
   bool alternate = false;
 

@@ -3,17 +3,6 @@
 #include <algorithm>
 
 namespace c63 {
-namespace {
-
-/// Returns a number that is roughly proportional to a frame's bits: the sum of its blocks' error_logarithm(), minus the
-/// smallest possible sum.
-std::int64_t bits_of(const MotionTotals& motion, Cost lambda) {
-  return static_cast<std::int64_t>(motion.logarithms) -
-         static_cast<std::int64_t>(motion.blocks) * log2_in_sixteenths(least_coded_error(lambda));
-}
-
-}  // namespace
-
 MotionTotals totals_of(const SourceMotion& motion, Cost lambda) {
   MotionTotals totals{.blocks = motion.size()};
   for (const SourceBlock& block : motion) {
@@ -23,10 +12,34 @@ MotionTotals totals_of(const SourceMotion& motion, Cost lambda) {
   return totals;
 }
 
+std::int64_t new_content(const MotionTotals& motion, Cost lambda) {
+  return static_cast<std::int64_t>(motion.logarithms) -
+         static_cast<std::int64_t>(motion.blocks) * log2_in_sixteenths(least_coded_error(lambda));
+}
+
+bool is_mostly_new(const MotionTotals& motion, Cost lambda) {
+  if (motion.blocks == 0) return false;
+  // Two and a half octaves above 0.3λ, the error is 1.4λ. A block then inherits a third of the reference's squared
+  // error (passed_share()).
+  constexpr std::int64_t kMostlyNew = 40;
+  // Noise has the same error everywhere. If a part of the picture stands still or is predicted well, the logarithm of
+  // the mean error is larger than the mean logarithm. This difference is subtracted, because that part inherits errors.
+  const auto blocks = static_cast<std::int64_t>(motion.blocks);
+  const auto mean = static_cast<std::uint32_t>(motion.squared_error / motion.blocks);
+  const std::int64_t mean_logarithm = error_logarithm(mean, least_coded_error(lambda));
+  const std::int64_t spread = mean_logarithm * blocks - static_cast<std::int64_t>(motion.logarithms);
+  return new_content(motion, lambda) - spread >= kMostlyNew * blocks;
+}
+
 bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda) {
+  const std::int64_t advances = new_content(advancing, lambda);
+  const std::int64_t stays = new_content(staying, lambda);
+  // No errors are passed on that the previous frame could save bits with. So staying must save bits in this frame.
+  if (is_mostly_new(advancing, lambda)) return 32 * stays < 31 * advances;
   // A frame that stays may take up to an eighth more bits: no frame is predicted from the previous frame then, which
-  // saves about as many.
-  return 8 * bits_of(staying, lambda) < 9 * bits_of(advancing, lambda);
+  // saves about as many. What that frame saves does not grow with the bits: its λ is higher by a fixed factor. So the
+  // limit is also fixed, at three sixteenths of an octave.
+  return 8 * stays < 9 * advances && stays - advances < 3 * static_cast<std::int64_t>(advancing.blocks);
 }
 
 bool is_noise(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda) {

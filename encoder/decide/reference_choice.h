@@ -34,6 +34,12 @@ struct MotionTotals {
 
 [[nodiscard]] MotionTotals totals_of(const SourceMotion& motion, Cost lambda);
 
+/// Returns how much of a frame is new: a number that is roughly proportional to its bits above the least. For each
+/// block, it adds how far the error lies above least_coded_error(), in sixteenths of an octave.
+[[nodiscard]] std::int64_t new_content(const MotionTotals& motion, Cost lambda);
+/// Returns true if a frame differs so much from the previous one that it inherits hardly any of that frame's errors.
+[[nodiscard]] bool is_mostly_new(const MotionTotals& motion, Cost lambda);
+
 /// Returns true if a frame should stay. `advancing` is its motion against the previous frame, and `staying` its motion
 /// against the previous frame's reference.
 [[nodiscard]] bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);

@@ -55,10 +55,10 @@ void HostSourceFrames::predict_from(int back) {
                            decisions_.lambda);
 }
 
-LookedAt HostSourceFrames::look_at(std::size_t place, std::span<std::uint8_t> input) {
+LookedAt HostSourceFrames::look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) {
   LookedAt looked;
-  if (decisions_.propagate) looked.weights = std::make_shared<const FrameWeights>(weights_of(place));
-  if (decisions_.filter) {
+  if (decisions_.propagate && !plain) looked.weights = std::make_shared<const FrameWeights>(weights_of(place));
+  if (decisions_.filter && !plain) {
     filter(place, input);
     looked.original = frames_[place].original;
   } else {

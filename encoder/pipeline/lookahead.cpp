@@ -26,16 +26,19 @@ std::optional<LookedAt> Lookahead::look(std::int64_t key, std::int64_t last, con
     ++first_;
   }
   const auto seen_end = [&] { return first_ + static_cast<std::int64_t>(seen_.size()); };
-  if (seen_end() > frame.index + kFilterReach) frames_.begin_look(static_cast<std::size_t>(frame.index - first_));
+  const auto at = static_cast<std::size_t>(frame.index - first_);
+  if (seen_end() > frame.index + kFilterReach && !errors_vanish(at)) frames_.begin_look(at);
   while (!ended_ && seen_end() <= last) ended_ = !read_next(read);
   if (seen_end() <= frame.index) return std::nullopt;
-  const auto at = static_cast<std::size_t>(frame.index - first_);
   frame.stays = seen_[at].back > 1;
   frame.is_replaced = at + 1 < seen_.size() && seen_[at + 1].back > 1;
-  frame.hardly_new = seen_[at].hardly_new;
+  frame.hardly_new = frame.key ? at + 1 < seen_.size() && seen_[at + 1].hardly_new : seen_[at].hardly_new;
+  frame.new_content = seen_[at].new_content;
+  frame.errors_vanish = errors_vanish(at);
   const auto start = std::chrono::steady_clock::now();
-  LookedAt looked = frames_.look_at(at, frames_.has_in_place() ? std::span<std::uint8_t>() : input());
-  if (decisions_.filter) {
+  LookedAt looked =
+      frames_.look_at(at, frame.errors_vanish, frames_.has_in_place() ? std::span<std::uint8_t>() : input());
+  if (decisions_.filter && !frame.errors_vanish) {
     looked.filter_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }
   frame.weights = looked.weights;
@@ -49,6 +52,8 @@ bool Lookahead::read_next(const Read& read) {
   const bool noise = is_noise(motion[0], motion[1], decisions_.lambda);
   next.back = noise ? 1 : choose_reference(motion);  // a repeat must be predicted from the previous frame
   next.hardly_new = noise || is_hardly_new(motion[0], decisions_.lambda);
+  next.mostly_new = is_mostly_new(motion[0], decisions_.lambda);
+  next.new_content = new_content(motion[0], decisions_.lambda);
   frames_.predict_from(next.back);
   seen_.push_back(next);
   return true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -42,10 +43,17 @@ class Lookahead {
   struct Seen {
     int back = 1;  ///< distance to its reference, in frames; 0: a key frame
     bool hardly_new = false;
+    bool mostly_new = false;
+    std::int64_t new_content = 0;
   };
 
   /// Reads the next frame of the GOP and adds it to seen_. Returns false if there is none.
   bool read_next(const Read& read);
+  /// Returns true if hardly any errors of the frame at a place of seen_ will remain in the next frame. The last frame
+  /// of a GOP is judged by what it inherits itself.
+  [[nodiscard]] bool errors_vanish(std::size_t at) const {
+    return seen_[std::min(at + 1, seen_.size() - 1)].mostly_new;
+  }
   /// Chooses the reference of the newest frame. Returns the distance to it, in frames.
   [[nodiscard]] int choose_reference(const std::array<MotionTotals, 2>& motion);
 

@@ -61,6 +61,9 @@ TEST(Presets, BestWeighsActivityMildlyAndTunedPresetsDoItFully) {
   }
 }
 
+/// A frame's new_content() for which a GOP can win back the bits of tables.
+constexpr std::int64_t kMuch = 1000;
+
 TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
   const auto weights = [](Weight first) { return std::make_shared<const FrameWeights>(FrameWeights{first, 7, 7, 7}); };
   for (const double qp : {1.0, 5.0, 10.0, 20.0, 40.0}) {
@@ -88,7 +91,7 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
       EXPECT_TRUE(repeat.rate.repeats);
       EXPECT_EQ(repeat.rate.lambda, lambda);
       for (const bool first : {true, false}) {
-        const FramePlan next = planner->plan({.index = first ? 2 : 3});
+        const FramePlan next = planner->plan({.index = first ? 2 : 3, .new_content = kMuch});
         EXPECT_EQ(next.tables, flat_tables(qp));
         EXPECT_EQ(next.headers.quantization_tables, finer && first);
         EXPECT_EQ(next.rate.repeats, !finer || !first);
@@ -100,11 +103,44 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
   const auto planner = make_planner_factory({.width = 32, .height = 32, .preset = Preset::best, .qp = 20})();
   EXPECT_EQ(planner->plan({.index = 4, .key = true, .weights = weights(7)}).tables[0][0], 8);
   EXPECT_FALSE(planner->plan({.index = 5}).headers.quantization_tables);
-  EXPECT_TRUE(planner->plan({.index = 6}).headers.quantization_tables);
+  EXPECT_TRUE(planner->plan({.index = 6, .new_content = kMuch}).headers.quantization_tables);
   EXPECT_EQ(preset_decisions({.preset = Preset::best, .qp = 20}).finer_tables->back()[63], 8);
   // If the settings ask for course tables, key frames do not get finer tables.
   EXPECT_FALSE(preset_decisions({.preset = Preset::best, .rate = {.tables = TableShape::course}}).finer_tables);
   EXPECT_FALSE(preset_decisions({.preset = Preset::good}).finer_tables);
+}
+
+TEST(Presets, TheUsualTablesAreSentIfTheGopCanWinThemBack) {
+  const auto weights = std::make_shared<const FrameWeights>(4, kPlainWeight - 1);
+  // The frames that are left, 88, are expected to be like the twelve so far. 8000 / 88 is 90.9.
+  for (const auto& [content, sends] : {std::pair{90, false}, {91, true}}) {
+    const auto planner =
+        make_planner_factory({.width = 32, .height = 32, .preset = Preset::best, .key_interval = 100})();
+    const QuantizationTables finer = planner->plan({.index = 0, .key = true, .weights = weights}).tables;
+    for (int i = 1; i < 12; ++i)
+      EXPECT_EQ(planner->plan({.index = i, .hardly_new = true, .new_content = content}).tables, finer);
+    const FramePlan plan = planner->plan({.index = 12, .new_content = content});
+    EXPECT_EQ(plan.headers.quantization_tables, sends);
+    EXPECT_EQ(plan.tables != finer, sends);
+  }
+}
+
+TEST(Presets, BestIgnoresActivityIfErrorsVanishOrAStillPictureShowsThem) {
+  const auto weights = std::make_shared<const FrameWeights>(4, kPlainWeight - 1);
+  for (const Tune tune : {Tune::psnr, Tune::ssim}) {
+    const CodingSettings settings{.width = 32, .height = 32, .preset = Preset::best, .rate = {.tune = tune}};
+    const int power = preset_decisions(settings).rate.activity_power;
+    const int ignored = tune == Tune::ssim ? power : 0;
+    for (const bool still : {false, true}) {
+      const auto planner = make_planner_factory(settings)();
+      const auto power_of = [&](const FramePosition& frame) { return planner->plan(frame).rate.activity_power; };
+      EXPECT_EQ(power_of({.index = 0, .key = true, .weights = weights, .hardly_new = still}), still ? ignored : power);
+      EXPECT_EQ(power_of({.index = 1, .hardly_new = still}), still ? ignored : power);
+      EXPECT_EQ(power_of({.index = 2, .new_content = kMuch}), power) << "sends the usual tables";
+      EXPECT_EQ(power_of({.index = 3, .errors_vanish = true}), ignored);
+      EXPECT_EQ(power_of({.index = 4}), power);
+    }
+  }
 }
 
 TEST(Presets, GoodAlternatesUnlessToldOtherwise) {
@@ -128,6 +164,7 @@ TEST(Presets, AFrameThatIsReplacedHasALargerLambdaUnlessWeightsSayIt) {
   EXPECT_NEAR(lambda_of({.index = 1, .is_replaced = true}), 1.68 * lambda, 0.01 * lambda);
   const auto weights = std::make_shared<const FrameWeights>(4, kPlainWeight);
   EXPECT_EQ(lambda_of({.index = 1, .weights = weights, .is_replaced = true}), lambda);
+  EXPECT_EQ(lambda_of({.index = 1, .is_replaced = true, .errors_vanish = true}), lambda);
 }
 
 TEST(Presets, GiveWayToExplicitSettings) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace c63::test::reference_choice_test {
 namespace {
 
@@ -15,13 +17,40 @@ MotionTotals with_error(std::uint32_t mean, std::size_t blocks = 40, Cost lambda
 }
 
 TEST(ReferenceChoice, StaysIfThatIsAboutAsGood) {
-  EXPECT_TRUE(is_to_stay(with_error(400), with_error(100), kLambda));
-  EXPECT_TRUE(is_to_stay(with_error(400), with_error(400), kLambda));
-  // The bits of a block are estimated as log2((error + 15) / 15), where 15 is 0.3λ. For an error of 400, this is 4.8. A
-  // frame may stay if its estimate is less than an eighth larger: below 5.4, which means an error of about 610.
-  EXPECT_TRUE(is_to_stay(with_error(400), with_error(580), kLambda));
-  EXPECT_FALSE(is_to_stay(with_error(400), with_error(660), kLambda));
+  EXPECT_TRUE(is_to_stay(with_error(20), with_error(10), kLambda));
+  EXPECT_TRUE(is_to_stay(with_error(20), with_error(20), kLambda));
+  // The bits of a block are estimated as log2((error + 15) / 15), where 15 is 0.3λ. For an error of 20, this is 1.2. A
+  // frame may stay if its estimate is less than an eighth larger: below 1.375, which means an error of about 24.
+  EXPECT_TRUE(is_to_stay(with_error(20), with_error(22), kLambda));
+  EXPECT_FALSE(is_to_stay(with_error(20), with_error(27), kLambda));
+  // For an error of 60, the estimate is 2.3. It may only be three sixteenths larger, which means an error of about 70.
+  EXPECT_TRUE(is_to_stay(with_error(60), with_error(65), kLambda));
+  EXPECT_FALSE(is_to_stay(with_error(60), with_error(75), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(0), with_error(100), kLambda));
+}
+
+TEST(ReferenceChoice, AFrameThatIsMostlyNewStaysOnlyIfThatSavesBits) {
+  EXPECT_TRUE(is_mostly_new(with_error(400), kLambda));
+  EXPECT_FALSE(is_to_stay(with_error(400), with_error(400), kLambda));
+  EXPECT_FALSE(is_to_stay(with_error(400), with_error(380), kLambda));
+  EXPECT_TRUE(is_to_stay(with_error(400), with_error(330), kLambda));
+}
+
+TEST(ReferenceChoice, AFrameIsMostlyNewIfNearlyAllOfItIs) {
+  // log2((error + 15) / 15) is two and a half for an error of about 70.
+  EXPECT_FALSE(is_mostly_new(with_error(60), kLambda));
+  EXPECT_TRUE(is_mostly_new(with_error(80), kLambda));
+  EXPECT_FALSE(is_mostly_new(with_error(0), kLambda));
+  EXPECT_FALSE(is_mostly_new(with_error(0, 0), kLambda));
+  EXPECT_TRUE(is_mostly_new(with_error(65025, 100000, 1), 1));
+  // A quarter, or a half, of the picture stands still.
+  const auto with_still = [](std::size_t still) {
+    SourceMotion motion(40, {{}, 64 * 4000});
+    std::fill_n(motion.begin(), still, SourceBlock{});
+    return totals_of(motion, kLambda);
+  };
+  EXPECT_TRUE(is_mostly_new(with_still(10), kLambda));
+  EXPECT_FALSE(is_mostly_new(with_still(20), kLambda));
 }
 
 TEST(ReferenceChoice, NothingToChooseFromAdvances) {
@@ -33,7 +62,7 @@ TEST(ReferenceChoice, HoldsTheLargestErrors) {
   for (const Cost lambda : {1, kLambda, kMaxLambda}) {
     const MotionTotals none = with_error(0, 40, lambda);
     const MotionTotals most = with_error(65025, 40, lambda);
-    EXPECT_TRUE(is_to_stay(most, most, lambda));
+    EXPECT_FALSE(is_to_stay(most, most, lambda));
     EXPECT_TRUE(is_to_stay(most, none, lambda));
     EXPECT_FALSE(is_to_stay(none, most, lambda));
   }
