@@ -28,8 +28,8 @@ extern "C" {
 #include "ffmpeg/av_presentation.h"
 #include "ffmpeg/av_watch.h"
 #include "ffmpeg/frame_converter.h"
-#include "ffmpeg/one_ahead.h"
 #include "io/copy_padded.h"
+#include "io/one_ahead.h"
 #include "io/descriptor.h"
 #include "io/text.h"
 

@@ -68,7 +68,8 @@ FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std:
       columns_(whole_blocks(format_.width)),
       rows_(whole_blocks(format_.height)),
       history_(std::max(settings.distance, codec_vectors_ ? kMostCodecDistance : 0)),
-      ahead_(std::max(0, -settings.distance)) {
+      ahead_(std::max(0, -settings.distance)),
+      searching_([this] { search_batch(next_batch_); }) {
   const std::size_t count = static_cast<std::size_t>(std::max(0, history_) + ahead_) + 4 * kMostBatch;
   const std::uint64_t picture =
       std::uint64_t{3} * static_cast<std::uint64_t>(columns_) * static_cast<std::uint64_t>(rows_) * 64;
@@ -201,7 +202,8 @@ void FilmMotion::begin_search() {
     pictures_.pop_front();
     changed_.notify_all();
   }
-  searching_ = std::async(std::launch::async, [this] { search_batch(next_batch_); });
+  searching_.begin();
+  is_searching_ = true;
 }
 
 void FilmMotion::make_frame(std::size_t at) {
@@ -249,8 +251,9 @@ void FilmMotion::make_frame(std::size_t at) {
 
 const MotionFrame* FilmMotion::next() {
   if (handed_out_ == batch_.frames.size()) {
-    if (!searching_.valid()) begin_search();
-    searching_.get();
+    if (!is_searching_) begin_search();
+    is_searching_ = false;
+    searching_.end();
     std::swap(batch_, next_batch_);
     handed_out_ = 0;
     if (!batch_.frames.empty()) begin_search();

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <future>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -15,6 +14,7 @@
 #include "c63/joining_device.h"
 #include "c63/motion_search.h"
 #include "c63/thread_arena.h"
+#include "io/one_ahead.h"
 #include "motion/motion_stream.h"
 
 namespace c63::tools {
@@ -106,9 +106,10 @@ class FilmMotion {
   std::size_t handed_out_ = 0;
   MotionFrame frame_;
 
-  /// Ends when next_batch_ is searched. Its destructor waits for that, and the search may wait for the reader. So the
-  /// reader is declared after it, and ended before it.
-  std::future<void> searching_;
+  /// Searches next_batch_. Its destructor waits for the search, which may wait for the reader. So the reader is declared
+  /// after it, and ended before it.
+  OneAhead searching_;
+  bool is_searching_ = false;
 
   std::jthread reader_;  ///< declared last, because it uses all members above
 };
