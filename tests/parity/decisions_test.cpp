@@ -17,6 +17,7 @@
 #include "cpu/kernels.h"
 #include "cpu/vector_list.h"
 #include "decide/candidate_vectors.h"
+#include "support/chosen_levels.h"
 #include "support/generators.h"
 #include "support/print_names.h"
 
@@ -26,6 +27,7 @@ namespace {
 using parity::Content;
 using parity::kContents;
 using parity::name_of;
+using test::chosen_levels;
 using test::Random;
 
 class DecisionParity : public testing::TestWithParam<SimdLevel> {
@@ -215,17 +217,18 @@ TEST_P(DecisionParity, ChosenLevels) {
         ASSERT_EQ(actual[count].cost, poison.cost);
         ASSERT_EQ(actual[count].coded, poison.coded);
         for (std::size_t i = 0; i < count; ++i) {
-          std::array<std::int16_t, 66> expected;
-          expected.fill(0x5A5A);
-          auto levels = expected;
-          const Cost cost = choose_ac_levels(blocks[i].coefficients.data(), blocks[i].ac, table.quantizer, table.bits, table.lambda,
-                                             expected.data() + 1);
-          expected[1] = -1234;
+          const AcChoice expected =
+              choose_ac_masks(blocks[i].coefficients.data(), blocks[i].ac, table.quantizer, table.bits, table.lambda);
+          std::array<std::int16_t, 66> levels;
+          levels.fill(0x5A5A);
+          auto expected_levels = levels;
+          std::ranges::copy(chosen_levels(blocks[i].coefficients, expected, table.quantizer), expected_levels.begin() + 1);
+          expected_levels[1] = -1234;
           const std::string what = std::to_string(std::popcount(blocks[i].ac.kept)) + " kept, plane " + std::to_string(table.plane) +
                                    " lambda " + std::to_string(table.lambda) + ", block " + std::to_string(i);
-          ASSERT_EQ(actual[i].cost, cost) << what;
+          ASSERT_EQ(actual[i].cost, expected.cost) << what;
           kernels_->write_levels(blocks[i], table, actual[i], -1234, levels.data() + 1);
-          ASSERT_EQ(levels, expected) << what;
+          ASSERT_EQ(levels, expected_levels) << what;
         }
       }
     }
