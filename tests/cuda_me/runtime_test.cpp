@@ -4,7 +4,6 @@
 
 #include <numeric>
 #include <type_traits>
-#include <vector>
 
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
@@ -50,17 +49,10 @@ TEST(Check, OutOfMemoryIsItsOwnKind) {
   }
 }
 
-TEST(Check, ReleaseFailuresAreCountedAndReported) {
-  static int reported = 0;
-  set_release_failure_handler([](const char*, const char*) noexcept { ++reported; });
-  const long before = release_failures();
-  check_release(cudaSuccess, "nothing");
-  check_release(cudaErrorCudartUnloading, "at exit");
-  EXPECT_EQ(release_failures(), before);
-  check_release(cudaErrorInvalidValue, "cudaFree");
-  set_release_failure_handler(nullptr);
-  EXPECT_EQ(release_failures(), before + 1);
-  EXPECT_EQ(reported, 1);
+TEST(Check, DroppedErrorsAreNotReportedLater) {
+  C63_NEED_GPU();
+  drop_error(cudaSetDevice(1 << 20));
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 TEST(Devices, AreDetectedOnceAndNamed) {
