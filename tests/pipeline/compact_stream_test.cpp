@@ -154,9 +154,9 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
             // third one. Over several streams, each combination still occurs several times.
             if (seed != 1 && ++place % 3 != 0) continue;
             StreamSource source(bytes, piece);
-            const Decoded decoded = decode_stream(
-                source, {.execution = {.threads = threads, .simd = simd}, .keep_prediction = true, .keep_motion = true});
-            ASSERT_FALSE(decoded.error) << decoded.error->what();
+            const Decoded decoded = without_error(decode_stream(
+                source,
+                {.execution = {.threads = threads, .simd = simd}, .keep_prediction = true, .keep_motion = true}));
             ASSERT_EQ(decoded.frames.size(), writer.frames().size());
             EXPECT_EQ(decoded.summary.bytes, bytes.size());
             for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -184,9 +184,8 @@ TEST(CompactStream, RangesOfFrames) {
   for (const int threads : {1, 3}) {
     for (int first = 0; first <= 40; ++first) {
       for (const int count : {-1, 1, 3}) {
-        const Decoded decoded =
-            decode_stream(bytes, {.execution = {.threads = threads}, .first_frame = first, .max_frames = count});
-        ASSERT_FALSE(decoded.error) << decoded.error->what();
+        const Decoded decoded = without_error(
+            decode_stream(bytes, {.execution = {.threads = threads}, .first_frame = first, .max_frames = count}));
         const int wanted = count < 0 ? 40 - first : std::min(40 - first, count);
         ASSERT_EQ(decoded.frames.size(), static_cast<std::size_t>(wanted));
         for (int i = 0; i < wanted; ++i) {

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <regex>
 
 #include "c63/encoder.h"
 #include "support/expect_error.h"

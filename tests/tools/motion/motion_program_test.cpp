@@ -7,8 +7,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <set>
-#include <sstream>
 
 #include "c63/decoder.h"
 #include "motion_program_fixture.h"
