@@ -6,12 +6,10 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "c63/joining_device.h"
 #include "pipeline/device_run.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <vector>
 
 #include "backend_test_support.h"
 #include "cpu/kernels.h"

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 
 #include "decide/repeat_frame.h"
 #include "support/generators.h"

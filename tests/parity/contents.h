@@ -2,10 +2,7 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <random>
-#include <span>
-#include <string>
 
 namespace c63::parity {
 

@@ -5,9 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <memory>
-#include <numeric>
 #include <vector>
 
 #include "contents.h"
