@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "c63/joining_device.h"
+#include "c63/thread_arena.h"
 #include "pipeline/device_run.h"
 #include "pipeline/worth_joining.h"
 

@@ -1,5 +1,3 @@
-#include "decide/ac_choice.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +6,9 @@
 #include <cstdlib>
 #include <vector>
 
+#include "decide/ac_choice.h"
 #include "support/chosen_levels.h"
+#include "support/flat_table.h"
 #include "support/generators.h"
 
 namespace c63::test::ac_levels_test {
@@ -40,12 +40,6 @@ std::int64_t cost_of(const Levels& coefficients, const Levels& levels, const Qua
     last = k;
   }
   return last < 63 ? cost + std::int64_t{lambda} * ac_bits(plane).end_of_block : cost;
-}
-
-QuantizationTable flat(int step) {
-  QuantizationTable table;
-  table.fill(static_cast<std::uint8_t>(step));
-  return table;
 }
 
 QuantizationTable random_table(Random& random) {
