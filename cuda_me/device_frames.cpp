@@ -87,7 +87,7 @@ DeviceFrames::DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_
 DeviceFrames::~DeviceFrames() {
   if (state_ == nullptr || state_->packed.size() == 0) return;
   // If no encode began, nothing has waited for the copies yet. They must end before the memory is freed.
-  check_release(cudaEventSynchronize(state_->ready.get()), "cudaEventSynchronize");
+  drop_error(cudaEventSynchronize(state_->ready.get()));
 }
 
 int DeviceFrames::device() const { return state_->device; }

@@ -40,9 +40,9 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
 
 FrameStages::~FrameStages() {
   // Waits, because the device may still use the memory that is freed now.
-  check_release(cudaStreamSynchronize(coding_), "cudaStreamSynchronize");
-  check_release(cudaStreamSynchronize(second_), "cudaStreamSynchronize");
-  check_release(cudaStreamSynchronize(download_), "cudaStreamSynchronize");
+  drop_error(cudaStreamSynchronize(coding_));
+  drop_error(cudaStreamSynchronize(second_));
+  drop_error(cudaStreamSynchronize(download_));
 }
 
 const FrameSlot& FrameStages::slot_of(const BatchEntry& entry) const {

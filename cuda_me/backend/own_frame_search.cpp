@@ -1,6 +1,7 @@
 #include "cuda_me/backend/own_frame_search.h"
 
 #include "c63/error.h"
+#include "c63/own_search.h"
 #include "cuda_me/backend/frame_stages.h"
 #include "cuda_me/kernels/own_vectors.h"
 #include "cuda_me/runtime/memory.h"

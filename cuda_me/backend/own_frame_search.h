@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "c63/own_search.h"
 #include "cuda_me/backend/chain_memory.h"
 #include "cuda_me/kernels/file_search.h"
 #include "cuda_me/kernels/rate_frame.h"

@@ -9,7 +9,7 @@ UploadQueue::UploadQueue(std::vector<std::uint8_t*> staging, std::size_t most_up
 
 UploadQueue::~UploadQueue() {
   // Waits, because the device may still read the memory that is freed now.
-  check_release(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  drop_error(cudaStreamSynchronize(stream_));
 }
 
 std::uint8_t* UploadQueue::take_staging() {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <mutex>
-#include <span>
 #include <vector>
 
 #include "cuda_me/kernels/copy_frames.h"

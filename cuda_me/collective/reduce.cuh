@@ -6,7 +6,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdint>
 #include <type_traits>
 
 namespace c63::cuda {

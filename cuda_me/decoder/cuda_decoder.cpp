@@ -1,7 +1,6 @@
 #include "cuda_me/decoder/cuda_decoder.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "c63/cuda/decoder.h"
@@ -141,7 +140,7 @@ bool CudaDecoder::restore(Frame& frame) {
   if (frame.group != nullptr) {
     if (!frame.group->is_parsed()) return false;
     if (!frame.group->is_fine(frame.number)) {
-      frame.result.fine = false;
+      frame.result.is_valid = false;
       stopped_ = true;
       return true;
     }

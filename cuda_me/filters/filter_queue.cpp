@@ -96,7 +96,7 @@ void* allocate(int device, std::size_t bytes) {
 }
 
 void release(void* memory) noexcept {
-  if (memory != nullptr) check_release(cudaFree(memory), "cudaFree");
+  if (memory != nullptr) drop_error(cudaFree(memory));
 }
 
 }  // namespace detail

@@ -73,11 +73,7 @@ template <typename Sample>
 void WhiteningEngine<Sample>::whiten(BasicPlaneView<const Sample> frame,
                                      std::span<const BasicPlaneView<const Sample>> history, BasicPlaneView<float> out) {
   State& s = *state_;
-  if (history.size() != static_cast<std::size_t>(s.settings.memory)) {
-    throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
-                "a memory of " + std::to_string(s.settings.memory) + " frames was requested, but there are only " +
-                    std::to_string(history.size()) + " before this one");
-  }
+  check_memory(s.settings.memory, history.size());
   check_same_shape(frame, "the frame", out, "the output");
   std::vector<BasicPlaneView<const Sample>> all = {frame};
   all.insert(all.end(), history.begin(), history.end());
@@ -114,11 +110,7 @@ void WhiteningEngine<Sample>::finish() {
   s.queue->download(&s.last, s.status.data(), sizeof s.last);
   if (s.last.textureless == 0 && s.last.singular == 0) return;
   fill_async(s.status.data(), 0, s.status.bytes(), s.queue->stream());
-  if (s.last.textureless != 0) {
-    throw Error(ErrorKind::input, "C63-SHIFT-TEXTURELESS",
-                "the reference frame has no texture, or only along one direction: shifts cannot be measured; "
-                "whitening by correlation works without shifts");
-  }
+  check_texture(s.last.textureless == 0);
   throw Error(ErrorKind::input, "C63-WHITEN-SINGULAR",
               "the " + std::to_string(s.settings.memory) +
                   " history frames depend on each other: the system has no unique solution; set epsilon above 0");
@@ -148,12 +140,7 @@ Whitener<Sample>::Whitener(FilterQueue& queue, int width, int height, const Whit
 
 template <typename Sample>
 bool Whitener<Sample>::push(BasicPlaneView<const Sample> frame, BasicPlaneView<float> out) {
-  check_view(frame, "the frame");
-  if (frame.width != width_ || frame.height != height_) {
-    throw Error(ErrorKind::input, "C63-FRAME-SIZE",
-                "a frame of " + shape_of(frame) + " in a sequence of " + std::to_string(width_) + "x" +
-                    std::to_string(height_));
-  }
+  check_frame_size(frame, width_, height_);
   const auto width = static_cast<std::size_t>(width_);
   const bool full = past_.size() == static_cast<std::size_t>(settings_.memory);
   std::vector<Sample> rows;

@@ -2,7 +2,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <optional>
 #include <span>
 #include <string_view>
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -93,7 +92,7 @@ class LoadedSearch final : public FileSearch {
   }
 
   ~LoadedSearch() override {
-    if (library_ != nullptr) check_release(cudaLibraryUnload(library_), "cudaLibraryUnload");
+    if (library_ != nullptr) drop_error(cudaLibraryUnload(library_));
   }
 
   [[nodiscard]] MotionKernelResources resources() const override {

@@ -2,10 +2,8 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 #include "codec/geometry.h"
-#include "codec/host_device.h"
 #include "codec/vlc.h"
 #include "cuda_me/runtime/carver.h"
 

@@ -4,7 +4,6 @@
 // block.
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include "codec/geometry.h"

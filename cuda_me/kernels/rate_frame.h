@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>

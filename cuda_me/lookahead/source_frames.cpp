@@ -18,7 +18,7 @@ CudaSourceFrames::CudaSourceFrames(const Geometry& geometry, const LookaheadDeci
 
 CudaSourceFrames::~CudaSourceFrames() {
   // Waits, because the device may still use the memory that is freed after this.
-  check_release(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  drop_error(cudaStreamSynchronize(stream_));
 }
 
 void CudaSourceFrames::begin_gop(Cost lambda) {

@@ -1,15 +1,11 @@
 #include "cuda_me/runtime/check.h"
 
-#include <atomic>
 #include <string>
 
 #include "c63/error.h"
 
 namespace c63::cuda {
 namespace {
-
-std::atomic<ReleaseFailureHandler> release_failure_handler{nullptr};
-std::atomic<long> release_failure_count{0};
 
 const char* error_id(cudaError_t status) {
   switch (status) {
@@ -62,15 +58,8 @@ void check(cudaError_t status, const char* what) {
               std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
 
-void set_release_failure_handler(ReleaseFailureHandler handler) noexcept { release_failure_handler = handler; }
-
-long release_failures() noexcept { return release_failure_count; }
-
-void check_release(cudaError_t status, const char* what) noexcept {
-  if (status == cudaSuccess || status == cudaErrorCudartUnloading) return;
-  static_cast<void>(cudaGetLastError());
-  ++release_failure_count;
-  if (const ReleaseFailureHandler handler = release_failure_handler.load()) handler(what, cudaGetErrorString(status));
+void drop_error(cudaError_t status) noexcept {
+  if (status != cudaSuccess && status != cudaErrorCudartUnloading) static_cast<void>(cudaGetLastError());
 }
 
 }  // namespace c63::cuda

@@ -14,15 +14,7 @@ void check(cudaError_t status, const char* what);
 /// Returns true for errors after which this process cannot use the device any more.
 [[nodiscard]] bool is_sticky(cudaError_t status) noexcept;
 
-/// Sets the function that is told when a destructor fails to release memory or another CUDA object. Destructors cannot
-/// throw, and the function must not throw either. By default, such failures are only counted.
-using ReleaseFailureHandler = void (*)(const char* what, const char* reason) noexcept;
-void set_release_failure_handler(ReleaseFailureHandler handler) noexcept;
-/// The number of failed releases in this process (see above).
-[[nodiscard]] long release_failures() noexcept;
-
-/// If `status` is an error, counts it as a failed release and reports it. Never throws, so destructors can use it.
-/// Failures while the driver shuts down are ignored.
-void check_release(cudaError_t status, const char* what) noexcept;
+/// Clears the error of a call that failed, so that a later call does not report it. For destructors, which cannot throw.
+void drop_error(cudaError_t status) noexcept;
 
 }  // namespace c63::cuda

@@ -15,7 +15,7 @@ class DeviceGuard {
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
-  ~DeviceGuard() { check_release(cudaSetDevice(previous_), "cudaSetDevice"); }
+  ~DeviceGuard() { drop_error(cudaSetDevice(previous_)); }
 
  private:
   int previous_ = 0;

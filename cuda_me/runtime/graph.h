@@ -2,20 +2,12 @@
 
 #include <cuda_runtime_api.h>
 
-#include <exception>
 #include <utility>
 
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/handle.h"
 
 namespace c63::cuda {
-
-namespace detail {
-inline void release_graph(cudaGraph_t g) noexcept { check_release(cudaGraphDestroy(g), "cudaGraphDestroy"); }
-inline void release_graph_exec(cudaGraphExec_t g) noexcept {
-  check_release(cudaGraphExecDestroy(g), "cudaGraphExecDestroy");
-}
-}  // namespace detail
 
 /// The work of a stream, recorded as a CUDA graph. To launch it, make a GraphExec.
 class Graph {
@@ -32,7 +24,7 @@ class Graph {
       std::forward<Work>(work)();
     } catch (...) {
       const cudaError_t ended = cudaStreamEndCapture(stream, &graph);  // fails if the capture is already invalid
-      if (ended == cudaSuccess && graph != nullptr) detail::release_graph(graph);
+      if (ended == cudaSuccess && graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
       static_cast<void>(cudaGetLastError());
       throw;
     }
@@ -44,7 +36,7 @@ class Graph {
 
  private:
   explicit Graph(cudaGraph_t graph) : handle_(graph) {}
-  Handle<cudaGraph_t, detail::release_graph> handle_;
+  Handle<cudaGraph_t, cudaGraphDestroy> handle_;
 };
 
 /// A graph that can be launched any number of times.
@@ -63,7 +55,7 @@ class GraphExec {
     check(cudaGraphInstantiate(&exec, graph.get(), 0), "cudaGraphInstantiate");
     return exec;
   }
-  Handle<cudaGraphExec_t, detail::release_graph_exec> handle_;
+  Handle<cudaGraphExec_t, cudaGraphExecDestroy> handle_;
 };
 
 }  // namespace c63::cuda

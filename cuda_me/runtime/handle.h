@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <utility>
+
+#include "cuda_me/runtime/check.h"
 
 namespace c63::cuda {
 
 /// Owns one handle of the CUDA runtime. `Release` releases it. It can be moved but not copied.
-template <typename T, void (*Release)(T) noexcept>
+template <typename T, cudaError_t (*Release)(T)>
 class Handle {
  public:
   Handle() = default;
@@ -19,7 +23,7 @@ class Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() {
-    if (handle_ != nullptr) Release(handle_);
+    if (handle_ != nullptr) drop_error(Release(handle_));
   }
 
   [[nodiscard]] T get() const noexcept { return handle_; }

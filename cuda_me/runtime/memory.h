@@ -16,9 +16,6 @@
 namespace c63::cuda {
 
 namespace detail {
-inline void release_device(void* p) noexcept { check_release(cudaFree(p), "cudaFree"); }
-inline void release_pinned(void* p) noexcept { check_release(cudaFreeHost(p), "cudaFreeHost"); }
-
 inline void* allocate_device(std::size_t bytes) {
   void* p = nullptr;
   if (bytes != 0) check(cudaMalloc(&p, bytes), "cudaMalloc");
@@ -30,7 +27,7 @@ inline void* allocate_pinned(std::size_t bytes) {
   return p;
 }
 
-template <typename T, void* (*Allocate)(std::size_t), void (*Release)(void*) noexcept>
+template <typename T, void* (*Allocate)(std::size_t), cudaError_t (*Release)(void*)>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
@@ -56,7 +53,7 @@ class Buffer {
 
 /// `size` uninitialized elements of device memory, 256-byte aligned.
 template <typename T>
-using DeviceBuffer = detail::Buffer<T, detail::allocate_device, detail::release_device>;
+using DeviceBuffer = detail::Buffer<T, detail::allocate_device, cudaFree>;
 
 namespace detail {
 inline std::atomic<std::size_t> pinned_bytes = 0;
@@ -83,11 +80,11 @@ class PinnedBytes {
 /// `size` uninitialized elements of page-locked host memory. Devices copy from and to it asynchronously and at full
 /// speed.
 template <typename T>
-class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::release_pinned> {
+class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, cudaFreeHost> {
  public:
   PinnedBuffer() = default;
   explicit PinnedBuffer(std::size_t size)
-      : detail::Buffer<T, detail::allocate_pinned, detail::release_pinned>(size), accounted_(this->bytes()) {}
+      : detail::Buffer<T, detail::allocate_pinned, cudaFreeHost>(size), accounted_(this->bytes()) {}
   [[nodiscard]] std::span<T> span() const noexcept { return {this->data(), this->size()}; }
 
  private:

@@ -7,11 +7,6 @@
 
 namespace c63::cuda {
 
-namespace detail {
-inline void release_stream(cudaStream_t s) noexcept { check_release(cudaStreamDestroy(s), "cudaStreamDestroy"); }
-inline void release_event(cudaEvent_t e) noexcept { check_release(cudaEventDestroy(e), "cudaEventDestroy"); }
-}  // namespace detail
-
 /// A point in the work of a stream. An event does not measure time by default, because recording a timed event takes
 /// longer.
 class Event {
@@ -45,7 +40,7 @@ class Event {
           "cudaEventCreateWithFlags");
     return event;
   }
-  Handle<cudaEvent_t, detail::release_event> handle_;
+  Handle<cudaEvent_t, cudaEventDestroy> handle_;
 };
 
 /// A stream on the current device that never waits for the legacy default stream.
@@ -71,7 +66,7 @@ class Stream {
           "cudaStreamCreateWithPriority");
     return stream;
   }
-  Handle<cudaStream_t, detail::release_stream> handle_;
+  Handle<cudaStream_t, cudaStreamDestroy> handle_;
 };
 
 }  // namespace c63::cuda

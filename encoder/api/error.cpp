@@ -1,6 +1,5 @@
 #include "c63/error.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace c63 {

@@ -25,10 +25,10 @@ struct FrameToDecode {
   bool wanted = true;              ///< false: the picture is only needed as a reference
 };
 
-/// A frame that a device has decoded. `fine` is false if the coded frame is invalid; the CPU's decoder then finds the
-/// error.
+/// A frame that a device has decoded. `is_valid` is false if the coded frame is invalid; the CPU's decoder then finds
+/// the error.
 struct FrameOfDevice {
-  bool fine = true;
+  bool is_valid = true;
   /// The samples of each plane of the frame, in linear layout, without padding; empty if `wanted` was false.
   std::array<std::span<const std::uint8_t>, kPlanes> planes;
 };

@@ -2,6 +2,8 @@
 
 #include "cpu/decision_kernels_avx512.h"
 
+#include <cstring>
+
 #include "cpu/candidates_avx512.h"
 #include "cpu/decision_kernels_portable.h"
 #include "cpu/extend_narrow_x86.h"

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "bitstream/frame_syntax.h"
 #include "cpu/kernels.h"

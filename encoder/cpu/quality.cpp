@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "c63/error.h"
 #include "cpu/kernels.h"
 
 namespace c63 {

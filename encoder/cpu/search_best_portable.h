@@ -5,7 +5,6 @@
 // starts.
 
 #include <bit>
-#include <cstring>
 
 #include "cpu/best_keys.h"
 #include "cpu/decision_kernels.h"

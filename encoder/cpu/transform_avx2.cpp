@@ -7,7 +7,6 @@
 
 #include <immintrin.h>
 
-#include <array>
 #include <cstring>
 
 #include "cpu/dct_columns.h"

@@ -6,9 +6,7 @@
 
 #include <immintrin.h>
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 #include "codec/quantization.h"

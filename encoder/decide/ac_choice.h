@@ -5,6 +5,7 @@
 
 #include "codec/bit_cost.h"
 #include "codec/host_device.h"
+#include "codec/vlc.h"
 #include "decide/ac_levels.h"
 #include "decide/cost.h"
 #include "decide/quantizer.h"
@@ -29,8 +30,22 @@ struct AcChoice {
   return chosen_level(coefficient, quantizer.reciprocals[k], quantizer.max_level, lower);
 }
 
-/// Makes the same choices as choose_ac_levels(). It keeps only the paths that the next coefficient may continue, each
-/// with masks of its choices, so that everything fits in registers.
+/// A path to a kept coefficient continues the path to one of the kLookBack kept coefficients before it, or the cheapest
+/// older path.
+inline constexpr int kLookBack = 3;
+
+/// Chooses the AC levels of a block by D + λR: rate-distortion optimized quantization, as a search for the cheapest
+/// path. A path codes some of the kept coefficients, each with its nearest level or the one below. It codes all others
+/// as zero.
+///
+/// The cheapest path to a kept coefficient continues a path to an earlier one: to one of the last kLookBack kept
+/// coefficients, or the cheapest path to an older one. The block's start counts as a coefficient. Equal costs are
+/// decided as follows. Among the older paths, the path to the later coefficient is continued. Among all others, the
+/// path from the earlier coefficient wins. If both levels cost the same, the nearest level wins.
+///
+/// `coefficients` are in zig-zag order; the first, DC, is ignored. The cost is the squared error of the AC coefficients
+/// plus λ times their bits, including the end of block. Only the paths that the next coefficient may continue are kept,
+/// each with masks of its choices, so that everything fits in registers.
 C63_HD inline AcChoice choose_ac_masks(const std::int16_t* coefficients, const AcSummary& summary,
                                        const Quantizer& quantizer, const AcBits& bits, Cost lambda) {
   /// The cheapest path that ends at coefficient k. Its cost is the difference from coding all coefficients as zero.
@@ -93,10 +108,20 @@ C63_HD inline AcChoice choose_ac_masks(const std::int16_t* coefficients, const A
   return best;
 }
 
-/// Makes the same choices as round_ac_levels().
+/// Gives every kept coefficient its nearest level. The parameters and the result are those of choose_ac_masks().
 C63_HD inline AcChoice round_ac_masks(const std::int16_t* coefficients, const AcSummary& summary,
                                       const Quantizer& quantizer, const AcBits& bits, Cost lambda) {
-  return {round_ac_levels(coefficients, summary, quantizer, bits, lambda, nullptr), summary.kept, 0};
+  Cost cost = summary.energy;
+  int last = 0;
+  for (int k = 1; k < 64; ++k) {
+    if ((summary.kept >> k & 1) == 0) continue;
+    const int magnitude = coefficients[k] < 0 ? -coefficients[k] : coefficients[k];
+    const int level = nearest_kept_level(magnitude, quantizer, k);
+    cost += square(magnitude - reconstruct_level(level, quantizer.steps[k])) - square(magnitude) +
+            lambda * bits.level(k - last - 1, value_size(level));
+    last = k;
+  }
+  return {last < 63 ? cost + lambda * bits.end_of_block : cost, summary.kept, 0};
 }
 
 }  // namespace c63

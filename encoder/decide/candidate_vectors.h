@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 #include "c63/motion_vector.h"
 #include "codec/geometry.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/options.h"
 #include "codec/quantization.h"
 #include "decide/presets.h"
 #include "decide/target_place.h"
@@ -14,9 +15,6 @@ namespace {
 
 // A PSNR or SSIM target is met if QualitySearch::Point::error is between minus and plus this, in dB.
 constexpr double kQualityWindow = 0.05;
-
-constexpr double kLeastScale = 0.05;
-constexpr double kMostScale = 4;
 
 /// How a stream usually changes if its place (target_place()) grows by 1, which means that qp doubles: kUsualBits is
 /// the growth of its bits, in octaves, and kUsualQuality that of its quality, in dB.
@@ -33,9 +31,13 @@ constexpr double kSameFigure = 1e-6;
 
 double ssim_in_db(double ssim) { return -10 * std::log10(std::max(1e-9, 1 - ssim)); }
 
+const OptionInfo& scale_option() { return option_info("lambda-scale"); }
+
 /// Rounds qp to hundredths and λ's scale to ten thousandths, so that they can be written and repeated.
 double hundredths(double qp) { return std::round(qp * 100) / 100; }
-double ten_thousandths(double scale) { return std::round(scale * 10000) / 10000; }
+double scale_near(double scale) {
+  return std::round(std::clamp(scale, scale_option().least, scale_option().most) * 10000) / 10000;
+}
 
 }  // namespace
 
@@ -106,8 +108,8 @@ std::pair<double, double> QualitySearch::ends() const {
   double lowest = std::log2(least_qp(settings_));
   double highest = std::log2(static_cast<double>(kMaxQp));
   if (has_lambda_) {
-    lowest = target_place(settings_, least_qp(settings_), kMostScale);
-    highest = target_place(settings_, kMaxQp, kLeastScale);
+    lowest = target_place(settings_, least_qp(settings_), scale_option().most);
+    highest = target_place(settings_, kMaxQp, scale_option().least);
   }
   return {lowest, highest};
 }
@@ -152,7 +154,7 @@ void QualitySearch::go_to(double place) {
   scale_ = settings_.rate.lambda_scale;
   if (!has_lambda_) return;
   const double power = preset_decisions(settings_).lambda_power;
-  scale_ = ten_thousandths(std::clamp(scale_ * std::pow(wanted / qp_, power), kLeastScale, kMostScale));
+  scale_ = scale_near(scale_ * std::pow(wanted / qp_, power));
 }
 
 /// Inverse interpolation: draws a parabola through the points a and b and a third one, and finds the place where it has
@@ -291,7 +293,7 @@ void QualitySearch::leave_known(double place) {
   };
   qp_ = here->qp;
   const double scale = here->lambda_scale * std::sqrt(lambda_of(*beyond) / lambda_of(*here));
-  scale_ = ten_thousandths(std::clamp(scale, kLeastScale, kMostScale));
+  scale_ = scale_near(scale);
 }
 
 void QualitySearch::plan_next() {

@@ -17,7 +17,7 @@ struct RateDecisions {
   int found_vectors = 0;
   int beam_width = 1;            ///< ways to code an MCU row that are kept: 1..kMaxBeamWidth
   bool unpredicted = true;       ///< blocks of inter frames may be coded without prediction
-  bool choose_levels = true;     ///< AC levels are chosen by choose_ac_levels(); false: they are rounded
+  bool choose_levels = true;     ///< AC levels are chosen by choose_ac_masks(); false: they are rounded
   bool repeats = false;          ///< a frame may repeat the previous picture
   Weight chroma_weight = kPlainWeight;  ///< chroma weight of MCUs whose luma weight is kPlainWeight
   /// How much less errors count in detailed MCUs: λ of an MCU is proportional to its variance to the power of

@@ -1,7 +1,6 @@
 #include "decide/source_motion.h"
 
 #include <array>
-#include <cstdlib>
 
 #include "codec/search_window.h"
 

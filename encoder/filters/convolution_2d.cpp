@@ -1,7 +1,6 @@
 // Convolution of pictures. The fast form computes a row of outputs at once. If the kernel is separable (the product of
 // a column and a row of taps), it first filters with the column. Then it filters the resulting sums with the row.
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "c63/filter_checks.h"

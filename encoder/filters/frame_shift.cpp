@@ -1,7 +1,6 @@
 // Measures the shift of a frame against a reference. Derivatives are stored times two, and means of five samples times
 // five. For bytes these are integers, so their sums are exact in any order.
 #include <algorithm>
-#include <mutex>
 
 #include "c63/filter_checks.h"
 #include "c63/filters.h"

@@ -2,7 +2,6 @@
 // because a compiler may not reorder the additions of floats.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <mutex>
 #include <string>
 

@@ -14,10 +14,8 @@ template <typename Sample>
 using Views = std::vector<BasicPlaneView<const Sample>>;
 
 FrameShift require_shift(const std::optional<FrameShift>& shift) {
-  if (shift) return *shift;
-  throw Error(ErrorKind::input, "C63-SHIFT-TEXTURELESS",
-              "the reference frame has no texture, or only along one direction: shifts cannot be measured; "
-              "whitening by correlation works without shifts");
+  check_texture(shift.has_value());
+  return *shift;
 }
 
 /// Returns views of the history. If the settings reject outliers, they show a copy without outliers, which is made in
@@ -67,11 +65,7 @@ void whiten(const ShiftReference<Sample>& reference, BasicPlaneView<const Sample
             std::span<const BasicPlaneView<const Sample>> history, const WhiteningSettings& settings,
             BasicPlaneView<float> out, FilterForm form) {
   check_whitening(settings);
-  if (history.size() != static_cast<std::size_t>(settings.memory)) {
-    throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
-                "a memory of " + std::to_string(settings.memory) + " frames was requested, but there are only " +
-                    std::to_string(history.size()) + " before this one");
-  }
+  check_memory(settings.memory, history.size());
   check_history(frame, history);
   std::vector<std::vector<Sample>> storage;
   whiten_with<Sample>(frame, history, settings, out, form, storage, [&] {
@@ -91,12 +85,7 @@ Whitener<Sample>::Whitener(int width, int height, const WhiteningSettings& setti
 
 template <typename Sample>
 bool Whitener<Sample>::push(BasicPlaneView<const Sample> frame, BasicPlaneView<float> out) {
-  check_view(frame, "the frame");
-  if (frame.width != width_ || frame.height != height_) {
-    throw Error(ErrorKind::input, "C63-FRAME-SIZE",
-                "a frame of " + shape_of(frame) + " in a sequence of " + std::to_string(width_) + "x" +
-                    std::to_string(height_));
-  }
+  check_frame_size(frame, width_, height_);
   last_shift_.reset();
   if (width_ >= 3 && height_ >= 3) {
     if (!reference_) reference_.emplace(frame, form_);

@@ -2,7 +2,6 @@
 // functions process a short piece of a row in all frames before they go on to the next piece. So every sample is loaded
 // from memory only once.
 #include <algorithm>
-#include <mutex>
 
 #include "c63/filter_checks.h"
 #include "c63/filters.h"

@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "c63/frame_source.h"
 #include "c63/version.h"

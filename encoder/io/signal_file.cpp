@@ -9,7 +9,6 @@
 #include <cstring>
 #include <deque>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "c63/error.h"

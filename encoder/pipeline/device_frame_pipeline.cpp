@@ -84,7 +84,7 @@ const FramePipeline::Output& DeviceFramePipeline::front() {
   Frame& frame = frames_.front();
   const FrameOfDevice& decoded =
       at_frame(frame.coded.index, [&]() -> const FrameOfDevice& { return device_->front(); });
-  if (!decoded.fine) throw_fault(frame.coded);
+  if (!decoded.is_valid) throw_fault(frame.coded);
   frame.output.view.picture = decoded.planes;
   return frame.output;
 }

@@ -15,7 +15,6 @@
 
 #include "backend/backend.h"
 #include "decide/resolved_encode.h"
-#include "c63/thread_arena.h"
 #include "c63/trace.h"
 #include "pipeline/frame_order.h"
 #include "pipeline/frame_supply.h"

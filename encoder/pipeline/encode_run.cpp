@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <numeric>
 #include <utility>
 
 #include "c63/error.h"

@@ -6,14 +6,13 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "c63/joining_device.h"
+#include "c63/thread_arena.h"
 #include "pipeline/device_run.h"
 #include "pipeline/worth_joining.h"
 

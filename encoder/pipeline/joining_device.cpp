@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "backend/backend.h"
 #include "backend/decode_backend.h"
 #include "threads/start_thread.h"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "c63/byte_count.h"

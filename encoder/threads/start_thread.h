@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>

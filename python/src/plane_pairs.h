@@ -3,7 +3,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "array.h"

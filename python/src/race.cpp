@@ -15,7 +15,7 @@
 namespace c63::python {
 namespace {
 
-using race::Field;
+using race::SearchResults;
 using race::Judge;
 using race::RaceCase;
 
@@ -25,16 +25,16 @@ py::bytes bytes_of(const std::vector<std::uint8_t>& bytes) {
 
 /// Returns the results of a search as a Field. `results` has the vectors (blocks, 2) and the SADs (blocks), both as
 /// bytes.
-Field field_of(const RaceCase& c, const py::tuple& results) {
-  Field field = Field::poisoned(c.blocks(), 0);
+SearchResults results_of(const RaceCase& c, const py::tuple& results) {
+  SearchResults found = SearchResults::poisoned(c.blocks(), 0);
   const auto vectors = results[0].cast<std::string>();
   const auto sads = results[1].cast<std::string>();
   if (results.size() != 2 || vectors.size() != 2 * c.blocks() || sads.size() != 2 * c.blocks()) {
     throw Error(ErrorKind::internal, "C63-INTERNAL", "results of another size than the case's");
   }
-  std::copy(vectors.begin(), vectors.end(), reinterpret_cast<char*>(field.vectors.data()));
-  std::copy(sads.begin(), sads.end(), reinterpret_cast<char*>(field.sads.data()));
-  return field;
+  std::copy(vectors.begin(), vectors.end(), reinterpret_cast<char*>(found.vectors.data()));
+  std::copy(sads.begin(), sads.end(), reinterpret_cast<char*>(found.sads.data()));
+  return found;
 }
 
 py::dict verdict_of(const Judge& judge) {
@@ -65,7 +65,7 @@ void add_race(py::module_& module) {
       .def(py::init<bool>(), "inexact"_a)
       .def("add",
            [](Judge& judge, const RaceCase& c, const py::tuple& first, const py::tuple& again, const py::tuple& other) {
-             judge.add(c, {field_of(c, first), field_of(c, again), field_of(c, other)});
+             judge.add(c, {results_of(c, first), results_of(c, again), results_of(c, other)});
            },
            "case"_a, "first"_a, "again"_a, "other_padding"_a)
       .def("stopped",

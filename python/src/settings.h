@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "c63/encoder.h"
 #include "c63/target.h"
 
 namespace c63::python {

@@ -1,7 +1,5 @@
 #include "statistics.h"
 
-#include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace c63::python {

@@ -1,5 +1,7 @@
 // Encodes whole videos on the GPU. The bytes must be those of the CPU.
 
+#include "backend/backend.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +16,7 @@
 #include "c63/error.h"
 #include "cuda_me/runtime/memory.h"
 #include "decide/resolved_encode.h"
-#include "backend/backend.h"
+#include "support/expect_error.h"
 #include "support/hash.h"
 #include "support/shared_data.h"
 
@@ -327,13 +329,8 @@ TEST_F(BackendTest, HalvesItsLanesUntilTheyFit) {
 }
 
 TEST_F(BackendTest, SaysWhyItCannot) {
-  const auto id_of = [](const EncoderSettings& settings, const CudaBackendOptions& options) -> std::string {
-    try {
-      static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1), options));
-    } catch (const Error& error) {
-      return error.id();
-    }
-    return "none";
+  const auto id_of = [](const EncoderSettings& settings, const CudaBackendOptions& options) {
+    return test::error_id([&] { static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1), options)); });
   };
   const EncoderSettings settings{.coding = {.width = 16, .height = 16}};
   EncoderSettings no_search = settings;
@@ -346,12 +343,9 @@ TEST_F(BackendTest, SaysWhyItCannot) {
 TEST(Backend, ThrowsADeviceErrorWithoutADevice) {
   if (devices().state == DeviceState::usable) GTEST_SKIP() << "there is a device";
   const EncoderSettings settings{.coding = {.width = 16, .height = 16}};
-  try {
-    static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1)));
-    FAIL() << "encoded without a device";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::device);
-  }
+  const auto error = test::error_of([&] { static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1))); });
+  ASSERT_TRUE(error) << "encoded without a device";
+  EXPECT_EQ(error->kind(), ErrorKind::device);
 }
 
 TEST(Backend, TakesTheDocumentedMemory) {

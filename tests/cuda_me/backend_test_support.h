@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <string>
 
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"

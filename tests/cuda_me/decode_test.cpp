@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "backend_test_support.h"
-#include "break_device.h"
 #include "c63/cuda/decoder.h"
 #include "c63/error.h"
 #include "cuda_me/decoder/cuda_decoder.h"

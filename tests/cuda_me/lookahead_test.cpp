@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <vector>
 
 #include "backend_test_support.h"
 #include "cpu/kernels.h"
@@ -119,15 +118,6 @@ void expect_what_the_host_finds(int width, int height, const LookaheadDecisions&
   }
 }
 
-Bytes noisy_video(int width, int height, int frames, std::uint32_t noise) {
-  Bytes video = test::moving_video(width, height, frames);
-  test::Random random(3);
-  for (auto& sample : video) {
-    sample = static_cast<std::uint8_t>(std::clamp(sample + static_cast<int>(random.below(2 * noise + 1)) - static_cast<int>(noise), 0, 255));
-  }
-  return video;
-}
-
 class LookaheadTest : public BackendTest {};
 
 TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
@@ -135,7 +125,7 @@ TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
   for (const auto& [width, height] : kSizes) {
     for (const Cost lambda : {1, 900, 12800, kMaxLambda}) {
       const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = lambda};
-      expect_what_the_host_finds(width, height, decisions, noisy_video(width, height, 12, 4), 5);
+      expect_what_the_host_finds(width, height, decisions, test::noisy_video(width, height, 12, 4), 5);
       expect_what_the_host_finds(width, height, decisions, test::random_video(width, height, 6), 5);
       expect_what_the_host_finds(width, height, decisions, test::extreme_video(width, height, 6), 5);
       if (HasFailure()) return;
@@ -145,7 +135,7 @@ TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
 
 TEST_F(LookaheadTest, OverAllFramesThatErrorsAreFollowed) {
   const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
-  expect_what_the_host_finds(96, 64, decisions, noisy_video(96, 64, 45, 5), kPropagationFrames);
+  expect_what_the_host_finds(96, 64, decisions, test::noisy_video(96, 64, 45, 5), kPropagationFrames);
   // In a still video, predictions are exact. So a block inherits the whole error of its reference: PassedError::share has
   // its highest value in all blocks.
   const Bytes still = test::moving_video(96, 64, 1);
@@ -159,18 +149,18 @@ TEST_F(LookaheadTest, EachByItself) {
        {LookaheadDecisions{.filter = true, .lambda = 5000}, LookaheadDecisions{.propagate = true, .lambda = 5000},
         LookaheadDecisions{.choose_reference = true, .lambda = 5000}}) {
     const auto ahead = static_cast<std::size_t>(decisions.frames());
-    expect_what_the_host_finds(80, 48, decisions, noisy_video(80, 48, 9, 4), ahead);
+    expect_what_the_host_finds(80, 48, decisions, test::noisy_video(80, 48, 9, 4), ahead);
   }
 }
 
 TEST_F(LookaheadTest, LargePictures) {
   const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
-  expect_what_the_host_finds(1920, 1080, decisions, noisy_video(1920, 1080, 6, 6), 4);
+  expect_what_the_host_finds(1920, 1080, decisions, test::noisy_video(1920, 1080, 6, 6), 4);
 }
 
 TEST_F(LookaheadTest, SmallForSanitizers) {
   const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
-  expect_what_the_host_finds(50, 40, decisions, noisy_video(50, 40, 6, 5), 4);
+  expect_what_the_host_finds(50, 40, decisions, test::noisy_video(50, 40, 6, 5), 4);
 }
 
 }  // namespace

@@ -1,13 +1,15 @@
 // Tests the public motion estimator: with planes in host and device memory, with a CUDA stream of its own and of the
 // caller, and with invalid arguments.
+#include "c63/cuda/motion_estimator.h"
+
 #include <gtest/gtest.h>
 
 #include "c63/cuda/devices.h"
-#include "c63/cuda/motion_estimator.h"
 #include "c63/error.h"
 #include "cuda_me/motion_oracle.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
+#include "support/expect_error.h"
 #include "support/motion_definition.h"
 
 namespace c63::cuda {
@@ -16,12 +18,7 @@ namespace {
 using test::TestPlane;
 
 std::string id_of(const MotionEstimatorOptions& options) {
-  try {
-    const MotionEstimator estimator(options);
-  } catch (const Error& error) {
-    return error.id();
-  }
-  return "";
+  return test::error_id([&] { const MotionEstimator estimator(options); });
 }
 
 TEST(MotionEstimator, RefusesWhatItCannotSearch) {

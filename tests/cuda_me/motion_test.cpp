@@ -17,6 +17,7 @@
 #include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
+#include "support/expect_error.h"
 
 namespace c63::cuda {
 
@@ -294,13 +295,10 @@ TEST(MotionKernels, HaveNamesThatAreFoundAgain) {
 
 TEST(MotionKernels, WithoutADriverTheReasonIsNamed) {
   if (devices().state == DeviceState::usable) GTEST_SKIP() << "this machine has a usable GPU";
-  try {
-    static_cast<void>(make_motion_search(MotionKernel::fast));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::device);
-    EXPECT_EQ(error.id().rfind("C63-CUDA-", 0), 0U);
-  }
+  const auto error = test::error_of([] { static_cast<void>(make_motion_search(MotionKernel::fast)); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::device);
+  EXPECT_TRUE(error->id().starts_with("C63-CUDA-"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Encodes with a search that a user wrote (c63/own_search.h). In every preset, a GPU must give the bytes of the CPU.
 
+#include "c63/own_search.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +10,7 @@
 #include "backend_test_support.h"
 #include "c63/error.h"
 #include "c63/motion_kernel.h"
-#include "c63/own_search.h"
+#include "support/expect_error.h"
 #include "support/generators.h"
 #include "support/temporary_folder.h"
 
@@ -127,12 +129,8 @@ TEST_F(OwnSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
 TEST_F(OwnSearchTest, ASearchOfTheCpuIsRefused) {
   EncoderSettings settings{.coding = {.width = 16, .height = 16}};
   settings.coding.own_search = own_search("");
-  try {
-    static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1)));
-    FAIL() << "encoded";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.id(), "C63-SEARCH-DEVICE");
-  }
+  EXPECT_EQ(test::error_id([&] { static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1))); }),
+            "C63-SEARCH-DEVICE");
 }
 
 }  // namespace

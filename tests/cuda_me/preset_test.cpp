@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,14 +29,6 @@ void expect_what_the_cpu_gives(const EncoderSettings& settings, const Bytes& vid
   const Encoded gpu = on_gpu(settings, video, options);
   expect_same_frames(on_cpu(settings, video), gpu);
   if (settings.measurement.keep_reconstruction) expect_decodes(gpu);
-}
-
-/// Returns a video of a moving texture, with new noise in every frame.
-Bytes noisy_video(int width, int height, int frames) {
-  Bytes video = test::moving_video(width, height, frames);
-  test::Random random(7);
-  for (auto& sample : video) sample = static_cast<std::uint8_t>(std::clamp(sample + static_cast<int>(random.below(13)) - 6, 0, 255));
-  return video;
 }
 
 /// Returns a video of six equal frames, except that a part of frame 3 is changed.
@@ -132,7 +123,7 @@ TEST_F(PresetTest, EveryToolAlone) {
       SCOPED_TRACE(std::string(name(preset)) + ", " + what);
       const EncoderSettings settings =
           settings_for(kWidth, kHeight, {.preset = preset, .qp = 14, .key_interval = 9, .rate = rate});
-      expect_what_the_cpu_gives(settings, noisy_video(kWidth, kHeight, 12));
+      expect_what_the_cpu_gives(settings, test::noisy_video(kWidth, kHeight, 12, 6));
       expect_what_the_cpu_gives(settings, still_video(kWidth, kHeight));
     }
   }
@@ -149,7 +140,7 @@ TEST_F(PresetTest, FilteredFramesAreMeasuredAgainstTheirOriginals) {
         settings.measurement.ssim = ssim;
         for (const bool global_motion : {false, true}) {  // global motion is measured in host memory
           settings.measurement.global_motion = global_motion;
-          expect_what_the_cpu_gives(settings, noisy_video(width, height, 7));
+          expect_what_the_cpu_gives(settings, test::noisy_video(width, height, 7, 6));
         }
       }
     }
@@ -166,7 +157,7 @@ TEST_F(PresetTest, EverySearchRange) {
 }
 
 TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
-  const Bytes video = noisy_video(80, 48, 80);
+  const Bytes video = test::noisy_video(80, 48, 80, 6);
   for (const CodingSettings& coding : codings()) {
     EncoderSettings settings{.coding = coding};
     settings.coding.width = 80;
@@ -190,7 +181,7 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
 /// A run with two devices, the GPU and the CPU. Whichever is free takes the next GOP. The stream must not depend on
 /// that.
 TEST_F(PresetTest, GpuAndCpuTogether) {
-  const Bytes video = noisy_video(112, 64, 60);
+  const Bytes video = test::noisy_video(112, 64, 60, 6);
   for (const Preset preset : {Preset::fast, Preset::good, Preset::best}) {
     EncoderSettings settings{.coding = {.width = 112, .height = 64, .preset = preset, .qp = 20, .key_interval = 6}};
     const Encoded expected = on_cpu(settings, video);

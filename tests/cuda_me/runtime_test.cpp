@@ -4,7 +4,6 @@
 
 #include <numeric>
 #include <type_traits>
-#include <vector>
 
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
@@ -14,6 +13,7 @@
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/range.h"
 #include "cuda_me/runtime/stream.h"
+#include "support/expect_error.h"
 
 namespace c63::cuda {
 namespace {
@@ -22,12 +22,7 @@ namespace {
   if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason
 
 std::string id_of(cudaError_t status) {
-  try {
-    check(status, "probe");
-  } catch (const Error& error) {
-    return error.id();
-  }
-  return "";
+  return test::error_id([&] { check(status, "probe"); });
 }
 
 TEST(Check, NamesEachClassOfFailure) {
@@ -41,26 +36,15 @@ TEST(Check, NamesEachClassOfFailure) {
 }
 
 TEST(Check, OutOfMemoryIsItsOwnKind) {
-  try {
-    check(cudaErrorMemoryAllocation, "cudaMalloc");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::memory);
-    EXPECT_NE(error.message().find("cudaMalloc"), std::string::npos);
-  }
+  test::expect_error(
+      ErrorKind::memory, "C63-CUDA-MEMORY", [] { check(cudaErrorMemoryAllocation, "cudaMalloc"); },
+      [](const Error& error) { EXPECT_NE(error.message().find("cudaMalloc"), std::string::npos); });
 }
 
-TEST(Check, ReleaseFailuresAreCountedAndReported) {
-  static int reported = 0;
-  set_release_failure_handler([](const char*, const char*) noexcept { ++reported; });
-  const long before = release_failures();
-  check_release(cudaSuccess, "nothing");
-  check_release(cudaErrorCudartUnloading, "at exit");
-  EXPECT_EQ(release_failures(), before);
-  check_release(cudaErrorInvalidValue, "cudaFree");
-  set_release_failure_handler(nullptr);
-  EXPECT_EQ(release_failures(), before + 1);
-  EXPECT_EQ(reported, 1);
+TEST(Check, DroppedErrorsAreNotReportedLater) {
+  C63_NEED_GPU();
+  drop_error(cudaSetDevice(1 << 20));
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 TEST(Devices, AreDetectedOnceAndNamed) {
@@ -80,13 +64,10 @@ TEST(Devices, AreDetectedOnceAndNamed) {
 }
 
 TEST(Devices, RequiringOneThatIsMissingSaysWhy) {
-  try {
-    static_cast<void>(require_device(1 << 20));
-    FAIL() << "a device with that index cannot exist";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::device);
-    EXPECT_EQ(error.id().rfind("C63-CUDA-NO-", 0), 0U) << error.what();
-  }
+  const auto error = test::error_of([] { static_cast<void>(require_device(1 << 20)); });
+  ASSERT_TRUE(error) << "a device with that index cannot exist";
+  EXPECT_EQ(error->kind(), ErrorKind::device);
+  EXPECT_TRUE(error->id().starts_with("C63-CUDA-NO-")) << error->what();
 }
 
 TEST(Devices, WithoutADriverEverythingFailsByName) {
@@ -94,13 +75,7 @@ TEST(Devices, WithoutADriverEverythingFailsByName) {
   if (list.state != DeviceState::no_driver) GTEST_SKIP() << "this machine has a driver";
   EXPECT_TRUE(list.devices.empty());
   EXPECT_FALSE(list.reason.empty());
-  try {
-    static_cast<void>(require_device());
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.id(), "C63-CUDA-NO-DRIVER");
-    EXPECT_EQ(error.kind(), ErrorKind::device);
-  }
+  test::expect_error(ErrorKind::device, "C63-CUDA-NO-DRIVER", [] { static_cast<void>(require_device()); });
   EXPECT_THROW(Stream(), Error);
   EXPECT_THROW(DeviceBuffer<int>(16), Error);
   EXPECT_THROW(PinnedBuffer<int>(16), Error);
@@ -169,12 +144,7 @@ TEST(Runtime, AnExceptionEndsACapture) {
 
 TEST(Runtime, TooMuchMemoryIsAMemoryErrorAndNotSticky) {
   C63_NEED_GPU();
-  try {
-    DeviceBuffer<char> device(std::size_t{1} << 50);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.id(), "C63-CUDA-MEMORY");
-  }
+  EXPECT_EQ(test::error_id([] { DeviceBuffer<char> device(std::size_t{1} << 50); }), "C63-CUDA-MEMORY");
   DeviceBuffer<char> small(16);
   EXPECT_NE(small.data(), nullptr);
 }

@@ -1,5 +1,3 @@
-#include "decide/ac_levels.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <vector>
 
 #include "decide/ac_choice.h"
+#include "support/chosen_levels.h"
+#include "support/flat_table.h"
 #include "support/generators.h"
 
 namespace c63::test::ac_levels_test {
@@ -40,12 +40,6 @@ std::int64_t cost_of(const Levels& coefficients, const Levels& levels, const Qua
     last = k;
   }
   return last < 63 ? cost + std::int64_t{lambda} * ac_bits(plane).end_of_block : cost;
-}
-
-QuantizationTable flat(int step) {
-  QuantizationTable table;
-  table.fill(static_cast<std::uint8_t>(step));
-  return table;
 }
 
 QuantizationTable random_table(Random& random) {
@@ -88,41 +82,13 @@ TEST(ChosenAcLevels, CostIsThatOfTheLevels) {
     const Cost lambda = n % 7 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(40000));
     const Levels c = random_coefficients(random, static_cast<int>(random.below(80)), n % 3 == 0 ? 4000 : 700);
     const AcSummary summary = summarize_ac(c.data(), quantizer);
-    for (const auto choose : {choose_ac_levels, round_ac_levels}) {
-      Levels levels;
-      levels.fill(0x5A5A);
-      const Cost cost = choose(c.data(), summary, quantizer, ac_bits(plane), lambda, levels.data());
-      ASSERT_EQ(cost, cost_of(c, levels, quantizer, plane, lambda)) << n;
-      ASSERT_EQ(cost, choose(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr)) << n;
-      ASSERT_EQ(levels[0], 0);
-    }
-    ASSERT_LE(choose_ac_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr),
-              cost_of(c, {}, quantizer, plane, lambda));
-  }
-}
-
-TEST(ChosenAcLevels, AreTheSameAsMasks) {
-  Random random(14);
-  for (int n = 0; n < 20000; ++n) {
-    const int plane = static_cast<int>(random.below(3));
-    const Quantizer quantizer(n % 2 == 0 ? flat(static_cast<int>(1 + random.below(28))) : random_table(random), plane);
-    const Cost lambda = n % 7 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(40000));
-    const Levels c = random_coefficients(random, static_cast<int>(random.below(80)), n % 3 == 0 ? 4000 : 700);
-    const AcSummary summary = summarize_ac(c.data(), quantizer);
-    const auto expect_same = [&](const auto& choose_levels, const auto& choose_masks) {
-      Levels levels;
-      const Cost cost = choose_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, levels.data());
-      const AcChoice choice = choose_masks(c.data(), summary, quantizer, ac_bits(plane), lambda);
-      ASSERT_EQ(choice.cost, cost);
+    for (const auto choose : {choose_ac_masks, round_ac_masks}) {
+      const AcChoice choice = choose(c.data(), summary, quantizer, ac_bits(plane), lambda);
+      ASSERT_EQ(choice.cost, cost_of(c, chosen_levels(c, choice, quantizer), quantizer, plane, lambda)) << n;
       ASSERT_EQ(choice.lower & ~choice.coded, 0U);
-      for (int k = 0; k < 64; ++k) {
-        const auto i = static_cast<std::size_t>(k);
-        const bool coded = (choice.coded >> k & 1) != 0;
-        ASSERT_EQ(coded ? chosen_level(c[i], quantizer, k, (choice.lower >> k & 1) != 0) : 0, levels[i]) << n << " " << k;
-      }
-    };
-    expect_same(choose_ac_levels, choose_ac_masks);
-    expect_same(round_ac_levels, round_ac_masks);
+      ASSERT_EQ(choice.coded & ~summary.kept, 0U);
+    }
+    ASSERT_LE(choose_ac_masks(c.data(), summary, quantizer, ac_bits(plane), lambda).cost, cost_of(c, {}, quantizer, plane, lambda));
   }
 }
 
@@ -141,7 +107,7 @@ TEST(ChosenAcLevels, OfFewCoefficientsAreTheBest) {
     if (std::popcount(summary.kept) > 4)
       continue;  // the search looks back at kLookBack = 3 kept coefficients, so it is exact for up to 4
     ++tested;
-    ASSERT_EQ(choose_ac_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr),
+    ASSERT_EQ(choose_ac_masks(c.data(), summary, quantizer, ac_bits(plane), lambda).cost,
               least_cost(c, summary, quantizer, plane, lambda));
   }
 }
@@ -158,7 +124,7 @@ TEST(ChosenAcLevels, OfManyCoefficientsAreNearlyTheBest) {
     if (std::popcount(summary.kept) < 6 || std::popcount(summary.kept) > 9) continue;
     ++tested;
     const std::int64_t best = least_cost(c, summary, quantizer, 0, lambda);
-    const Cost cost = choose_ac_levels(c.data(), summary, quantizer, ac_bits(0), lambda, nullptr);
+    const Cost cost = choose_ac_masks(c.data(), summary, quantizer, ac_bits(0), lambda).cost;
     ASSERT_GE(cost, best);
     chosen += cost;
     least += best;
@@ -177,10 +143,10 @@ TEST(ChosenAcLevels, StayCodable) {
         // other AC coefficients are set to zero.
         for (std::size_t k = 2; k < 64; ++k) c[k] = 0;
         const AcSummary summary = summarize_ac(c.data(), quantizer);
-        for (const auto choose : {choose_ac_levels, round_ac_levels}) {
-          Levels levels;
-          const Cost cost = choose(c.data(), summary, quantizer, ac_bits(plane), lambda, levels.data());
-          EXPECT_EQ(cost, cost_of(c, levels, quantizer, plane, lambda));
+        for (const auto choose : {choose_ac_masks, round_ac_masks}) {
+          const AcChoice choice = choose(c.data(), summary, quantizer, ac_bits(plane), lambda);
+          const Levels levels = chosen_levels(c, choice, quantizer);
+          EXPECT_EQ(choice.cost, cost_of(c, levels, quantizer, plane, lambda));
           for (const std::int16_t level : levels) EXPECT_LE(std::abs(level), max_ac_magnitude(plane));
         }
       }

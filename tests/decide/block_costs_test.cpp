@@ -5,20 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 
 #include "decide/repeat_frame.h"
+#include "support/flat_table.h"
 #include "support/generators.h"
 
 namespace c63::test::block_costs_test {
 namespace {
-
-Quantizer flat(int step, int plane) {
-  QuantizationTable table;
-  table.fill(static_cast<std::uint8_t>(step));
-  return {table, plane};
-}
 
 TransformedBlock random_block(Random& random, const Quantizer& quantizer) {
   TransformedBlock block{};
@@ -35,7 +28,7 @@ TEST(BlockCosts, AreTheCheaperOfCodedAndWithoutAc) {
   int with = 0;
   for (int n = 0; n < 3000; ++n) {
     const int step = static_cast<int>(4 + random.below(30));
-    const Quantizer quantizer = flat(step, 0);
+    const Quantizer quantizer(flat(step), 0);
     const Cost lambda = static_cast<Cost>(1 + random.below(60000));
     const TransformedBlock block = random_block(random, quantizer);
     const DcLevels dc = dc_levels(block.coefficients[0], step, quantizer.reciprocals[0]);

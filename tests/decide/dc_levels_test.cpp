@@ -6,20 +6,15 @@
 #include <cstdlib>
 #include <vector>
 
+#include "support/flat_table.h"
 #include "support/generators.h"
 
 namespace c63::test::dc_levels_test {
 namespace {
 
-Quantizer flat(int step) {
-  QuantizationTable table;
-  table.fill(static_cast<std::uint8_t>(step));
-  return {table, 0};
-}
-
 TEST(DcLevels, AreTheNearestZeroAndItsNeighboursOnce) {
   for (const int step : {1, 2, 3, 8, 9, 12, 20, 32, 255}) {
-    const Quantizer quantizer = flat(step);
+    const Quantizer quantizer(flat(step), 0);
     for (int coefficient = -32704; coefficient <= 32704; coefficient += 13) {
       const DcLevels dc = dc_levels(coefficient, step, quantizer.reciprocals[0]);
       std::vector<int> valid;

@@ -30,6 +30,7 @@
 #include "io/signal_file.h"
 #include "pipeline/prefilter_source.h"
 #include "support/generators.h"
+#include "support/temporary_folder.h"
 
 namespace c63::test {
 namespace {
@@ -338,7 +339,7 @@ TEST(Allocations, OfADecoder) {
   const Outcome made = run_in_child(
       [&] {
         const Bytes stream = encode(moving_video(32, 32, 6), small_settings());
-        std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(stream.data()), static_cast<std::streamsize>(stream.size()));
+        test::write_bytes(file, stream);
         return stream;
       },
       {0}, false);

@@ -19,7 +19,6 @@ constexpr std::size_t kFrame = 32 * 32 * 3 / 2;
 class Killed : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     input_ = write_file("in.yuv", generate({'B', 0, 32, 32, 6}));
     stream_ = run({kEnc, "--quiet", "-w", "32", "-h", "32", "--keyint", "3", "-o", "-", input_}).out;
     write_file("in.c63", stream_);

@@ -31,10 +31,8 @@ class Sync : public ::testing::Test {
   [[nodiscard]] std::vector<std::string> calls_of(const std::vector<std::string>& options) const {
     const std::string trace = (folder_ / "trace").string();
     fs::remove(trace);
-    std::vector<std::string> command = {"/usr/bin/env", "LD_PRELOAD=" C63_FAULT_SHIM, "C63_FAULT_TRACE=" + trace,
-                                        C63_BIN_DIR "/c63gen", "-w", "32", "-h", "32", "-f", "2"};
-    command.insert(command.end(), options.begin(), options.end());
-    const ProcessResult result = run(command);
+    const ProcessResult result = run(joined({"/usr/bin/env", "LD_PRELOAD=" C63_FAULT_SHIM, "C63_FAULT_TRACE=" + trace,
+                                        C63_BIN_DIR "/c63gen", "-w", "32", "-h", "32", "-f", "2"}, options));
     EXPECT_EQ(result.exit_code, 0) << result.err;
     std::ifstream file(trace);
     std::vector<std::string> calls;

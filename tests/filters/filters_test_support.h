@@ -10,6 +10,7 @@
 
 #include "c63/error.h"
 #include "c63/filters.h"
+#include "support/expect_error.h"
 
 namespace c63 {
 
@@ -76,26 +77,7 @@ struct Picture {
   int height;
 };
 
-/// Returns the id of the c63::Error that `action` throws, or "" if it throws none.
-template <typename Action>
-std::string error_id(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.id();
-  }
-  return {};
-}
-
-/// Returns the text of the c63::Error that `action` throws.
-template <typename Action>
-std::string error_text(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
+using test::error_id;
+using test::error_text;
 
 }  // namespace c63

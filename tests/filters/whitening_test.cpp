@@ -2,7 +2,6 @@
 // reproduce polynomials. Whitening must follow its definition.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "filters_test_support.h"
 

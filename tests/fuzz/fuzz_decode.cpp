@@ -1,27 +1,21 @@
 // Decodes any bytes as a whole, in pieces, and frame by frame. The result must be frames and at most one Error. Each
 // way must give the same.
 
-#include <cstdint>
-#include <cstdlib>
-#include <vector>
-
-#include "c63/decoder.h"
-#include "c63/error.h"
+#include "fuzz_support.h"
 #include "support/sources.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using c63::fuzz::require;
 
-struct Outcome {
+struct WholeOutcome {
   std::vector<c63::DecodedFrame> frames;
   std::string fault;
 };
 
-Outcome decode_with(std::span<const std::uint8_t> stream, const c63::DecoderSettings& settings, std::size_t piece) {
-  Outcome outcome;
+WholeOutcome decode_with(std::span<const std::uint8_t> stream, const c63::DecoderSettings& settings,
+                         std::size_t piece) {
+  WholeOutcome outcome;
   c63::test::StreamSource source(stream, piece);
   try {
     c63::Decoder(settings).decode(source, [&](c63::DecodedFrame&& frame) {
@@ -42,13 +36,11 @@ Outcome decode_with(std::span<const std::uint8_t> stream, const c63::DecoderSett
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span stream(data, size);
-  c63::DecoderSettings settings{.execution = {.threads = 1}, .keep_prediction = true, .keep_motion = true};
-  settings.execution.limits.max_pixels = 128 * 128;
-  settings.execution.limits.max_memory = 64 << 20;
-  const Outcome whole = decode_with(stream, settings, SIZE_MAX);
+  const auto settings = c63::fuzz::limited({.execution = {.threads = 1}, .keep_prediction = true, .keep_motion = true});
+  const WholeOutcome whole = decode_with(stream, settings, SIZE_MAX);
 
   // Reading the stream in small pieces must give the same result.
-  const Outcome pieces = decode_with(stream, settings, 97);
+  const WholeOutcome pieces = decode_with(stream, settings, 97);
   require(pieces.fault == whole.fault && pieces.frames.size() == whole.frames.size());
 
   // Decoding frame by frame must give the same result.

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "c63/decoder.h"
-#include "c63/error.h"
 #include "c63/settings.h"
 #include "fuzz_support.h"
 
@@ -15,50 +13,36 @@ namespace {
 /// to it. A repeat takes only four bytes, so even a small stream may have many frames.
 constexpr std::size_t kMostForSeeking = 8 << 10;
 
-struct Outcome {
-  std::vector<std::uint8_t> samples;  ///< of pictures and predictions
-  std::string fault;
-  bool operator==(const Outcome&) const = default;
-};
+using c63::fuzz::Outcome;
 
+/// Returns the samples of pictures and predictions.
 Outcome decode_with(std::span<const std::uint8_t> stream, c63::SimdLevel simd, int threads) {
-  c63::DecoderSettings settings{.execution = {.threads = threads, .simd = simd}, .keep_prediction = true};
-  settings.execution.limits.max_pixels = 128 * 128;
-  settings.execution.limits.max_memory = 64 << 20;
-  Outcome outcome;
-  try {
+  const auto settings = c63::fuzz::limited({.execution = {.threads = threads, .simd = simd}, .keep_prediction = true});
+  return c63::fuzz::outcome_of([&](Outcome& outcome) {
     c63::Decoder(settings).decode(stream, [&](c63::DecodedFrame&& frame) {
-      outcome.samples.insert(outcome.samples.end(), frame.picture.begin(), frame.picture.end());
-      outcome.samples.insert(outcome.samples.end(), frame.prediction.begin(), frame.prediction.end());
+      outcome.add(frame.picture);
+      outcome.add(frame.prediction);
     });
-  } catch (const c63::Error& error) {
-    outcome.fault = error.what();
-  }
-  return outcome;
+  });
 }
 
 /// Decodes each frame by itself: first all with even numbers, then the others. Returns the samples of the frames up to
 /// the first one that gives an error, and that error.
 Outcome decode_each(std::span<const std::uint8_t> stream) {
-  c63::DecoderSettings settings{.execution = {.threads = 2}, .keep_prediction = true};
-  settings.execution.limits.max_pixels = 128 * 128;
-  settings.execution.limits.max_memory = 64 << 20;
-  c63::SeekableDecoder decoder(stream, settings);
+  c63::SeekableDecoder decoder(stream, c63::fuzz::limited({.execution = {.threads = 2}, .keep_prediction = true}));
   std::vector<Outcome> frames(static_cast<std::size_t>(decoder.frame_count()));
   for (const std::size_t first : {0U, 1U}) {
     for (std::size_t i = first; i < frames.size(); i += 2) {
-      try {
+      frames[i] = c63::fuzz::outcome_of([&](Outcome& own) {
         const c63::DecodedFrame frame = decoder.frame(static_cast<std::int64_t>(i));
-        frames[i].samples = frame.picture;
-        frames[i].samples.insert(frames[i].samples.end(), frame.prediction.begin(), frame.prediction.end());
-      } catch (const c63::Error& error) {
-        frames[i].fault = error.what();
-      }
+        own.add(frame.picture);
+        own.add(frame.prediction);
+      });
     }
   }
   Outcome outcome;
   for (const Outcome& frame : frames) {
-    outcome.samples.insert(outcome.samples.end(), frame.samples.begin(), frame.samples.end());
+    outcome.add(frame.samples);
     outcome.fault = frame.fault;
     if (!outcome.fault.empty()) return outcome;
   }

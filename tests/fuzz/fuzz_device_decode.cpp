@@ -8,32 +8,20 @@
 #include <vector>
 
 #include "bitstream/entropy_decoder.h"
-#include "c63/decoder.h"
-#include "c63/error.h"
 #include "fuzz_support.h"
 #include "support/host_decode_backend.h"
 
 namespace {
 
-struct Outcome {
-  std::vector<std::uint8_t> samples;
-  std::string fault;
-  bool operator==(const Outcome&) const = default;
-};
+using c63::fuzz::Outcome;
 
 Outcome decode_with(std::span<const std::uint8_t> stream, std::shared_ptr<c63::DecodeBackend> device) {
-  c63::DecoderSettings settings{.execution = {.threads = 1}, .device = std::move(device)};
-  settings.execution.limits.max_pixels = 128 * 128;
-  settings.execution.limits.max_memory = 64 << 20;
-  Outcome outcome;
-  try {
+  const auto settings = c63::fuzz::limited({.execution = {.threads = 1}, .device = std::move(device)});
+  return c63::fuzz::outcome_of([&](Outcome& outcome) {
     c63::Decoder(settings).decode_views(stream, [&](const c63::FrameView& view) {
-      for (const auto& plane : view.picture) outcome.samples.insert(outcome.samples.end(), plane.begin(), plane.end());
+      for (const auto& plane : view.picture) outcome.add(plane);
     });
-  } catch (const c63::Error& error) {
-    outcome.fault = error.what();
-  }
-  return outcome;
+  });
 }
 
 /// Decodes a scan with the CPU's decoder and the GPU's, and compares. The first byte gives the size of the picture and

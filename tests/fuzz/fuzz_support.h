@@ -8,11 +8,43 @@
 #include <cstdlib>
 #include <span>
 #include <string>
+#include <vector>
+
+#include "c63/decoder.h"
+#include "c63/error.h"
 
 namespace c63::fuzz {
 
 inline void require(bool condition) {
   if (!condition) std::abort();
+}
+
+/// Returns the settings with limits that let an input take only milliseconds.
+inline DecoderSettings limited(DecoderSettings settings) {
+  settings.execution.limits.max_pixels = 128 * 128;
+  settings.execution.limits.max_memory = 64 << 20;
+  return settings;
+}
+
+/// What a decode gives.
+struct Outcome {
+  std::vector<std::uint8_t> samples;
+  std::string fault;  ///< the error's text; empty: none
+  bool operator==(const Outcome&) const = default;
+
+  void add(std::span<const std::uint8_t> more) { samples.insert(samples.end(), more.begin(), more.end()); }
+};
+
+/// Calls decode(outcome), and returns the outcome with the error, if any.
+template <typename Decode>
+Outcome outcome_of(const Decode& decode) {
+  Outcome outcome;
+  try {
+    decode(outcome);
+  } catch (const Error& error) {
+    outcome.fault = error.what();
+  }
+  return outcome;
 }
 
 /// Bytes under a name that programs can open, as long as the object exists. The name is that of a regular file in

@@ -13,7 +13,7 @@
 namespace c63 {
 namespace {
 
-class AvLog : public test::TemporaryFolder {
+class AvLog : public test::FolderTest {
  protected:
   /// Returns a movie of two pictures. The second one has only `bytes` bytes, fewer than a picture needs.
   std::string movie_with_short_packet(std::size_t bytes) {

@@ -49,10 +49,9 @@ class SilentSocket {
 
 std::string picture(char sample) { return "P6\n16 16\n255\n" + std::string(16 * 16 * 3, sample); }
 
-class AvReferences : public test::TemporaryFolder {
+class AvReferences : public test::FolderTest {
  protected:
   void SetUp() override {
-    TemporaryFolder::SetUp();
     other_ = write_file("other.ppm", picture('o'));
     write_file("other.bin", std::string(16 * 16 * 3, 'o'));
     watch_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -66,7 +65,6 @@ class AvReferences : public test::TemporaryFolder {
     ::close(watch_);
     EXPECT_TRUE(tcp_.silent(SOCK_STREAM)) << "somebody connected";
     EXPECT_TRUE(udp_.silent(SOCK_DGRAM)) << "somebody sent something";
-    TemporaryFolder::TearDown();
   }
 
   /// Expects that opening this content is refused, both as a file with this name and from a pipe.

@@ -13,7 +13,7 @@ using test::expect_error;
 using test::read_all;
 using test::read_frame;
 
-class AvSource : public test::TemporaryFolder {
+class AvSource : public test::FolderTest {
  protected:
   static void SetUpTestSuite() { keep_media_messages(); }
 

@@ -4,46 +4,15 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "c63/encoder.h"
 #include "c63/error.h"
+#include "support/expect_error.h"
+#include "support/folder_test.h"
 
 namespace c63::test {
-
-/// Gives each test a folder, which is removed afterwards.
-class TemporaryFolder : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "c63-io-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  std::string write_file(const std::string& name, const std::string& content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
-  }
-
-  [[nodiscard]] std::size_t files_in_folder() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
-  }
-
-  std::filesystem::path folder_;
-};
-
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// Bytes that look random.
 inline std::string sample_bytes(std::size_t count, unsigned seed = 1) {
@@ -54,20 +23,6 @@ inline std::string sample_bytes(std::size_t count, unsigned seed = 1) {
     byte = static_cast<char>(state >> 24);
   }
   return bytes;
-}
-
-/// Runs `action`, and expects that it throws an Error of this kind and id.
-inline void expect_error(ErrorKind kind, const std::string& id, const std::function<void()>& action,
-                         const std::function<void(const Error&)>& check = {}) {
-  try {
-    action();
-    ADD_FAILURE() << "no error, expected " << id;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.id(), id) << error.what();
-    EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(kind)) << error.what();
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-    if (check) check(error);
-  }
 }
 
 /// Returns frame `index`, or "" if it does not exist. The buffer is filled with 0xA5 before the read, so missing

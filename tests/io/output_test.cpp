@@ -18,7 +18,7 @@ using test::expect_error;
 using test::read_file;
 using test::sample_bytes;
 
-class OutputFiles : public test::TemporaryFolder {
+class OutputFiles : public test::FolderTest {
  protected:
   static mode_t mode_of(const std::string& path) {
     struct stat status {};
@@ -39,7 +39,7 @@ TEST_F(OutputFiles, AppearsOnlyOnCommit) {
   EXPECT_FALSE(std::filesystem::exists(path("out")));
   file.commit();
   EXPECT_EQ(read_file(path("out")), "hello");
-  EXPECT_EQ(files_in_folder(), 1U);
+  EXPECT_EQ(files_in_folder(), 1);
   expect_error(ErrorKind::internal, "C63-WRITE-COMMITTED", [&] { file.write("more"); });
 }
 
@@ -47,7 +47,7 @@ TEST_F(OutputFiles, WithoutCommitLeavesTheOldFileAlone) {
   write_file("out", "old");
   { OutputFile(path("out")).write("new"); }
   EXPECT_EQ(read_file(path("out")), "old");
-  EXPECT_EQ(files_in_folder(), 1U);
+  EXPECT_EQ(files_in_folder(), 1);
 }
 
 TEST_F(OutputFiles, APartLeavesAnOlderFileItsName) {
@@ -65,7 +65,7 @@ TEST_F(OutputFiles, APartLeavesAnOlderFileItsName) {
   EXPECT_EQ(read_file(path("empty")), "part");
   EXPECT_EQ(write_part("new"), "");
   EXPECT_EQ(read_file(path("new")), "part");
-  EXPECT_EQ(files_in_folder(), 4U);
+  EXPECT_EQ(files_in_folder(), 4);
   EXPECT_EQ(partial_name("/a.b/out"), "/a.b/out.partial");
   EXPECT_EQ(partial_name(".hidden"), ".hidden.partial");
   EXPECT_EQ(partial_name(std::string(250, 'x') + ".yuv"), std::string(80, 'x') + ".partial.yuv");
@@ -118,7 +118,7 @@ TEST_F(OutputFiles, LinksInACircleAreRefused) {
   std::filesystem::create_symlink("a", path("b"));
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("a")); });
   EXPECT_TRUE(std::filesystem::is_symlink(path("a")));
-  EXPECT_EQ(files_in_folder(), 2U);
+  EXPECT_EQ(files_in_folder(), 2);
 }
 
 TEST_F(OutputFiles, NamedDescriptorsAreWrittenAtTheirPosition) {
@@ -129,7 +129,7 @@ TEST_F(OutputFiles, NamedDescriptorsAreWrittenAtTheirPosition) {
   file.commit();
   EXPECT_EQ(::close(descriptor), 0);  // the OutputFile used a copy of this descriptor
   EXPECT_EQ(read_file(path("log")), "old new");
-  EXPECT_EQ(files_in_folder(), 1U);
+  EXPECT_EQ(files_in_folder(), 1);
 }
 
 TEST_F(OutputFiles, PartsHaveShortNames) {
@@ -156,7 +156,7 @@ TEST_F(OutputFiles, DurableFilesAppearTheSameWay) {
   OutputFile null("/dev/null", Durability::power_loss);  // it cannot be synced, which is not an error
   null.write("bytes");
   null.commit();
-  EXPECT_EQ(files_in_folder(), 2U);
+  EXPECT_EQ(files_in_folder(), 2);
 }
 
 TEST_F(OutputFiles, RefusesWhatCannotBeWritten) {
@@ -204,7 +204,7 @@ TEST_F(OutputFiles, StandardOutputAndNamedPipesAreWrittenDirectly) {
   EXPECT_EQ(::read(reader, got, sizeof got), 3);
   file.commit();
   ::close(reader);
-  EXPECT_EQ(files_in_folder(), 1U);
+  EXPECT_EQ(files_in_folder(), 1);
 
   ::fflush(stdout);
   {

@@ -12,7 +12,7 @@ using test::read_all;
 using test::read_frame;
 using test::sample_bytes;
 
-class RawSource : public test::TemporaryFolder {
+class RawSource : public test::FolderTest {
  protected:
   SourceOptions options(const std::string& path, int width = 0, int height = 0) {
     return {.path = path, .width = width, .height = height, .warn = [this](const std::string& text) {

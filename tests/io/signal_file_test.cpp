@@ -1,5 +1,7 @@
 // Tests files with signals. Values that are written and read must stay exact to the last bit. Every kind of damage must
 // give an error.
+#include "io/signal_file.h"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,18 +10,14 @@
 #include <random>
 
 #include "c63/error.h"
-#include "io/signal_file.h"
+#include "support/expect_error.h"
 
 namespace c63 {
 namespace {
 
 std::string id_of(std::string_view text) {
-  try {
-    static_cast<void>(parse_signal_text(text, "test"));
-  } catch (const Error& error) {
-    return error.id() + (error.place().offset ? "@" + std::to_string(*error.place().offset) : "");
-  }
-  return "";
+  const auto error = test::error_of([&] { static_cast<void>(parse_signal_text(text, "test")); });
+  return !error ? "" : error->id() + (error->place().offset ? "@" + std::to_string(*error->place().offset) : "");
 }
 
 std::string temporary(const std::string& name) { return ::testing::TempDir() + "c63_signal_" + name; }
@@ -29,12 +27,7 @@ void write_bytes(const std::string& path, std::string_view bytes) {
 }
 
 std::string id_of_file(const std::string& path) {
-  try {
-    static_cast<void>(read_signal(path));
-  } catch (const Error& error) {
-    return error.id();
-  }
-  return "";
+  return test::error_id([&] { static_cast<void>(read_signal(path)); });
 }
 
 std::vector<double> odd_values() {
@@ -111,12 +104,7 @@ TEST(SignalFile, EveryFormatComesBack) {
 TEST(SignalFile, ValuesThatDoNotFitAreAnError) {
   for (const double value : {-1.0, 256.0, 1.5}) {
     const std::vector<double> values = {value};
-    try {
-      write_signal(temporary("z.u8"), values);
-      FAIL() << value;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.id(), "C63-SIGNAL-RANGE");
-    }
+    EXPECT_EQ(test::error_id([&] { write_signal(temporary("z.u8"), values); }), "C63-SIGNAL-RANGE") << value;
   }
 }
 

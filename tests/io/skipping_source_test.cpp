@@ -11,7 +11,7 @@ namespace {
 using test::read_all;
 using test::read_frame;
 
-class SkippingSource : public test::TemporaryFolder {
+class SkippingSource : public test::FolderTest {
  protected:
   [[nodiscard]] std::unique_ptr<FrameSource> open(const std::string& file, std::shared_ptr<SeekTable> table) {
     return open_frame_source({.path = file, .seek_table = std::move(table), .warn = [this](const std::string& text) {

@@ -9,7 +9,7 @@ using test::read_all;
 using test::read_frame;
 using test::sample_bytes;
 
-class Y4mSource : public test::TemporaryFolder {
+class Y4mSource : public test::FolderTest {
  protected:
   SourceOptions options(const std::string& path) {
     return {.path = path, .warn = [this](const std::string& text) { warnings_.push_back(text); }};

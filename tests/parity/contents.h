@@ -2,10 +2,11 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <random>
-#include <span>
-#include <string>
+#include <vector>
+
+#include "c63/picture.h"
+#include "cpu/kernels.h"
 
 namespace c63::parity {
 
@@ -48,5 +49,28 @@ inline void fill(Content content, std::uint8_t* data, int width, int height, std
     }
   }
 }
+
+/// A plane in memory that is filled with `poison` and larger by a margin, because kernels may read some bytes past the
+/// end of a plane.
+class Plane {
+ public:
+  Plane(int width, int height, std::ptrdiff_t pitch, std::uint8_t poison = 0xA5)
+      : width_(width),
+        height_(height),
+        pitch_(pitch),
+        bytes_(2 * cpu::kPlaneGuard + static_cast<std::size_t>(pitch * height), poison) {}
+  Plane(Content content, int width, int height, std::ptrdiff_t pitch, unsigned seed) : Plane(width, height, pitch) {
+    fill(content, bytes_.data() + cpu::kPlaneGuard, width, height, pitch, seed);
+  }
+  [[nodiscard]] PlaneView view() { return {bytes_.data() + cpu::kPlaneGuard, width_, height_, pitch_}; }
+  [[nodiscard]] ConstPlaneView view() const { return {bytes_.data() + cpu::kPlaneGuard, width_, height_, pitch_}; }
+  [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  int width_;
+  int height_;
+  std::ptrdiff_t pitch_;
+  std::vector<std::uint8_t> bytes_;
+};
 
 }  // namespace c63::parity

@@ -17,6 +17,7 @@
 #include "cpu/kernels.h"
 #include "cpu/vector_list.h"
 #include "decide/candidate_vectors.h"
+#include "support/chosen_levels.h"
 #include "support/generators.h"
 #include "support/print_names.h"
 
@@ -26,6 +27,8 @@ namespace {
 using parity::Content;
 using parity::kContents;
 using parity::name_of;
+using parity::Plane;
+using test::chosen_levels;
 using test::Random;
 
 class DecisionParity : public testing::TestWithParam<SimdLevel> {
@@ -42,26 +45,12 @@ class DecisionParity : public testing::TestWithParam<SimdLevel> {
   const DecisionKernels* kernels_ = nullptr;
 };
 
-/// A plane in memory that is larger by a margin, because kernels may read some bytes past the end of a plane.
-class Plane {
- public:
-  Plane(Content content, int width, int height, std::ptrdiff_t pitch, unsigned seed)
-      : width_(width), height_(height), pitch_(pitch), bytes_(2 * kPlaneGuard + static_cast<std::size_t>(pitch * height), 0xA5) {
-    parity::fill(content, bytes_.data() + kPlaneGuard, width, height, pitch, seed);
-  }
-  [[nodiscard]] ConstPlaneView view() const { return {bytes_.data() + kPlaneGuard, width_, height_, pitch_}; }
-  [[nodiscard]] std::vector<std::uint8_t> quarter_sums() const {
-    std::vector<std::uint8_t> quarters(static_cast<std::size_t>(width_ * height_) + 4 * kPlaneGuard, 0xBE);
-    scalar_kernels().quarter_sums(view().row(0), pitch_, width_ - 3, height_ - 3, quarters.data(), width_);
-    return quarters;
-  }
-
- private:
-  int width_;
-  int height_;
-  std::ptrdiff_t pitch_;
-  std::vector<std::uint8_t> bytes_;
-};
+std::vector<std::uint8_t> quarter_sums_of(const Plane& plane) {
+  const ConstPlaneView view = plane.view();
+  std::vector<std::uint8_t> quarters(static_cast<std::size_t>(view.width * view.height) + 4 * kPlaneGuard, 0xBE);
+  scalar_kernels().quarter_sums(view.row(0), view.pitch, view.width - 3, view.height - 3, quarters.data(), view.width);
+  return quarters;
+}
 
 /// Tables with equal steps (1 to 255) and with random steps, for each plane and several λ.
 std::vector<LevelTable> level_tables() {
@@ -93,7 +82,7 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
     for (const Content content : kContents) {
       const Plane current(content, width, height, width + 3, 5);
       const Plane reference(content, width, height, width + 11, 6);
-      const auto sums = reference.quarter_sums();
+      const auto sums = quarter_sums_of(reference);
       for (const int range : {0, 1, 5, 8, 16, 40, 127}) {
         for (const Cost lambda : {0, 500, 20000, kMaxLambda}) {
           const CostTable costs(VectorCosts(sad_per_bit(lambda)), range);
@@ -215,17 +204,18 @@ TEST_P(DecisionParity, ChosenLevels) {
         ASSERT_EQ(actual[count].cost, poison.cost);
         ASSERT_EQ(actual[count].coded, poison.coded);
         for (std::size_t i = 0; i < count; ++i) {
-          std::array<std::int16_t, 66> expected;
-          expected.fill(0x5A5A);
-          auto levels = expected;
-          const Cost cost = choose_ac_levels(blocks[i].coefficients.data(), blocks[i].ac, table.quantizer, table.bits, table.lambda,
-                                             expected.data() + 1);
-          expected[1] = -1234;
+          const AcChoice expected =
+              choose_ac_masks(blocks[i].coefficients.data(), blocks[i].ac, table.quantizer, table.bits, table.lambda);
+          std::array<std::int16_t, 66> levels;
+          levels.fill(0x5A5A);
+          auto expected_levels = levels;
+          std::ranges::copy(chosen_levels(blocks[i].coefficients, expected, table.quantizer), expected_levels.begin() + 1);
+          expected_levels[1] = -1234;
           const std::string what = std::to_string(std::popcount(blocks[i].ac.kept)) + " kept, plane " + std::to_string(table.plane) +
                                    " lambda " + std::to_string(table.lambda) + ", block " + std::to_string(i);
-          ASSERT_EQ(actual[i].cost, cost) << what;
+          ASSERT_EQ(actual[i].cost, expected.cost) << what;
           kernels_->write_levels(blocks[i], table, actual[i], -1234, levels.data() + 1);
-          ASSERT_EQ(levels, expected) << what;
+          ASSERT_EQ(levels, expected_levels) << what;
         }
       }
     }

@@ -94,7 +94,7 @@ class DoubtfulBackend final : public DecodeBackend {
   [[nodiscard]] bool has_room() const override { return host_.has_room(); }
   void submit(const FrameToDecode& frame) override { host_.submit(frame); }
   [[nodiscard]] bool is_ready() override { return host_.is_ready(); }
-  [[nodiscard]] const FrameOfDevice& front() override { return left_ > 0 ? host_.front() : not_fine_; }
+  [[nodiscard]] const FrameOfDevice& front() override { return left_ > 0 ? host_.front() : invalid_; }
   void pop() override {
     --left_;
     host_.pop();
@@ -103,7 +103,7 @@ class DoubtfulBackend final : public DecodeBackend {
 
  private:
   HostDecodeBackend host_;
-  FrameOfDevice not_fine_{.fine = false, .planes = {}};
+  FrameOfDevice invalid_{.is_valid = false, .planes = {}};
   int left_;
 };
 

@@ -5,9 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <memory>
-#include <numeric>
 #include <vector>
 
 #include "contents.h"
@@ -20,26 +17,7 @@ using parity::Content;
 using parity::fill;
 using parity::kContents;
 using parity::name_of;
-
-/// A plane in memory that is filled with `poison` and larger by a margin, because kernels may read some bytes past the
-/// end of a plane.
-class Plane {
- public:
-  Plane(int width, int height, std::ptrdiff_t pitch, std::uint8_t poison = 0xA5)
-      : width_(width), height_(height), pitch_(pitch),
-        bytes_(2 * kPlaneGuard + static_cast<std::size_t>(pitch * height), poison) {}
-  Plane(Content content, int width, int height, std::ptrdiff_t pitch, unsigned seed) : Plane(width, height, pitch) {
-    fill(content, bytes_.data() + kPlaneGuard, width, height, pitch, seed);
-  }
-  [[nodiscard]] PlaneView view() { return {bytes_.data() + kPlaneGuard, width_, height_, pitch_}; }
-  [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
-
- private:
-  int width_;
-  int height_;
-  std::ptrdiff_t pitch_;
-  std::vector<std::uint8_t> bytes_;
-};
+using parity::Plane;
 
 class KernelParity : public testing::TestWithParam<SimdLevel> {
  protected:

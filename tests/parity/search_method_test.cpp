@@ -19,6 +19,7 @@ namespace c63::cpu {
 namespace {
 
 using parity::Content;
+using parity::Plane;
 
 /// A search method that tries all candidates from the last to the first, and some of them twice.
 class EveryCandidate final : public BlockSearcher {
@@ -35,22 +36,6 @@ class EveryCandidate final : public BlockSearcher {
   }
 };
 
-/// A plane in memory that is larger by a margin, because kernels may read some bytes past the end of a plane.
-class Plane {
- public:
-  Plane(Content content, int width, int height, unsigned seed)
-      : width_(width), height_(height),
-        samples_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) + 2 * kPlaneGuard) {
-    parity::fill(content, samples_.data() + kPlaneGuard, width, height, width, seed);
-  }
-  [[nodiscard]] ConstPlaneView view() const { return {samples_.data() + kPlaneGuard, width_, height_, width_}; }
-
- private:
-  int width_;
-  int height_;
-  std::vector<std::uint8_t> samples_;
-};
-
 constexpr int kWidth = 48;
 constexpr int kHeight = 40;
 constexpr int kRange = 9;
@@ -64,16 +49,16 @@ class SearchMethods : public testing::TestWithParam<SearchMethod> {
     searcher.prepare();
   }
 
-  Plane current_{Content::random, kWidth, kHeight, 3};
-  Plane reference_{Content::random, kWidth, kHeight, 4};
+  Plane current_{Content::random, kWidth, kHeight, kWidth, 3};
+  Plane reference_{Content::random, kWidth, kHeight, kWidth, 4};
   EveryCandidate definition_{kernels(), kGeometry, kRange};
 };
 
 TEST_P(SearchMethods, FindTheLeastSadOfAllCandidates) {
   const auto searcher = make_block_searcher(GetParam(), kernels(), kGeometry, kRange);
   for (const Content content : parity::kContents) {
-    current_ = Plane(content, kWidth, kHeight, 7);
-    reference_ = Plane(content, kWidth, kHeight, 8);
+    current_ = Plane(content, kWidth, kHeight, kWidth, 7);
+    reference_ = Plane(content, kWidth, kHeight, kWidth, 8);
     begin(*searcher, SearchGoal::least_sad);
     begin(definition_, SearchGoal::least_sad);
     for (int block = 0; block < kGeometry.blocks(); ++block) {

@@ -59,8 +59,7 @@ class BadStream : public testing::Test {
   }
 
   static void expect_decodes_to_valid(const Bytes& stream) {
-    const Decoded decoded = decode_stream(stream);
-    ASSERT_FALSE(decoded.error) << decoded.error->what();
+    const Decoded decoded = without_error(decode_stream(stream));
     EXPECT_TRUE(decoded.pictures() == valid_pictures());
   }
 

@@ -32,6 +32,13 @@ struct Decoded {
   }
 };
 
+/// Returns what an encode or a decode returned. Throws its error.
+template <typename Run>
+[[nodiscard]] Run without_error(Run run) {
+  if (run.error) throw Error(*run.error);
+  return run;
+}
+
 /// Returns an arena with this many threads, even if the machine has fewer CPUs. The arena that a decoder makes itself
 /// never has more threads than there are CPUs.
 inline std::shared_ptr<ThreadArena> arena_with(int threads) { return std::make_shared<ThreadArena>(threads); }

@@ -154,9 +154,9 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
             // third one. Over several streams, each combination still occurs several times.
             if (seed != 1 && ++place % 3 != 0) continue;
             StreamSource source(bytes, piece);
-            const Decoded decoded = decode_stream(
-                source, {.execution = {.threads = threads, .simd = simd}, .keep_prediction = true, .keep_motion = true});
-            ASSERT_FALSE(decoded.error) << decoded.error->what();
+            const Decoded decoded = without_error(decode_stream(
+                source,
+                {.execution = {.threads = threads, .simd = simd}, .keep_prediction = true, .keep_motion = true}));
             ASSERT_EQ(decoded.frames.size(), writer.frames().size());
             EXPECT_EQ(decoded.summary.bytes, bytes.size());
             for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -184,9 +184,8 @@ TEST(CompactStream, RangesOfFrames) {
   for (const int threads : {1, 3}) {
     for (int first = 0; first <= 40; ++first) {
       for (const int count : {-1, 1, 3}) {
-        const Decoded decoded =
-            decode_stream(bytes, {.execution = {.threads = threads}, .first_frame = first, .max_frames = count});
-        ASSERT_FALSE(decoded.error) << decoded.error->what();
+        const Decoded decoded = without_error(
+            decode_stream(bytes, {.execution = {.threads = threads}, .first_frame = first, .max_frames = count}));
         const int wanted = count < 0 ? 40 - first : std::min(40 - first, count);
         ASSERT_EQ(decoded.frames.size(), static_cast<std::size_t>(wanted));
         for (int i = 0; i < wanted; ++i) {
@@ -263,30 +262,6 @@ TEST(CompactStream, DamageEndsTheSameWayHoweverItIsDecoded) {
   }
   EXPECT_LT(decoded_anyway, static_cast<int>(kDamagedStreams * 9 / 10));
 }
-
-/// A source that first gives a stream, and then the same bytes again and again, without end.
-class EndlessSource final : public ByteSource {
- public:
-  EndlessSource(Bytes start, Bytes again) : start_(std::move(start)), again_(std::move(again)) {}
-  [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes) override {
-    if (taken_ < start_.size()) {
-      const std::size_t count = std::min(bytes.size(), start_.size() - taken_);
-      std::copy_n(start_.begin() + static_cast<std::ptrdiff_t>(taken_), count, bytes.begin());
-      taken_ += count;
-      return count;
-    }
-    const std::size_t count = std::min<std::size_t>(bytes.size(), 4093);  // so that pieces also end inside frames
-    for (std::size_t i = 0; i < count; ++i) bytes[i] = again_[(taken_ - start_.size() + i) % again_.size()];
-    taken_ += count;
-    return count;
-  }
-  [[nodiscard]] std::size_t taken() const { return taken_; }
-
- private:
-  Bytes start_;
-  Bytes again_;
-  std::size_t taken_ = 0;
-};
 
 const Bytes& repeat_frame() {
   static const Bytes bytes = [] {

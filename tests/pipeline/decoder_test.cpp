@@ -39,9 +39,8 @@ TEST(Decoder, FirstFrameAndMaxFrames) {
   for (const int threads : {1, 3}) {
     for (int first = 0; first <= kFrames + 1; ++first) {
       for (const int count : {-1, 0, 1, 5, 100}) {
-        const Decoded decoded =
-            decode_stream(stream(), {.execution = {.threads = threads}, .first_frame = first, .max_frames = count});
-        ASSERT_FALSE(decoded.error) << decoded.error->what();
+        const Decoded decoded = without_error(
+            decode_stream(stream(), {.execution = {.threads = threads}, .first_frame = first, .max_frames = count}));
         const int left = std::max(0, kFrames - first);
         const int wanted = count < 0 ? left : std::min(left, count);
         ASSERT_EQ(decoded.frames.size(), static_cast<std::size_t>(wanted)) << first << " " << count;
@@ -83,8 +82,7 @@ TEST(Decoder, FaultInAnyFrameDeliversEveryFrameBefore) {
 TEST(Decoder, SmallMemoryLimitGivesTheSamePictures) {
   DecoderSettings settings{.execution = {.threads = 4}, .keep_prediction = true};
   settings.execution.limits.max_memory = 64 << 10;
-  const Decoded decoded = decode_stream(stream(), settings);
-  ASSERT_FALSE(decoded.error) << decoded.error->what();
+  const Decoded decoded = without_error(decode_stream(stream(), settings));
   EXPECT_EQ(decoded.pictures(), expected().pictures());
 }
 

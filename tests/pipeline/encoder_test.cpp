@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
-#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -66,8 +64,7 @@ TEST(Encoder, SameBytesForEveryThreadLaneAndSource) {
         settings.execution.threads = threads;
         settings.execution.lanes = lanes;
         VideoSource source(video(), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, settings);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, settings));
         expect_first_frames(encoded, kFrames);
         EXPECT_EQ(encoded.summary.frames, kFrames);
         EXPECT_EQ(encoded.summary.key_frames, 6);
@@ -87,8 +84,7 @@ TEST(Encoder, SameBytesOnSeveralDevices) {
         settings.execution.lanes = lanes;
         Encoder encoder(settings, std::vector<BackendFactory>(devices, cpu::make_cpu_backend));
         VideoSource source(video(), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, encoder);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames(encoded, kFrames);
         if (lanes == 0) continue;
         EXPECT_EQ(encoded.summary.lanes, lanes) << "together, on as many devices as have one";
@@ -115,8 +111,7 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
     Encoder encoder(settings, std::vector<BackendFactory>(2, in_place(cpu::make_cpu_backend, taken)));
     VideoSource source(video(), kWidth, kHeight);
     offer_every_second(source);
-    const Encoded encoded = encode_source(source, encoder);
-    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    const Encoded encoded = without_error(encode_source(source, encoder));
     expect_first_frames(encoded, kFrames);
     EXPECT_EQ(taken, (kFrames + 1) / 2);
     EXPECT_EQ(source.reads(), kFrames / 2);
@@ -142,8 +137,7 @@ TEST(Encoder, FramesInDeviceMemoryAreReadIfTheCpuMeasuresThem) {
     source->offer([&](std::int64_t) { return std::span(static_cast<const std::uint8_t*>(hidden), size); }, false);
     const auto clipped = clip_frames(std::move(source), 0);
     Encoder encoder(settings, backend);
-    const Encoded encoded = encode_source(*clipped, encoder);
-    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    const Encoded encoded = without_error(encode_source(*clipped, encoder));
     EXPECT_EQ(encoded.stream(), expected.stream());
   }
   EXPECT_EQ(taken, 0);
@@ -285,8 +279,7 @@ TEST(Encoder, ExtremeSettingsRoundTrip) {
       settings.measurement.keep_reconstruction = true;
       for (const Kind kind : {Kind::file, Kind::pipe}) {
         VideoSource source(extreme_video(kWidth, kHeight, 4), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, settings);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, settings));
         EXPECT_EQ(decode(encoded.stream()), encoded.reconstructions()) << range << " " << interval;
       }
     }
@@ -403,8 +396,7 @@ TEST(Fallback, GivesTheSameBytesAndNoFrameTwice) {
         std::vector<std::string> reasons;
         encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string& reason) { reasons.push_back(reason); });
         VideoSource source(video(), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, encoder);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames(encoded, kFrames);
         EXPECT_EQ(encoded.summary.frames, kFrames);
         EXPECT_EQ(encoded.summary.bytes, expected().summary.bytes);
@@ -430,8 +422,7 @@ TEST(Fallback, OfOneDeviceOfSeveralLosesNothing) {
         int fallbacks = 0;
         encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string&) { ++fallbacks; });
         VideoSource source(video(), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, encoder);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames(encoded, kFrames);
         EXPECT_LE(fallbacks, 1);
         all_fallbacks += fallbacks;

@@ -5,7 +5,6 @@
 
 #include <fstream>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <string>
 
@@ -30,8 +29,7 @@ TEST_P(GoldenVector, EncodesToTheCourseEncodersBytes) {
         settings.execution.threads = threads;
         settings.execution.lanes = lanes;
         VideoSource source(video, v.width, v.height, kind);
-        const Encoded encoded = encode_source(source, settings);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, settings));
         ASSERT_EQ(encoded.stream().size(), v.stream_bytes);
         ASSERT_EQ(md5(encoded.stream()), v.stream_md5) << threads << " threads, " << lanes << " lanes";
         ASSERT_EQ(encoded.summary.frames, v.frames);
@@ -48,8 +46,7 @@ TEST_P(GoldenVector, DecodesToTheCourseDecodersPictures) {
   for (const int threads : {1, 2, 5}) {
     for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{499}}) {
       StreamSource source(stream, piece);
-      const Decoded decoded = decode_stream(source, {.execution = {.threads = threads}});
-      ASSERT_FALSE(decoded.error) << decoded.error->what();
+      const Decoded decoded = without_error(decode_stream(source, {.execution = {.threads = threads}}));
       ASSERT_EQ(md5(decoded.pictures()), v.decoded_md5) << threads << " threads";
       ASSERT_EQ(decoded.summary.bytes, v.stream_bytes);
       ASSERT_EQ(decoded.summary.width, v.width);
@@ -120,8 +117,7 @@ TEST_P(GoldenSequence, EncodesToTheCourseEncodersBytes) {
       continue;  // would take minutes; the small vectors test pipes, too
 #endif
     VideoSource source(frames, s.width, s.height, kind);
-    const Encoded encoded = encode_source(source, {.coding = {.width = s.width, .height = s.height}});
-    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    const Encoded encoded = without_error(encode_source(source, {.coding = {.width = s.width, .height = s.height}}));
     ASSERT_EQ(sha256(encoded.stream()), sums[std::string(s.name) + ".c63"]);
   }
 }
@@ -132,8 +128,7 @@ TEST_P(GoldenSequence, DecodesToTheCourseDecodersPicturesAndPredictions) {
   C63_NEEDS_SHARED(stream);
   C63_NEEDS_SHARED("golden/manifest.tsv");
   auto sums = read_manifest();
-  const Decoded decoded = decode_stream(read_bytes(shared_path(stream)), {.keep_prediction = true});
-  ASSERT_FALSE(decoded.error) << decoded.error->what();
+  const Decoded decoded = without_error(decode_stream(read_bytes(shared_path(stream)), {.keep_prediction = true}));
   EXPECT_EQ(sha256(decoded.pictures()), sums[std::string(s.name) + ".dec.yuv"]);
   Bytes predictions;
   for (const DecodedFrame& frame : decoded.frames) {

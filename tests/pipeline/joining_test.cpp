@@ -154,8 +154,7 @@ TEST(Joining, TakesOverWhatADeviceLeaves) {
         Encoder encoder(settings_of(preset), stalling_after(frames));
         encoder.set_joining(ready_at_once(), [](const std::string& problem) { FAIL() << problem; });
         VideoSource source(video(), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, encoder);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames_of(expected, encoded, kFrames);
         EXPECT_EQ(encoded.reconstructions(), expected.reconstructions());
         ASSERT_EQ(encoded.summary.devices.size(), 2U);
@@ -174,8 +173,7 @@ TEST(Joining, TakesOverAtSceneCuts) {
     Encoder encoder(settings, stalling_after(frames));
     encoder.set_joining(ready_at_once(), nullptr);
     VideoSource source(video(), kWidth, kHeight);
-    const Encoded encoded = encode_source(source, encoder);
-    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    const Encoded encoded = without_error(encode_source(source, encoder));
     expect_first_frames_of(expected, encoded, kFrames);
   }
 }
@@ -211,8 +209,7 @@ TEST(Joining, ThatFailsToStartOrOpenLeavesTheEncodeAlone) {
     encoder.set_joining(device, [&](const std::string& problem) { problems.push_back(problem); });
     encoder.set_fallback(cpu::make_cpu_backend, [](const std::string&) { FAIL(); });
     VideoSource source(video(), kWidth, kHeight);
-    const Encoded encoded = encode_source(source, encoder);
-    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    const Encoded encoded = without_error(encode_source(source, encoder));
     expect_first_frames_of(expected, encoded, kFrames);
     EXPECT_LE(problems.size(), 1U);  // the encode may end before the problem is known
   }
@@ -236,8 +233,7 @@ TEST(Joining, ThatFailsLaterIsReplacedByTheFallback) {
         std::vector<std::string> reasons;
         encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string& reason) { reasons.push_back(reason); });
         VideoSource source(video(), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, encoder);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames_of(expected, encoded, kFrames);
         EXPECT_LE(reasons.size(), 1U);
       }
@@ -281,8 +277,7 @@ TEST(Joining, KeptDevicesAreTheOnesThatJoined) {
                       nullptr);
   for (int i = 0; i < 3; ++i) {
     VideoSource source(video(), kWidth, kHeight);
-    const Encoded encoded = encode_source(source, encoder);
-    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    const Encoded encoded = without_error(encode_source(source, encoder));
     expect_first_frames_of(expected, encoded, kFrames);
   }
   EXPECT_GE(opened, 1);

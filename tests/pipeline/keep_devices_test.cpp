@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
@@ -35,8 +33,7 @@ BackendFactory counting(int& opened) {
 
 void expect_bytes_of_a_new_encoder(Encoder& encoder, const Bytes& video) {
   VideoSource source(video, kWidth, kHeight);
-  const Encoded encoded = encode_source(source, encoder);
-  ASSERT_FALSE(encoded.error) << encoded.error->what();
+  const Encoded encoded = without_error(encode_source(source, encoder));
   VideoSource again(video, kWidth, kHeight);
   EncoderSettings settings = encoder.settings();
   settings.execution.keep_devices = false;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "c63/filters.h"
 #include "c63/quality.h"
@@ -15,17 +14,6 @@ namespace {
 
 constexpr int kWidth = 96;
 constexpr int kHeight = 64;
-
-/// Returns a video of a moving texture, with new noise in every frame.
-Bytes noisy_video(int width, int height, int frames, std::uint32_t noise) {
-  Bytes video = moving_video(width, height, frames);
-  Random random(7);
-  for (auto& sample : video) {
-    const int value = sample + static_cast<int>(random.below(2 * noise + 1)) - static_cast<int>(noise);
-    sample = static_cast<std::uint8_t>(std::clamp(value, 0, 255));
-  }
-  return video;
-}
 
 CodingSettings looking_ahead(bool filter, bool propagate, int key_interval = 100, bool choose_reference = false) {
   return {.width = kWidth,

@@ -72,11 +72,10 @@ Encoded encode_freely(int lanes, std::size_t devices = 1, std::optional<SimdLeve
 }
 
 TEST(Plans, DecodeToTheEncodersReconstructionAndPrediction) {
-  const Encoded encoded = encode_freely(1);
-  ASSERT_FALSE(encoded.error) << encoded.error->what();
+  const Encoded encoded = without_error(encode_freely(1));
   ASSERT_EQ(encoded.frames.size(), static_cast<std::size_t>(kFrames));
-  const Decoded decoded = decode_stream(encoded.stream(), {.keep_prediction = true, .keep_motion = true});
-  ASSERT_FALSE(decoded.error) << decoded.error->what();
+  const Decoded decoded =
+      without_error(decode_stream(encoded.stream(), {.keep_prediction = true, .keep_motion = true}));
   ASSERT_EQ(decoded.frames.size(), encoded.frames.size());
   for (std::size_t i = 0; i < decoded.frames.size(); ++i) {
     EXPECT_EQ(decoded.frames[i].picture, encoded.frames[i].reconstruction) << i;

@@ -7,6 +7,7 @@
 
 #include "c63/error.h"
 #include "pipeline/prefilter_source.h"
+#include "support/expect_error.h"
 
 namespace c63::prefilter_test {
 namespace {
@@ -44,12 +45,7 @@ std::vector<std::uint8_t> frame_of(FrameSource& source, std::int64_t index) {
 }
 
 std::string id_of(const std::string& text) {
-  try {
-    static_cast<void>(prefilter_from(text));
-  } catch (const Error& error) {
-    return error.id();
-  }
-  return "";
+  return test::error_id([&] { static_cast<void>(prefilter_from(text)); });
 }
 
 TEST(Prefilter, NamesAreRead) {

@@ -29,8 +29,7 @@ TEST_P(RoundTrip, EverySizeUpTo66) {
       VideoSource source(
           (width + height) % 2 == 0 ? moving_video(width, height, 2, seed) : extreme_video(width, height, 2, seed),
           width, height);
-      const Encoded encoded = encode_source(source, settings);
-      ASSERT_FALSE(encoded.error) << encoded.error->what();
+      const Encoded encoded = without_error(encode_source(source, settings));
       const Decoded decoded = decode_stream(encoded.stream(), {.execution = {.threads = 1}});
       ASSERT_FALSE(decoded.error) << width << "x" << height << ": " << decoded.error->what();
       ASSERT_EQ(decoded.pictures(), encoded.reconstructions()) << width << "x" << height;
@@ -49,8 +48,7 @@ TEST(RoundTripOf, OddSides) {
     EncoderSettings settings{.coding = {.width = width, .height = height}};
     settings.measurement.keep_reconstruction = true;
     VideoSource source(random_video(width, height, 3), width, height);
-    const Encoded encoded = encode_source(source, settings);
-    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    const Encoded encoded = without_error(encode_source(source, settings));
     EXPECT_EQ(decode(encoded.stream()), encoded.reconstructions()) << width << "x" << height;
   }
 }
@@ -61,8 +59,7 @@ TEST(RoundTripOf, ExtremesAtEveryQp) {
     settings.measurement.keep_reconstruction = true;
     VideoSource source(extreme_video(64, 48, 3, static_cast<std::uint64_t>(qp)), 64, 48);
     const Encoded encoded = encode_source(source, settings);
-    const Decoded decoded = decode_stream(encoded.stream());
-    ASSERT_FALSE(decoded.error) << decoded.error->what();
+    const Decoded decoded = without_error(decode_stream(encoded.stream()));
     EXPECT_EQ(decoded.pictures(), encoded.reconstructions()) << qp;
   }
 }
@@ -84,8 +81,7 @@ TEST(RoundTripOf, LargestCoefficientsStayReadable) {
         settings.measurement.keep_reconstruction = true;
         VideoSource source(frame, 16, 16);
         const Encoded encoded = encode_source(source, settings);
-        const Decoded decoded = decode_stream(encoded.stream());
-        ASSERT_FALSE(decoded.error) << decoded.error->what();
+        const Decoded decoded = without_error(decode_stream(encoded.stream()));
         EXPECT_EQ(decoded.pictures(), encoded.reconstructions()) << qp << " " << u << "," << v;
       }
     }

@@ -118,8 +118,7 @@ TEST(SceneCuts, SameBytesForEverySourceLaneAndThread) {
         EncoderSettings settings = settings_with(4, lanes);
         settings.execution.threads = threads;
         VideoSource source(generated_scenes(), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, settings);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, settings));
         expect_first_frames(encoded, 21);
       }
     }
@@ -173,8 +172,7 @@ TEST(SceneCuts, FallbackGivesTheSameBytes) {
         Encoder encoder(settings_with(4, lanes), failing_after(frames));
         encoder.set_fallback(cpu::make_cpu_backend, nullptr);
         VideoSource source(generated_scenes(), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, encoder);
-        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames(encoded, 21);
         EXPECT_EQ(encoded.summary.key_frames, static_cast<std::int64_t>(kKeys.size()));
       }

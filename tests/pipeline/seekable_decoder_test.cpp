@@ -11,6 +11,7 @@
 #include "pipeline/coding.h"
 #include "support/expect_error.h"
 #include "support/stream_editor.h"
+#include "support/temporary_folder.h"
 
 namespace c63::test::seekable_decoder_test {
 namespace {
@@ -190,7 +191,7 @@ TEST(SeekableDecoder, PastTheEnd) {
 TEST(SeekableDecoder, FilesAndPipes) {
   const Bytes stream = encoded(48, 32, HeaderSet::full);
   const std::filesystem::path path = std::filesystem::temp_directory_path() / ("c63_seek_" + std::to_string(::getpid()));
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(stream.data()), static_cast<std::streamsize>(stream.size()));
+  test::write_bytes(path, stream);
   SeekableDecoder decoder(path.string());
   EXPECT_EQ(decoder.frame(17).picture, decode_stream(stream).frames[17].picture);
   std::filesystem::remove(path);

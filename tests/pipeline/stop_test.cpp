@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <future>
 #include <stop_token>
 #include <thread>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -102,6 +103,17 @@ inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed 
     }
   }
   return bytes;
+}
+
+/// Returns moving_video() with noise: each sample differs by at most `noise`.
+inline Bytes noisy_video(int width, int height, int frames, std::uint32_t noise) {
+  Bytes video = moving_video(width, height, frames);
+  Random random(7);
+  for (auto& sample : video) {
+    const int value = sample + static_cast<int>(random.below(2 * noise + 1)) - static_cast<int>(noise);
+    sample = static_cast<std::uint8_t>(std::clamp(value, 0, 255));
+  }
+  return video;
 }
 
 /// A video of ramps with eight grey levels. In frame f, they begin at levels[f]. If two frames have levels that differ

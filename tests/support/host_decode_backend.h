@@ -6,7 +6,6 @@
 #include <deque>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backend/decode_backend.h"
@@ -91,8 +90,8 @@ class HostDecodeBackend final : public DecodeBackend {
     const FrameToDecode& coded = frame.coded;
     if (!coded.repeat) {
       FrameSyntax syntax;
-      frame.result.fine = parse_on_host(geometry_, coded.key, coded.scan, syntax);
-      if (!frame.result.fine) return;
+      frame.result.is_valid = parse_on_host(geometry_, coded.key, coded.scan, syntax);
+      if (!frame.result.is_valid) return;
       if (coded.advances_reference) reference_ = current_;
       if (vectors_.plane(0).vectors.empty()) vectors_ = PredictionVectors(geometry_);
       vectors_.fill(syntax, coded.advances_reference ? nullptr : &vectors_);

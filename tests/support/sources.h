@@ -112,4 +112,28 @@ class StreamSource final : public ByteSource {
   std::size_t taken_ = 0;
 };
 
+/// A stream, followed by some bytes again and again, without end.
+class EndlessSource final : public ByteSource {
+ public:
+  EndlessSource(Bytes start, Bytes again) : start_(std::move(start)), again_(std::move(again)) {}
+  [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes) override {
+    if (taken_ < start_.size()) {
+      const std::size_t count = std::min(bytes.size(), start_.size() - taken_);
+      std::copy_n(start_.begin() + static_cast<std::ptrdiff_t>(taken_), count, bytes.begin());
+      taken_ += count;
+      return count;
+    }
+    const std::size_t count = std::min<std::size_t>(bytes.size(), 4093);  // so that pieces also end inside frames
+    for (std::size_t i = 0; i < count; ++i) bytes[i] = again_[(taken_ - start_.size() + i) % again_.size()];
+    taken_ += count;
+    return count;
+  }
+  [[nodiscard]] std::size_t taken() const { return taken_; }
+
+ private:
+  Bytes start_;
+  Bytes again_;
+  std::size_t taken_ = 0;
+};
+
 }  // namespace c63::test

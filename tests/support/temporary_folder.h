@@ -1,11 +1,18 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <span>
 #include <stdexcept>
 #include <string>
 
 namespace c63::test {
+
+inline void write_bytes(const std::string& path, std::span<const std::uint8_t> bytes) {
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
 
 /// A new folder, which is removed when the object is destroyed.
 class TemporaryFolder {

@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -321,13 +320,10 @@ TEST(Verification, NamesTheFirstSampleThatDiffers) {
   EXPECT_NO_THROW(verify_frame(right, frame, settings));
   frame.reconstruction[1024 + 16 * 3 + 5] ^= 1;
   FrameDecoder wrong;
-  try {
-    verify_frame(wrong, frame, settings);
-    FAIL() << "a difference went unseen";
-  } catch (const Error& error) {
-    EXPECT_EQ(exit_code(error.kind()), 3);
-    EXPECT_NE(error.message().find("U sample 5,3"), std::string::npos) << error.message();
-  }
+  const auto error = test::error_of([&] { verify_frame(wrong, frame, settings); });
+  ASSERT_TRUE(error) << "a difference went unseen";
+  EXPECT_EQ(exit_code(error->kind()), 3);
+  EXPECT_NE(error->message().find("U sample 5,3"), std::string::npos) << error->message();
 }
 
 TEST(FileNames, AreNotFormulasInCsv) {

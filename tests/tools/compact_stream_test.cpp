@@ -15,7 +15,6 @@ namespace {
 class CompactStreams : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     writer_.add_key();
     writer_.add_repeat();
     writer_.add_inter();

@@ -21,7 +21,6 @@ constexpr int kFrames = 9;
 class DecodeProgram : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     ASSERT_EQ(run({kGen, "--quiet", "-w", "48", "-h", "32", "-f", "9", "-o", path("in.yuv")}).exit_code, 0);
     ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "--keyint", "4", "-w", "48", "-h", "32", "-o", path("s.c63"), path("in.yuv")}).exit_code, 0);
     stream_ = path("s.c63");

@@ -10,16 +10,13 @@ namespace {
 class ExitCodes : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     video_ = generate({'B', 0, 32, 32, 6});
     input_ = write_file("in.yuv", video_);
   }
 
   /// Runs c63enc with these options. It prints only errors.
   [[nodiscard]] ProcessResult encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
-    std::vector<std::string> command = {kEnc, "--quiet"};
-    command.insert(command.end(), more.begin(), more.end());
-    return run(command, standard_input);
+    return run(joined({kEnc, "--quiet"}, more), standard_input);
   }
   [[nodiscard]] std::string encoded(const std::string& name) const {
     EXPECT_EQ(encode({"-w", "32", "-h", "32", "-o", path(name), input_}).exit_code, 0);
@@ -119,9 +116,7 @@ TEST_F(ExitCodes, ARawSizeThatCannotBeCodedIsRefusedWithTheReason) {
 
 TEST_F(ExitCodes, LimitsHaveTheirOwnCode) {
   const auto with = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> command = {"-o", path("out.c63"), input_};
-    command.insert(command.end(), more.begin(), more.end());
-    return encode(command);
+    return encode(joined({"-o", path("out.c63"), input_}, more));
   };
   expect_one_line(with({"-w", "65536", "-h", "2"}), 5, "c63enc", "C63-SIZE-RANGE");
   expect_one_line(with({"-w", "32", "-h", "32", "--max-pixels", "1023"}), 5, "c63enc", "C63-MAX-PIXELS");
@@ -309,9 +304,7 @@ TEST_F(ExitCodes, TwoOutputsMayNotBeTheSameFile) {
 TEST_F(ExitCodes, StdinIsReadOnlyOnce) {
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--repeat", "2"}, {"--warmup", "1"}, {"--compare-cpu"}}) {
-    std::vector<std::string> command = {"-w", "32", "-h", "32", "-o", path("o.c63"), "-"};
-    command.insert(command.end(), more.begin(), more.end());
-    expect_one_line(encode(command, video_), 2, "c63enc", "C63-USAGE");
+    expect_one_line(encode(joined({"-w", "32", "-h", "32", "-o", path("o.c63"), "-"}, more), video_), 2, "c63enc", "C63-USAGE");
   }
 }
 

@@ -8,7 +8,6 @@ namespace {
 class FirstMinutes : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     video_ = generate({'B', 0, 32, 32, 3});
     input_ = write_file("clip_32x32.yuv", video_);
   }

@@ -85,7 +85,6 @@ INSTANTIATE_TEST_SUITE_P(Generators, GoldenVideos, ::testing::ValuesIn(kGoldenVi
 class GoldenFiles : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     const char* set = std::getenv("C63_SHARED_DATA");
     root_ = set != nullptr ? set : C63_SHARED_DATA;
     std::ifstream manifest(root_ / "golden" / "manifest.tsv");

@@ -14,7 +14,6 @@ namespace {
 class InfoProgram : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     ASSERT_EQ(run({kGen, "--quiet", "-w", "64", "-h", "48", "-f", "10", "-o", path("in.y4m")}).exit_code, 0);
   }
 

@@ -13,7 +13,6 @@ constexpr const char* kModule = "libc63_ffmpeg.so";
 class MediaModule : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     picture_ = write("a.ppm", "P6\n16 16\n255\n" + std::string(16 * 16 * 3, 'x'));
   }
 

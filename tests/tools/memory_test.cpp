@@ -15,7 +15,6 @@ class MaxMemory : public ToolsTest {
 #if defined(C63_SANITIZED)
     GTEST_SKIP() << "a sanitizer takes its own memory";
 #endif
-    ToolsTest::SetUp();
   }
 
   [[nodiscard]] std::string video(int width, int height, int frames) const {

@@ -14,16 +14,13 @@ namespace {
 class Options : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     video_ = generate({'B', 0, 32, 32, 8});
     input_ = write_file("clip_32x32.yuv", video_);
   }
 
   /// Runs c63enc with these options, and returns the stream that it writes.
   [[nodiscard]] std::string encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
-    std::vector<std::string> command = {kEnc, "--quiet", "-o", "-"};
-    command.insert(command.end(), more.begin(), more.end());
-    const ProcessResult result = run(command, standard_input);
+    const ProcessResult result = run(joined({kEnc, "--quiet", "-o", "-"}, more), standard_input);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.err, "");
     EXPECT_FALSE(result.out.empty());
@@ -63,11 +60,9 @@ TEST_F(Options, CodingOptionsChangeTheBytesAndTheLogSaysSo) {
   EXPECT_EQ(encode({"--me", "full-brute", "--simd", "scalar", input_}), reference);
   for (const std::vector<std::string>& option :
        {std::vector<std::string>{"-q", "20"}, {"--keyint", "3"}, {"--merange", "5"}}) {
-    std::vector<std::string> command = {input_};
-    command.insert(command.end(), option.begin(), option.end());
-    EXPECT_NE(encode(command), reference) << option[0];
-    command.insert(command.begin(), {kEnc, "-o", path("o.c63")});
-    EXPECT_NE(run(command).err.find("the bytes differ from the course encoder's: "), std::string::npos) << option[0];
+    EXPECT_NE(encode(joined({input_}, option)), reference) << option[0];
+    const std::string said = run(joined({kEnc, "-o", path("o.c63"), input_}, option)).err;
+    EXPECT_NE(said.find("the bytes differ from the course encoder's: "), std::string::npos) << option[0];
   }
   EXPECT_EQ(run({kEnc, "-o", path("o.c63"), input_}).err.find("differ from the course"), std::string::npos);
 }
@@ -122,9 +117,7 @@ TEST_F(Options, AnOptionForAGpuIsAnErrorWithTheCpuAlone) {
 TEST_F(Options, ExistingFilesAreKeptOnRequest) {
   const std::string out = write_file("o.c63", "older");
   const auto encode_to = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> command = {kEnc, "--quiet", input_, "-o", out, "--log-file", write_file("log", "")};
-    command.insert(command.end(), more.begin(), more.end());
-    return run(command);
+    return run(joined({kEnc, "--quiet", input_, "-o", out, "--log-file", write_file("log", "")}, more));
   };
   expect_one_line(encode_to({"-n"}), 6, "c63enc", "C63-OUTPUT-EXISTS");
   expect_one_line(encode_to({"-y", "--no-overwrite"}), 6, "c63enc", "C63-OUTPUT-EXISTS");

@@ -55,6 +55,12 @@ class Process {
   std::unique_ptr<Collector> err_;
 };
 
+/// Returns the words of `first`, then those of `more`.
+inline std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
 /// Runs a program until it ends. `input` is what it reads from standard input.
 ProcessResult run(const std::vector<std::string>& arguments, std::string_view input = {});
 

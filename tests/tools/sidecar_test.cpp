@@ -14,7 +14,6 @@ namespace {
 class Sidecar : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     ASSERT_EQ(run({kGen, "--quiet", "-w", "32", "-h", "32", "-f", "6", "--fps", "30000/1001", "-o", path("in.y4m")})
                   .exit_code,
               0);

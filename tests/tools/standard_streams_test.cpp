@@ -14,7 +14,6 @@ namespace {
 class StandardStreams : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     video_ = generate({'A', 0, 64, 48, 8});
     input_ = write_file("in.yuv", video_);
     stream_ = run(encoder("-", input_)).out;

@@ -21,7 +21,6 @@ namespace {
 class Stopping : public ToolsTest, public ::testing::WithParamInterface<int> {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     video_ = generate({'B', 0, 32, 32, 12});
   }
 
@@ -120,16 +119,13 @@ class StoppedEncodes : public ToolsTest {
   static constexpr std::size_t kFrameBytes = 352 * 288 * 3 / 2;
 
   void SetUp() override {
-    ToolsTest::SetUp();
     input_ = path("in_352x288.yuv");
     ASSERT_EQ(run({kGen, "--quiet", "--pattern", "natural", "-w", "352", "-h", "288", "-f", std::to_string(kFrames), "-o", input_}).exit_code, 0);
   }
 
   /// Encodes to out.c63 with preset best, and sends SIGINT as soon as frame 2 is coded.
   ProcessResult encode_and_stop(const std::vector<std::string>& more) {
-    std::vector<std::string> command = {kEnc, "-v", "--backend", "cpu", "--preset", "best", "-o", path("out.c63")};
-    command.insert(command.end(), more.begin(), more.end());
-    Process process(command);
+    Process process(joined({kEnc, "-v", "--backend", "cpu", "--preset", "best", "-o", path("out.c63")}, more));
     EXPECT_TRUE(process.wait_for_error_output("frame 2:"));
     process.kill(SIGINT);
     ProcessResult result = process.wait();
@@ -269,7 +265,6 @@ TEST_F(ToolsTest, AStoppedDecodeKeepsAnOlderFile) {
 class StoppedComparison : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     const std::string input = write_file("in_32x32.yuv", generate({'B', 0, 32, 32, 4}));
     std::filesystem::create_directory(path("tmp"));
     const std::string script = write_file("encoder", "#!/bin/sh\ncd '" + folder_.string() +
@@ -329,7 +324,6 @@ TEST_F(StoppedComparison, EndsAtOnceWithItsEncoders) {
 class StoppedLooks : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     std::string stream = run({kEnc, "--quiet", "--backend", "cpu", "-w", "32", "-h", "32", "-o", "-", "-"},
                              generate({'B', 0, 32, 32, 2}))
                              .out;

@@ -12,14 +12,11 @@ namespace {
 class Targets : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     ASSERT_EQ(run({kGen, "--quiet", "--pattern", "natural", "-w", "64", "-h", "48", "-f", "12", "-o", path("in_64x48.yuv")}).exit_code, 0);
     input_ = path("in_64x48.yuv");
   }
   [[nodiscard]] ProcessResult encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
-    std::vector<std::string> command = {kEnc, "--backend", "cpu", "--preset", "fast"};
-    command.insert(command.end(), more.begin(), more.end());
-    return run(command, standard_input);
+    return run(joined({kEnc, "--backend", "cpu", "--preset", "fast"}, more), standard_input);
   }
   [[nodiscard]] std::uintmax_t size_of(const std::string& name) const { return std::filesystem::file_size(path(name)); }
 
@@ -303,9 +300,7 @@ TEST_F(Targets, AreNamedIfAQualityIsFarFromThatOfReference) {
   for (char& sample : noise) sample = static_cast<char>(115 + random.below(27));
   const std::string input = write_file("noise_64x48.yuv", noise);
   const auto says = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> command = {kEnc, "--backend", "cpu", "-q", "10", "-o", path("o.c63"), input};
-    command.insert(command.end(), more.begin(), more.end());
-    const ProcessResult result = run(command);
+    const ProcessResult result = run(joined({kEnc, "--backend", "cpu", "-q", "10", "-o", path("o.c63"), input}, more));
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.err.find("use --target-psnr to set the PSNR") != std::string::npos;
   };

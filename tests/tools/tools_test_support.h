@@ -1,18 +1,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 
 #include "common/digest.h"
 #include "process.h"
+#include "support/folder_test.h"
 #include "support/golden_videos.h"
 
 namespace c63::test {
@@ -39,35 +34,9 @@ inline std::string md5_of(std::string_view bytes) {
   return tools::md5({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline std::ptrdiff_t lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
-
-/// Gives each test a folder, which is removed afterwards.
-class ToolsTest : public ::testing::Test {
+/// Tests of programs, with a folder each.
+class ToolsTest : public FolderTest {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "c63-tools-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string write_file(const std::string& name, std::string_view content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
-  }
-  [[nodiscard]] std::ptrdiff_t files_in_folder() const {
-    return std::distance(std::filesystem::directory_iterator(folder_), {});
-  }
-
   /// Expects this exit code and exactly one line on standard error. The program must have run with --quiet. The line
   /// must begin with the program's name, contain `id`, and say what to do.
   static void expect_one_line(const ProcessResult& result, int exit_code, const std::string& program,
@@ -77,8 +46,6 @@ class ToolsTest : public ::testing::Test {
     EXPECT_TRUE(result.err.starts_with(program + ": ")) << result.err;
     EXPECT_NE(result.err.find("[" + id + "]; "), std::string::npos) << result.err;
   }
-
-  std::filesystem::path folder_;
 };
 
 }  // namespace c63::test

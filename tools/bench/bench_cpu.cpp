@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <thread>
 
 #include "bench/bench_command.h"
 #include "bench/benches.h"

@@ -10,7 +10,7 @@
 
 #include "bench/race_files.h"
 #include "common/process.h"
-#include "race/compile_search.h"
+#include "io/scratch_folder.h"
 
 namespace c63::bench {
 namespace {
@@ -70,7 +70,7 @@ nlohmann::ordered_json counters_of(const std::string& csv, int exit_code) {
 }
 
 nlohmann::ordered_json count_by_ncu(const std::string& command) {
-  const race::BuildFolder folder;
+  const ScratchFolder folder("", "c63-race");
   if (tools::run_process("command -v ncu", {}, {}, folder.path()).exit_code != 0) return {{"why_not", "ncu is not installed"}};
   std::string metrics;
   for (const Counter& counter : kCounters) metrics += (metrics.empty() ? "" : ",") + std::string(counter.metric);

@@ -16,12 +16,12 @@
 
 #include "bench/candidates.h"
 #include "bench/cpu_probe.h"
-#include "bench/candidates.h"
 #include "bench/figures.h"
 #include "bench/race_files.h"
 #include "c63/error.h"
 #include "common/process.h"
 #include "cpu/search_method.h"
+#include "io/scratch_folder.h"
 #include "race/compile_search.h"
 #include "race/host_search.h"
 
@@ -29,7 +29,7 @@ namespace c63::bench {
 namespace {
 
 using nlohmann::ordered_json;
-using race::Field;
+using race::SearchResults;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(C63_SANITIZED)
 constexpr std::uint64_t kMostMemory = 0;  // no limit, because the address sanitizer reserves terabytes
@@ -66,15 +66,15 @@ class TimedPlanes {
 /// A search with its times on the planes.
 struct Entrant {
   std::string name;
-  std::function<void(Field&)> search;
+  std::function<void(SearchResults&)> search;
   std::vector<double> seconds = {};
-  Field found = {};
+  SearchResults found = {};
 };
 
 Entrant built_in(const std::string& name, SearchMethod method, SimdLevel level, const TimedPlanes& planes, int range) {
   const std::shared_ptr<cpu::BlockSearcher> searcher =
       cpu::make_block_searcher(method, cpu::kernels(level), planes.geometry(), range);
-  return {name, [&planes, range, searcher](Field& field) {
+  return {name, [&planes, range, searcher](SearchResults& results) {
             const PlaneGeometry& g = planes.geometry();
             searcher->begin(planes.current(), planes.reference());
             for (int row = 0; row < g.rows; ++row) searcher->prepare_rows(8 * row, 8 * row + 8);
@@ -86,8 +86,8 @@ Entrant built_in(const std::string& name, SearchMethod method, SimdLevel level, 
                 const cpu::BestCandidate best = searcher->search({window, 8 * column, 8 * row, {&left, 1}});
                 left = {static_cast<std::int8_t>(best.x - 8 * column), static_cast<std::int8_t>(best.y - 8 * row)};
                 const auto block = static_cast<std::size_t>(row * g.columns + column);
-                field.vectors[block] = left;
-                field.sads[block] = static_cast<std::uint16_t>(best.sad);
+                results.vectors[block] = left;
+                results.sads[block] = static_cast<std::uint16_t>(best.sad);
               }
             }
           }};
@@ -111,7 +111,7 @@ double measured_ceiling() {
 
 /// Returns three numbers of instructions of a library: all, those that sum absolute differences, and those with x86 vector
 /// registers. Null if objdump fails or is not installed.
-ordered_json instructions_of(const std::string& library, const race::BuildFolder& folder) {
+ordered_json instructions_of(const std::string& library, const ScratchFolder& folder) {
   const std::string out = folder.file("code");
   if (tools::run_process("objdump -d --no-show-raw-insn " + tools::shell_quoted(library), {}, out, folder.path(), {},
                          {.seconds = 20})
@@ -148,7 +148,7 @@ std::string next_step(const ordered_json& code, double share) {
 /// Checks the search of one user's file and times it, in this process.
 void race_here(const CpuBenchOptions& o) {
   const std::string& path = o.searches.front();
-  const race::BuildFolder folder;
+  const ScratchFolder folder("", "c63-race");
   ordered_json figures = {{"bench", "cpu"}, {"stage", "compile"}, {"entrants", ordered_json::array()}};
   const auto tell = [&](const std::string& what) {
     figures["stage"] = what;
@@ -177,11 +177,11 @@ void race_here(const CpuBenchOptions& o) {
     const TimedPlanes planes(o.width / 8 * 8, o.height / 8 * 8, 1);
     const SimdLevel best = available_simd_levels().back();
     std::vector<Entrant> entrants;
-    entrants.push_back({name, [&](Field& field) {
+    entrants.push_back({name, [&](SearchResults& results) {
                           const PlaneGeometry& g = planes.geometry();
                           library({planes.current().data, planes.reference().data, g.width, g.width, g.width, g.height,
-                                   o.range, reinterpret_cast<c63_motion_vector*>(field.vectors.data()),
-                                   field.sads.data()});
+                                   o.range, reinterpret_cast<c63_motion_vector*>(results.vectors.data()),
+                                   results.sads.data()});
                         }});
     entrants.push_back(built_in("full-brute scalar", SearchMethod::full_brute, SimdLevel::scalar, planes, o.range));
     entrants.push_back(built_in("full-brute", SearchMethod::full_brute, best, planes, o.range));
@@ -190,7 +190,7 @@ void race_here(const CpuBenchOptions& o) {
     for (int round = 0; round <= o.rounds; ++round) {
       for (Entrant& e : entrants) {
         if (e.name == "full-brute scalar" && round > 2) continue;  // it takes long, and only shows the scale
-        e.found = Field::poisoned(planes.blocks(), race::kPoison);
+        e.found = SearchResults::poisoned(planes.blocks(), race::kPoison);
         const auto start = std::chrono::steady_clock::now();
         e.search(e.found);
         if (round > 0)
@@ -199,7 +199,7 @@ void race_here(const CpuBenchOptions& o) {
     }
     const double ceiling = measured_ceiling();
     const double candidates = count_candidates(planes.geometry().width, planes.geometry().height, o.range);
-    const Field& exact = entrants.back().found;
+    const SearchResults& exact = entrants.back().found;
     double sad = 0;
     double exact_sad = 0;
     for (std::size_t i = 0; i < planes.blocks(); ++i) {

@@ -13,7 +13,7 @@
 #include "c63/error.h"
 #include "common/exit_code.h"
 #include "common/process.h"
-#include "race/compile_search.h"
+#include "io/scratch_folder.h"
 
 namespace c63::bench {
 namespace {
@@ -86,7 +86,7 @@ ordered_json race_json(const race::Verdict& v) {
 }
 
 RacedFile race_in_own_process(const std::string& arguments, const std::string& file, tools::ProcessLimits limits) {
-  const race::BuildFolder folder;
+  const ScratchFolder folder("", "c63-race");
   const std::string json = folder.file("figures.json");
   const std::string out = folder.file("out");
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();

@@ -1,5 +1,5 @@
-"""Code that the scripts of this folder share: running programs, medians, result files, and bundles for machines without
-c63."""
+"""Code that the scripts of this folder share: running programs, medians, result files, tables of guides, and bundles for
+machines without c63."""
 
 import datetime
 import json
@@ -7,6 +7,7 @@ import os
 import pathlib
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,18 +25,29 @@ class Outcome(typing.NamedTuple):
     peak: int  # peak memory, in bytes
     seconds: float  # from its start to its end
     text: str  # standard output and standard error
+    cpu_seconds: float
 
 
-def run(command):
-    """Runs a program to its end and returns its Outcome."""
+def run(command, **more):
+    """Runs a program to its end and returns its Outcome. `more` is for Popen."""
     begin = time.monotonic()
     with tempfile.TemporaryFile() as log:
-        child = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        child = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, **more)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.monotonic() - begin
         log.seek(0)
-        return Outcome(child.returncode, usage.ru_maxrss * 1024, seconds, log.read().decode(errors="replace"))
+        text = log.read().decode(errors="replace")
+        return Outcome(child.returncode, usage.ru_maxrss * 1024, seconds, text, usage.ru_utime + usage.ru_stime)
+
+
+def run_well(command, **more):
+    """Does what run() does. Ends the script if the program fails."""
+    outcome = run(command, **more)
+    if outcome.code != 0:
+        script = pathlib.Path(sys.argv[0]).name
+        sys.exit(f"{script}: {shlex.join(map(str, command))[:300]}: exit status {outcome.code}\n{outcome.text.strip()}")
+    return outcome
 
 
 def require_programs(parser, folder, *names):
@@ -73,6 +85,31 @@ def write_result(file, result):
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     print(f"written to {file}")
+
+
+def table(header, rows):
+    """Returns a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(map(str, cells))} |\n" for cells in lines)
+
+
+def filled(page, maker, text):
+    """Returns the page with `text` between the two marks of the script `maker`."""
+    begin, end = (re.search(mark, page) for mark in (rf"<!-- tables?: made by tools/checks/{maker}\b.*-->\n", "<!-- end of tables? -->"))
+    if begin is None or end is None:
+        sys.exit(f"{maker}: a page has no place for its tables")
+    return page[:begin.end()] + "\n" + text + "\n" + page[end.start():]
+
+
+def keep(files, check):
+    """Writes files, given by their paths. With `check` writes nothing. Returns the exit status: 3 if a file differs."""
+    differ = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+    if check and differ:
+        print(f"{', '.join(map(str, differ))}: not what {sys.argv[0]} makes from the results", file=sys.stderr)
+        return 3
+    for path in differ:
+        path.write_text(files[path])
+    return 0
 
 
 # Libraries that each machine has, in a version that fits its kernel and loader. Bundles leave them out.

@@ -3,7 +3,8 @@ of 2 to 300 frames. c63gen and FFmpeg make them. Some are parts of real video.
 """
 
 import pathlib
-import subprocess
+
+from checks import run_well
 
 # Real videos: the file, and the options that FFmpeg needs to read it.
 REAL = {
@@ -97,12 +98,6 @@ FILTERED = {
 }
 
 
-def _run(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))[:300]}: {done.stderr.strip()[-600:]}")
-
-
 def make_clips(folder, bin_folder, real, names=()):
     """Writes clips as NAME.y4m: those in `names`, or all. Returns the names of those made, and for each missing one the
     reason."""
@@ -111,7 +106,7 @@ def make_clips(folder, bin_folder, real, names=()):
     for name, (frames, options) in GENERATED.items():
         if names and name not in names and name != "natural":
             continue
-        _run([bin_folder / "c63gen", "--quiet", *options.split(), "-f", str(frames), "-o", folder / f"{name}.y4m"])
+        run_well([bin_folder / "c63gen", "--quiet", *options.split(), "-f", str(frames), "-o", folder / f"{name}.y4m"])
         if not names or name in names:
             made.append(name)
     for name, (frames, source, filters) in FILTERED.items():
@@ -135,7 +130,7 @@ def make_clips(folder, bin_folder, real, names=()):
         else:
             command += ["-f", "lavfi", "-i", source]
         chain = ",".join([*trim, *([filters] if filters else [])]) or "null"
-        _run([*command, "-vf", chain, "-frames:v", str(frames), "-vsync", "passthrough", "-pix_fmt", "yuv420p", "-r", "25",
+        run_well([*command, "-vf", chain, "-frames:v", str(frames), "-vsync", "passthrough", "-pix_fmt", "yuv420p", "-r", "25",
               folder / f"{name}.y4m"])
         made.append(name)
     return made, missing

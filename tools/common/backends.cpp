@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -18,6 +16,7 @@
 #include "common/joining_search.h"
 #include "common/machine.h"
 #include "common/not_built.h"
+#include "common/option_group.h"
 #include "common/option_table.h"
 #include "common/values.h"
 #if defined(C63_HAVE_CUDA)
@@ -165,24 +164,21 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
                         ->allow_extra_args(false)
                         ->check(CLI::Range(0, 1023) | CLI::IsMember({"all"})),
                     "device");
-  CLI::Option* kernel = app.add_option("--me-kernel", choice.motion_kernel, "Motion search kernel of the GPU, or a file with your own: .cu, .cubin, .ptx or .so")
-                            ->type_name("NAME")
-                            ->group("Machine");
+  const OptionGroup group(app, "Machine");
+  CLI::Option* kernel = group.add("--me-kernel", choice.motion_kernel, "NAME",
+                                  "Motion search kernel of the GPU, or a file with your own: .cu, .cubin, .ptx or .so");
   if (const std::vector<std::string> kernels = motion_kernels(); !kernels.empty())
     kernel->check(CLI::IsMember(kernels) | file_with(kKernelFiles));
-  app.add_option("--upload", choice.upload,
-                 "What is copied to the GPU for each frame: frame, or pair (the frame and its reference)")
+  group
+      .add("--upload", choice.upload, "NAME",
+           "What is copied to the GPU for each frame: frame, or pair (the frame and its reference)")
       ->check(CLI::IsMember({"frame", "pair"}))
-      ->type_name("NAME")
-      ->default_str("frame")
-      ->group("Machine");
-  app.add_option(
-         "--launch", choice.launch,
-         "How GPU kernels are launched: stream (one by one), or auto (as a recorded graph if a GPU has one lane)")
+      ->default_str("frame");
+  group
+      .add("--launch", choice.launch, "NAME",
+           "How GPU kernels are launched: stream (one by one), or auto (as a recorded graph if a GPU has one lane)")
       ->check(CLI::IsMember({"auto", "stream"}))
-      ->type_name("NAME")
-      ->default_str("auto")
-      ->group("Machine");
+      ->default_str("auto");
 }
 
 SelectedBackend cpu_backend() { return {{open_cpu_backend}}; }

@@ -4,12 +4,10 @@
 #include <fmt/ranges.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/sink.h>
-
 #include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -21,7 +19,6 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -35,6 +32,7 @@
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/help.h"
+#include "common/option_group.h"
 #include "common/option_table.h"
 #include "common/paths.h"
 #include "common/values.h"
@@ -283,41 +281,34 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
 }  // namespace
 
 void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program) {
-  const std::string group = "General";
+  const OptionGroup group(app, "General");
   app.set_version_flag(
          "--version", [program] { return version_text(program); }, "Print version and build and exit")
-      ->group(group);
-  app.add_flag("-v,--verbose", common.verbose, "Print more messages (same as --log-level debug)")->group(daily(group));
-  app.add_flag("--quiet", common.quiet, "Print errors only")->group(daily(group));
-  app.add_option("--log-level", common.log.level, "Least important messages to show on standard error")
+      ->group(group.name());
+  group.daily_flag("-v,--verbose", common.verbose, "Print more messages (same as --log-level debug)");
+  group.daily_flag("--quiet", common.quiet, "Print errors only");
+  group.add("--log-level", common.log.level, "LEVEL", "Least important messages to show on standard error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
-      ->type_name("LEVEL")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--log-file", common.log.file, "Append the log, with time stamps, to this file")
-      ->type_name("FILE")
-      ->group(group);
+      ->capture_default_str();
+  group.add("--log-file", common.log.file, "FILE", "Append the log, with time stamps, to this file");
   static const std::map<std::string, ProgressMode> kModes = {{"auto", ProgressMode::automatic},
                                                              {"tty", ProgressMode::tty},
                                                              {"plain", ProgressMode::plain},
                                                              {"json", ProgressMode::json},
                                                              {"none", ProgressMode::none}};
-  app.add_option_function<std::string>(
-         "--progress", [&common](const std::string& name) { common.progress = kModes.at(name); },
-         "How to show progress")
+  group
+      .add(
+          "--progress", [&common](const std::string& name) { common.progress = kModes.at(name); }, "MODE",
+          "How to show progress")
       ->check(CLI::IsMember(kModes))
-      ->type_name("MODE")
-      ->default_str("auto")
-      ->group(group);
-  app.add_option("--threads", common.threads, std::string(option_info("threads").help))
+      ->default_str("auto");
+  group.add("--threads", common.threads, "N", std::string(option_info("threads").help))
       ->check(CLI::Range(0, 4096))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
+      ->capture_default_str();
   app.set_config("--config", "",
                  "Read options from a file with lines like qp=30; options on the command line override them")
       ->type_name("FILE")
-      ->group(group);
+      ->group(group.name());
   app.config_formatter(std::make_shared<ConfigFile>());
   app.allow_config_extras(CLI::config_extras_mode::error);
 }
@@ -417,23 +408,23 @@ void add_limit_options(CLI::App& app, Limits& limits) {
 }
 
 void add_sync_option(CLI::App& app, Durability& durability) {
-  const std::string group = "Input and output";
+  const OptionGroup group(app, "Input and output");
   app.add_flag_function(
          "-y,--overwrite,!-n,!--no-overwrite", [](std::int64_t count) { keep_existing_files(count < 0); },
          "Overwrite existing files (the default); -n refuses to overwrite them")
       ->take_last()
-      ->group(group);
+      ->group(group.name());
   app.add_flag_callback(
          "--sync", [&durability] { durability = Durability::power_loss; },
          "Before the program ends, make sure that all written files are safe on the disk even if power is lost")
-      ->group(group);
+      ->group(group.name());
 }
 
 void add_keep_partial_option(CLI::App& app, bool& keep_partial) {
-  app.add_flag("--keep-partial", keep_partial,
-               "If a signal stops the program, replace an older output file by the incomplete new one, instead of "
-               "naming that NAME.partial.EXT")
-      ->group("Input and output");
+  OptionGroup(app, "Input and output")
+      .flag("--keep-partial", keep_partial,
+            "If a signal stops the program, replace an older output file by the incomplete new one, instead of naming "
+            "that NAME.partial.EXT");
 }
 
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd) {

@@ -2,9 +2,7 @@
 
 #include <CLI/Config.hpp>
 #include <istream>
-#include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "c63/error.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
-#include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>

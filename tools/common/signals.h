@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <csignal>
 #include <stop_token>
 #include <thread>
 

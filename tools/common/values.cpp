@@ -118,23 +118,4 @@ CLI::Validator number_of(const std::string& what, const std::string& example) {
       "");
 }
 
-CLI::Option* add_file_option(CLI::App& app, const std::string& names, std::string& path, const std::string& description,
-                             const std::string& group) {
-  return app.add_option(names, path, description)->type_name("FILE")->group(group);
-}
-
-CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description,
-                                   const std::function<void(FrameRate)>& take) {
-  return app
-      .add_option_function<std::string>(
-          "--fps",
-          [take](const std::string& text) {
-            const auto rate = frame_rate_from(text);
-            if (!rate) throw CLI::ValidationError("--fps", "\"" + text + "\" is not a rate like 25 or 30000/1001");
-            take(*rate);
-          },
-          description)
-      ->type_name("RATE");
-}
-
 }  // namespace c63::tools

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -12,8 +11,6 @@
 #include "c63/picture.h"
 
 namespace CLI {
-class App;
-class Option;
 class Validator;
 }  // namespace CLI
 
@@ -46,13 +43,5 @@ namespace c63::tools {
 [[nodiscard]] bool has_extension(std::string_view path, std::span<const std::string_view> extensions);
 /// Accepts the names for which has_extension() is true. `extensions` must outlive the validator.
 [[nodiscard]] CLI::Validator file_with(std::span<const std::string_view> extensions);
-
-/// Adds an option that names a file.
-CLI::Option* add_file_option(CLI::App& app, const std::string& names, std::string& path, const std::string& description,
-                             const std::string& group);
-
-/// Adds --fps.
-CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description,
-                                   const std::function<void(FrameRate)>& take);
 
 }  // namespace c63::tools

@@ -1,7 +1,5 @@
 #include "common/video_place.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Error.hpp>
 #include <charconv>
 #include <cmath>
 
@@ -56,22 +54,6 @@ std::optional<VideoPlace> video_place_from(std::string_view text) {
   const auto seconds = seconds_of(text);
   if (!seconds || *seconds > kMostSeconds) return std::nullopt;
   return VideoPlace{.seconds = *seconds};
-}
-
-CLI::Option* add_seek_option(CLI::App& app, const std::string& description,
-                             const std::function<void(VideoPlace)>& take) {
-  return app
-      .add_option_function<std::string>(
-          "--seek",
-          [take](const std::string& text) {
-            const auto place = video_place_from(text);
-            if (!place)
-              throw CLI::ValidationError(
-                  "--seek", "\"" + text + "\" is neither a frame number like 250 nor a time like 12.5s or 1:02.5");
-            take(*place);
-          },
-          description)
-      ->type_name("PLACE");
 }
 
 }  // namespace c63::tools

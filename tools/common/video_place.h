@@ -8,11 +8,6 @@
 
 #include "c63/picture.h"
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace c63::tools {
 
 /// A place in a video: a frame's number, or a time.
@@ -27,8 +22,5 @@ struct VideoPlace {
 /// Reads a place: "250" (a frame), "12.5s", "800ms", "1:02.5" (minutes and seconds), "0:01:02" (hours, minutes and
 /// seconds). Returns nothing for anything else.
 [[nodiscard]] std::optional<VideoPlace> video_place_from(std::string_view text);
-
-CLI::Option* add_seek_option(CLI::App& app, const std::string& description,
-                             const std::function<void(VideoPlace)>& take);
 
 }  // namespace c63::tools

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "common/command_line.h"
 #include "compare/ab_result.h"

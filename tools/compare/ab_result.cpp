@@ -1,7 +1,5 @@
 #include "compare/ab_result.h"
 
-#include <utility>
-
 namespace c63::tools {
 namespace {
 

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -14,9 +12,9 @@
 #include "c63/error.h"
 #include "common/backends.h"
 #include "common/exit_code.h"
+#include "common/option_group.h"
 #include "common/paths.h"
 #include "common/report.h"
-#include "common/help.h"
 #include "common/values.h"
 #include "compare/ab_bench.h"
 #include "compare/ab_report.h"
@@ -87,63 +85,39 @@ void write_text(OutputFile& file, const std::string& text) {
 }  // namespace
 
 void add_options(CLI::App& app, AbOptions& o) {
-  const std::string group = "A/B";
-  app.add_option("inputs", o.inputs, "Videos to encode")->type_name("FILE...")->group(daily(group));
-  app.add_option("--a", o.a,
-                 "First side to compare: options of c63enc, or another encoder's command with {in} {out} {qp}. The "
-                 "other sides are compared with this one, unless --anchor names another")
-      ->type_name("TEXT")
-      ->group(daily(group));
-  app.add_option("--b", o.b, "Second side to compare, in the same form")->type_name("TEXT")->group(daily(group));
-  app.add_option("--side", o.more, "One more side; may be given more than once")
-      ->type_name("NAME=TEXT")
-      ->allow_extra_args(false)
-      ->group(daily(group));
-  app.add_option("--anchor", o.anchor, "Side that the others are compared with, instead of the first")
-      ->type_name("NAME")
-      ->group(daily(group));
-  app.add_option("--qp", o.quantizers, "Quality settings to encode with, for each side that does not set its own")
-      ->type_name("LIST")
-      ->capture_default_str()
-      ->group(daily(group));
-  app.add_option("--repeat", o.repeat, "Number of measured rounds")
+  const OptionGroup group(app, "A/B");
+  group.add_daily("inputs", o.inputs, "FILE...", "Videos to encode");
+  group.add_daily("--a", o.a, "TEXT",
+                  "First side to compare: options of c63enc, or another encoder's command with {in} {out} {qp}. The "
+                  "other sides are compared with this one, unless --anchor names another");
+  group.add_daily("--b", o.b, "TEXT", "Second side to compare, in the same form");
+  group.add_daily("--side", o.more, "NAME=TEXT", "One more side; may be given more than once")->allow_extra_args(false);
+  group.add_daily("--anchor", o.anchor, "NAME", "Side that the others are compared with, instead of the first");
+  group
+      .add_daily("--qp", o.quantizers, "LIST",
+                 "Quality settings to encode with, for each side that does not set its own")
+      ->capture_default_str();
+  group.add_daily("--repeat", o.repeat, "N", "Number of measured rounds")
       ->check(CLI::Range(1, 100000))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(daily(group));
-  app.add_option("--warmup", o.warmup, "Number of rounds before them that are not measured")
+      ->capture_default_str();
+  group.add_daily("--warmup", o.warmup, "N", "Number of rounds before them that are not measured")
       ->check(CLI::Range(0, 100000))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(daily(group));
-  app.add_option("-w,--width", o.width, "Width of raw video")->check(whole_number(1, 65535))->type_name("PIXELS")->group(daily(group));
-  app.add_option("-h,--height", o.height, "Height of raw video")->check(whole_number(1, 65535))->type_name("PIXELS")->group(daily(group));
-  add_frame_rate_option(app, "Frames per second of raw video", [&o](FrameRate rate) { o.rate = rate; })->group(group);
-  app.add_option("-f,--frames", o.max_frames, "Encode no more frames than this; 0: all")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(daily(group));
-  app.add_option("--seek", o.first_frame, "Skip this many frames at the start of each video")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(group);
-  app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
-  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) if c63enc sides write different bytes")->group(group);
-  app.add_flag("--pictures,!--no-pictures", o.pictures, "Show one frame of each side in the report (on by default)")
-      ->group(group);
-  app.add_option("--picture-frame", o.picture_frame, "Number of the frame to show in the report")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--c63enc", o.encoder, "c63enc program to run; without this option the one next to c63cmp")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--keep", o.keep, "Keep every stream in this folder")->type_name("FOLDER")->group(group);
-  app.add_option("--html", o.html, "Write the report as one HTML page, which needs no network")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--csv", o.csv, "Write a CSV row per input, side and quality")->type_name("FILE")->group(group);
-  app.add_option("--json", o.json, "Write all results as JSON")->type_name("FILE")->group(group);
+      ->capture_default_str();
+  group.add_daily("-w,--width", o.width, "PIXELS", "Width of raw video")->check(whole_number(1, 65535));
+  group.add_daily("-h,--height", o.height, "PIXELS", "Height of raw video")->check(whole_number(1, 65535));
+  group.add("--fps", parsed_rate(o.rate), "RATE", "Frames per second of raw video");
+  group.add_daily("-f,--frames", o.max_frames, "N", "Encode no more frames than this; 0: all")->check(whole_number());
+  group.add("--seek", o.first_frame, "N", "Skip this many frames at the start of each video")->check(whole_number());
+  group.flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)");
+  group.flag("--bitexact", o.bit_exact, "Fail (exit code 3) if c63enc sides write different bytes");
+  group.flag("--pictures,!--no-pictures", o.pictures, "Show one frame of each side in the report (on by default)");
+  group.add("--picture-frame", o.picture_frame, "N", "Number of the frame to show in the report")
+      ->check(whole_number());
+  group.add("--c63enc", o.encoder, "FILE", "c63enc program to run; without this option the one next to c63cmp");
+  group.add("--keep", o.keep, "FOLDER", "Keep every stream in this folder");
+  group.add("--html", o.html, "FILE", "Write the report as one HTML page, which needs no network");
+  group.add("--csv", o.csv, "FILE", "Write a CSV row per input, side and quality");
+  group.add("--json", o.json, "FILE", "Write all results as JSON");
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -14,12 +12,12 @@
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/notices.h"
+#include "common/option_group.h"
 #include "common/paths.h"
-#include "common/help.h"
 #include "common/values.h"
+#include "common/video_input.h"
 #include "compare/metric_report.h"
 #include "compare/metrics.h"
-#include "common/video_input.h"
 #include "pictures/picture_file.h"
 
 namespace c63::tools {
@@ -133,40 +131,25 @@ std::string missed(const MetricRunOptions& o, const ComparedVideo& video) {
 }  // namespace
 
 void add_options(CLI::App& app, MetricRunOptions& o) {
-  const std::string group = "Comparison";
-  app.add_option("reference", o.reference, "Video to compare with: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes")
-      ->type_name("REF")
-      ->group(daily(group));
-  app.add_option("videos", o.others, "Videos to compare")->type_name("FILE...")->group(daily(group));
-  auto* width = app.add_option("-w,--width", o.width, "Width of raw video")
-                    ->check(whole_number(1, 65535))
-                    ->type_name("PIXELS")
-                    ->group(daily(group));
-  auto* height = app.add_option("-h,--height", o.height, "Height of raw video")
-                     ->check(whole_number(1, 65535))
-                     ->type_name("PIXELS")
-                     ->group(daily(group));
+  const OptionGroup group(app, "Comparison");
+  group.add_daily("reference", o.reference, "REF",
+                  "Video to compare with: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes");
+  group.add_daily("videos", o.others, "FILE...", "Videos to compare");
+  auto* width = group.add_daily("-w,--width", o.width, "PIXELS", "Width of raw video")->check(whole_number(1, 65535));
+  auto* height =
+      group.add_daily("-h,--height", o.height, "PIXELS", "Height of raw video")->check(whole_number(1, 65535));
   width->needs(height);
   height->needs(width);
-  add_frame_rate_option(app, "Frames per second of raw video", [&o](FrameRate rate) { o.rate = rate; })->group(daily(group));
-  app.add_option("-f,--frames", o.max_frames, "Compare no more frames than this; 0: all")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(daily(group));
-  app.add_option("--seek", o.first_frame, "Skip this many frames at the start of each video")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(daily(group));
-  app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
-  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) at the first difference")->group(daily(group));
-  app.add_option("--min-psnr", o.min_psnr, "Fail (exit code 3) if the PSNR of all planes is below this")
-      ->type_name("DB")
-      ->group(daily(group));
-  app.add_option("--csv", o.csv, "Write a CSV row per frame and video")->type_name("FILE")->group(group);
-  app.add_option("--json", o.json, "Write all results as JSON")->type_name("FILE")->group(group);
-  app.add_option("--heatmap", o.heatmap, "Write a picture of where luma differs (.png or .ppm)")
-      ->type_name("FILE")
-      ->group(group);
+  group.add_daily("--fps", parsed_rate(o.rate), "RATE", "Frames per second of raw video");
+  group.add_daily("-f,--frames", o.max_frames, "N", "Compare no more frames than this; 0: all")->check(whole_number());
+  group.add_daily("--seek", o.first_frame, "N", "Skip this many frames at the start of each video")
+      ->check(whole_number());
+  group.flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)");
+  group.daily_flag("--bitexact", o.bit_exact, "Fail (exit code 3) at the first difference");
+  group.add_daily("--min-psnr", o.min_psnr, "DB", "Fail (exit code 3) if the PSNR of all planes is below this");
+  group.add("--csv", o.csv, "FILE", "Write a CSV row per frame and video");
+  group.add("--json", o.json, "FILE", "Write all results as JSON");
+  group.add("--heatmap", o.heatmap, "FILE", "Write a picture of where luma differs (.png or .ppm)");
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }

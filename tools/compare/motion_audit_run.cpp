@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
-#include <CLI/App.hpp>
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -16,6 +14,7 @@
 #include "common/exit_code.h"
 #include "common/json_number.h"
 #include "common/notices.h"
+#include "common/option_group.h"
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/text_file.h"
@@ -181,31 +180,19 @@ void check_command_line(const Session& session, const MotionAuditOptions& o) {
 }  // namespace
 
 void add_options(CLI::App& app, MotionAuditOptions& o) {
-  const std::string group = "Audit";
-  app.add_option("stream", o.stream, "c63 stream of any encoder")->type_name("STREAM")->group(group);
-  app.add_option("source", o.source, "The video that was encoded: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes")
-      ->type_name("SOURCE")
-      ->group(group);
-  app.add_option("--merange", o.search_range, "Luma search range that the encoder used; chroma has half of it")
+  const OptionGroup group(app, "Audit");
+  group.add("stream", o.stream, "STREAM", "c63 stream of any encoder");
+  group.add("source", o.source, "SOURCE",
+            "The video that was encoded: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes");
+  group.add("--merange", o.search_range, "SAMPLES", "Luma search range that the encoder used; chroma has half of it")
       ->check(whole_number(1, 127))
-      ->type_name("SAMPLES")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-f,--frames", o.max_frames, "Check no more frames than this; 0: all")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--show", o.shown, "Print this many differences")
-      ->check(whole_number())
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_flag("--exact", o.exact, "Fail (exit code 3) if a vector differs from exact search")->group(group);
-  app.add_option("--csv", o.csv,
-                 "Write a CSV row per difference, with its SAD and how much larger that is than the smallest SAD")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--json", o.json, "Write all results as JSON")->type_name("FILE")->group(group);
+      ->capture_default_str();
+  group.add("-f,--frames", o.max_frames, "N", "Check no more frames than this; 0: all")->check(whole_number());
+  group.add("--show", o.shown, "N", "Print this many differences")->check(whole_number())->capture_default_str();
+  group.flag("--exact", o.exact, "Fail (exit code 3) if a vector differs from exact search");
+  group.add("--csv", o.csv, "FILE",
+            "Write a CSV row per difference, with its SAD and how much larger that is than the smallest SAD");
+  group.add("--json", o.json, "FILE", "Write all results as JSON");
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -14,7 +12,7 @@
 #include "c63/own_search.h"
 #include "c63/version.h"
 #include "common/command_line.h"
-#include "common/help.h"
+#include "common/option_group.h"
 #include "common/option_table.h"
 #include "common/report.h"
 #include "common/sidecar.h"
@@ -37,57 +35,41 @@ const std::string& name_of(SourceFormat format) {
 }
 
 void add_input_options(CLI::App& app, EncodeOptions& o) {
-  const std::string group = "Input and output";
-  app.add_option("-i,--input,input", o.source.path,
-                 "Video to encode: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin")
-      ->type_name("FILE")
-      ->group(daily(group));
-  app.add_option("-o,--output,output", o.output, "Stream to write; - is stdout")->type_name("FILE")->group(daily(group));
-  auto* width = app.add_option("-w,--width", o.width, "Width of raw input")->type_name("PIXELS")->group(daily(group));
-  auto* height = app.add_option("-h,--height", o.height, "Height of raw input")->type_name("PIXELS")->group(daily(group));
-  app.add_option_function<std::string>(
-         "--input-res",
-         [&o](const std::string& text) {
-           const auto size = size_from(text);
-           if (!size) throw CLI::ValidationError("--input-res", "\"" + text + "\" is not a size like 352x288");
-           o.width = size->first;
-           o.height = size->second;
-         },
-         "Size of raw input, such as 352x288")
-      ->type_name("WxH")
+  const OptionGroup group(app, "Input and output");
+  group.add_daily("-i,--input,input", o.source.path, "FILE",
+                  "Video to encode: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin");
+  group.add_daily("-o,--output,output", o.output, "FILE", "Stream to write; - is stdout");
+  auto* width = group.add_daily("-w,--width", o.width, "PIXELS", "Width of raw input");
+  auto* height = group.add_daily("-h,--height", o.height, "PIXELS", "Height of raw input");
+  group
+      .add(
+          "--input-res",
+          [&o](const std::string& text) {
+            const auto size = size_from(text);
+            if (!size) throw CLI::ValidationError("--input-res", "\"" + text + "\" is not a size like 352x288");
+            o.width = size->first;
+            o.height = size->second;
+          },
+          "WxH", "Size of raw input, such as 352x288")
       ->excludes(width)
-      ->excludes(height)
-      ->group(group);
-  add_frame_rate_option(app, std::string(option_info("fps").help), [&o](FrameRate rate) {
-    o.source.rate = rate;
-  })->group(group);
-  app.add_option("-f,--frames", o.max_frames, "Encode no more frames than this; 0: all")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(daily(group));
-  app.add_option("--seek", o.first_frame, "Skip this many frames at the start of the input")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--input-format", [&o](const std::string& text) { o.source.format = kSourceFormats.at(text); },
-         "What the input is: auto, raw, y4m, or av (FFmpeg)")
+      ->excludes(height);
+  group.add("--fps", parsed_rate(o.source.rate), "RATE", std::string(option_info("fps").help));
+  group.add_daily("-f,--frames", o.max_frames, "N", "Encode no more frames than this; 0: all")->check(whole_number());
+  group.add("--seek", o.first_frame, "N", "Skip this many frames at the start of the input")->check(whole_number());
+  group
+      .add(
+          "--input-format", [&o](const std::string& text) { o.source.format = kSourceFormats.at(text); }, "FORMAT",
+          "What the input is: auto, raw, y4m, or av (FFmpeg)")
       ->check(CLI::IsMember(kSourceFormats))
-      ->type_name("FORMAT")
-      ->default_str("auto")
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--prefilter", [&o](const std::string& text) { o.prefilter = prefilter_from(text); },
-         "Smooth the frames before coding: mean:K (KxK samples, K odd, at most 31), gauss:S (standard deviation, at "
-         "most 5) or temporal:N (mean of N frames, 2 to 64). PSNR then compares with the smoothed frames")
-      ->type_name("NAME")
-      ->group(group);
-  app.add_flag("--tolerant", o.source.tolerant,
-               "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are, instead "
-               "of ending there")
-      ->group(group);
-  app.add_flag("--strict", o.source.strict, "Treat a partial last frame as an error instead of a warning")
-      ->group(group);
+      ->default_str("auto");
+  group.add(
+      "--prefilter", [&o](const std::string& text) { o.prefilter = prefilter_from(text); }, "NAME",
+      "Smooth the frames before coding: mean:K (KxK samples, K odd, at most 31), gauss:S (standard deviation, at most "
+      "5) or temporal:N (mean of N frames, 2 to 64). PSNR then compares with the smoothed frames");
+  group.flag("--tolerant", o.source.tolerant,
+             "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are, instead of "
+             "ending there");
+  group.flag("--strict", o.source.strict, "Treat a partial last frame as an error instead of a warning");
 }
 
 /// Reads --segment, such as "3/16".
@@ -108,13 +90,11 @@ std::pair<int, int> segment_from(const std::string& text) {
 }
 
 void add_segment_options(CLI::App& app, EncodeOptions& o) {
-  const std::string group = "Segments";
-  app.add_option_function<std::string>(
-         "--segment", [&o](const std::string& text) { o.segment = segment_from(text); },
-         "Encode only part I of N, and write a record file next to it. c63join joins the parts. A part that exists "
-         "already is not encoded again")
-      ->type_name("I/N")
-      ->group(group);
+  const OptionGroup group(app, "Segments");
+  group.add(
+      "--segment", [&o](const std::string& text) { o.segment = segment_from(text); }, "I/N",
+      "Encode only part I of N, and write a record file next to it. c63join joins the parts. A part that exists "
+      "already is not encoded again");
   add_plan_option(app, o.segment_plan);
 }
 
@@ -131,37 +111,34 @@ void add_machine_options(CLI::App& app, EncodeOptions& o) {
 constexpr const char* kMeasurement = "Measurement";
 
 void add_quality_options(CLI::App& app, EncodeOptions& o) {
-  const std::string group = kMeasurement;
+  const OptionGroup group(app, kMeasurement);
   add_table_options(app, o.encoder, {"psnr", "ssim"});
-  add_file_option(app, "--json", o.json, "Write settings, machine and results as JSON", group);
-  app.add_flag("--sidecar", o.sidecar,
-               "Write the same next to the output, as OUTPUT.json; other c63 programs read the frame rate from it")
-      ->group(group);
+  group.add("--json", o.json, "FILE", "Write settings, machine and results as JSON");
+  group.flag("--sidecar", o.sidecar,
+             "Write the same next to the output, as OUTPUT.json; other c63 programs read the frame rate from it");
 }
 
 void add_measurement_options(CLI::App& app, EncodeOptions& o) {
-  const std::string group = kMeasurement;
+  const OptionGroup group(app, kMeasurement);
   add_table_options(app, o.encoder, {"global-motion"});
-  app.add_flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction")->group(group);
-  app.add_flag("--compare-cpu", o.compare_cpu, "Encode on the CPU, too; print both times and whether the bytes agree")->group(group);
-  app.add_flag("--bits", o.count_bits,
-               "Count bits by kind (headers, flags, vectors, DC, AC, ends of blocks), also in CSV and JSON files; -v "
-               "includes this")
-      ->group(group);
-  app.add_flag("--timing", o.timing, "Print the time of each stage")->group(group);
+  group.flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction");
+  group.flag("--compare-cpu", o.compare_cpu, "Encode on the CPU, too; print both times and whether the bytes agree");
+  group.flag("--bits", o.count_bits,
+             "Count bits by kind (headers, flags, vectors, DC, AC, ends of blocks), also in CSV and JSON files; -v "
+             "includes this");
+  group.flag("--timing", o.timing, "Print the time of each stage");
   const auto add_count = [&](const char* name, int& value, int least, const char* help) {
-    app.add_option(name, value, help)->check(CLI::Range(least, 1000000))->type_name("N")->capture_default_str()->group(group);
+    group.add(name, value, "N", help)->check(CLI::Range(least, 1000000))->capture_default_str();
   };
   add_count("--repeat", o.repeat, 1, "Encode this many times, and print the median and spread of the speed");
   add_count("--warmup", o.warmup, 0, "Encode this many times first, without measuring");
-  add_file_option(app, "--recon", o.reconstruction,
-                  "Write the pictures that a decoder will show (Y4M if the name ends in .y4m, else raw)", group);
-  add_file_option(app, "--pred", o.prediction,
-                  "Write the motion-compensated prediction (Y4M if the name ends in .y4m, else raw)", group);
-  add_file_option(app, "--csv", o.csv, "Write a CSV row per frame: bits, PSNR, SSIM, stage times", group);
-  add_file_option(app, "--stats-yuview", o.yuview, "Write vectors, SADs and bits of every luma block, for YUView", group);
-  add_file_option(app, "--trace", o.trace, "Write a trace of the run, as JSON for Perfetto or Chrome's about:tracing",
-                  group);
+  group.add("--recon", o.reconstruction, "FILE",
+            "Write the pictures that a decoder will show (Y4M if the name ends in .y4m, else raw)");
+  group.add("--pred", o.prediction, "FILE",
+            "Write the motion-compensated prediction (Y4M if the name ends in .y4m, else raw)");
+  group.add("--csv", o.csv, "FILE", "Write a CSV row per frame: bits, PSNR, SSIM, stage times");
+  group.add("--stats-yuview", o.yuview, "FILE", "Write vectors, SADs and bits of every luma block, for YUView");
+  group.add("--trace", o.trace, "FILE", "Write a trace of the run, as JSON for Perfetto or Chrome's about:tracing");
 }
 
 /// Replaces the option --me of the table by one that takes not only a method's name, but also a file with a search.
@@ -211,10 +188,10 @@ void load_own_search(EncodeOptions& o) {
 }  // namespace
 
 void add_plan_option(CLI::App& app, std::string& path) {
-  add_file_option(app, "--segment-plan", path,
-                  "File with the places where segments begin; read if it exists, else written. It saves a pass over "
-                  "the input, which --scenecut and container files need",
-                  "Segments");
+  OptionGroup(app, "Segments")
+      .add("--segment-plan", path, "FILE",
+           "File with the places where segments begin; read if it exists, else written. It saves a pass over the "
+           "input, which --scenecut and container files need");
 }
 
 void add_coding_run_options(CLI::App& app, EncodeOptions& options) {
@@ -231,9 +208,9 @@ void add_coding_run_options(CLI::App& app, EncodeOptions& options) {
 void add_options(CLI::App& app, EncodeOptions& options) {
   add_coding_run_options(app, options);
   add_segment_options(app, options);
-  app.add_flag("--list-devices", options.list_devices, "List the CPU and the GPUs that can encode, and exit")
-      ->configurable(false)
-      ->group("Machine");
+  OptionGroup(app, "Machine")
+      .flag("--list-devices", options.list_devices, "List the CPU and the GPUs that can encode, and exit")
+      ->configurable(false);
   add_measurement_options(app, options);
 }
 

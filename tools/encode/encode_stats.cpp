@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "c63/error.h"
+#include "c63/options.h"
 #include "common/json_number.h"
 #include "common/report.h"
 #include "common/whole_file.h"
@@ -43,11 +44,8 @@ ordered_json identity_of(const EncodeOptions& o) {
 
 TargetPass pass_from(const ordered_json& json, double frames_per_s) {
   // A file with values outside these limits was not written by c63enc, whatever the preset.
-  constexpr double kLowestQp = 1;
-  constexpr double kHighestQp = 50;
-  constexpr double kLeastScale = 0.05;
-  constexpr double kMostScale = 4;
   constexpr double kMostDecibels = 1000;
+  const auto setting = [&](const char* key, const OptionInfo& option) { return number_from(json.at(key), option.least, option.most); };
   const auto quality = [&](const char* key, double low, double high,
                            std::optional<double> of_null) -> std::optional<double> {
     if (!json.contains(key)) return std::nullopt;
@@ -56,8 +54,8 @@ TargetPass pass_from(const ordered_json& json, double frames_per_s) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::optional<std::uint64_t> key_bytes;
   if (const auto& value = json.at("key_bytes"); !value.is_null()) key_bytes = whole_number_from<std::uint64_t>(value, 1);
-  return {number_from(json.at("qp"), kLowestQp, kHighestQp),
-          number_from(json.at("lambda_scale"), kLeastScale, kMostScale),
+  return {setting("qp", option_info("qp")),
+          setting("lambda_scale", option_info("lambda-scale")),
           {.frames = whole_number_from<std::int64_t>(json.at("frames"), 1),
            .bytes = whole_number_from<std::uint64_t>(json.at("bytes"), 1),
            .frames_per_s = frames_per_s,

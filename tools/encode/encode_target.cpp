@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <system_error>
-#include <utility>
 
 #include "c63/error.h"
+#include "common/option_group.h"
 #include "common/option_table.h"
 #include "common/values.h"
 #include "encode/encode_options.h"
@@ -58,7 +56,7 @@ Target psnr_from(const std::string& text) {
 }  // namespace
 
 void add_target_options(CLI::App& app, TargetOptions& o) {
-  const std::string group = "Targets";
+  const OptionGroup group(app, "Targets");
   const auto add = [&](std::string_view name, auto take) {
     const std::string option = names_on_command_line(option_info(name));
     return describe_by_table(app.add_option_function<std::string>(option, take), name);
@@ -80,12 +78,10 @@ void add_target_options(CLI::App& app, TargetOptions& o) {
   }
   describe_by_table(app.add_flag(names_on_command_line(option_info("frame-drop")), o.may_drop_frames), "frame-drop");
   add("gop-cap", [&o](const std::string& text) { o.gop_cap = cap_from(text); });
-  app.add_option("--stats", o.stats, "Save the results of each pass in this file. If it exists, reuse the passes in it")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--spool", o.spool, "Folder for a temporary copy of input that can be read only once, such as a pipe")
-      ->type_name("FOLDER")
-      ->group(group);
+  group.add("--stats", o.stats, "FILE",
+            "Save the results of each pass in this file. If it exists, reuse the passes in it");
+  group.add("--spool", o.spool, "FOLDER",
+            "Folder for a temporary copy of input that can be read only once, such as a pipe");
 }
 
 void check_target_options(const TargetOptions& o) {

@@ -1,12 +1,11 @@
 #include "filter/filter_options.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <array>
 #include <map>
 
 #include "common/command_line.h"
+#include "common/option_group.h"
 #include "common/values.h"
 #include "common/video_input.h"
 
@@ -39,13 +38,10 @@ CLI::App* add_command(CLI::App& app, FilterOptions& o, FilterCommand command, co
 }
 
 void add_input_options(CLI::App& app, FilterOptions& o) {
-  const std::string group = "Input and output";
+  const OptionGroup group(app, "Input and output");
   const auto formats = format_names();
   const auto add_format = [&](const std::string& option, SignalFormat& format, const std::string& what) {
-    app.add_option(option, format, what)
-        ->transform(one_of(formats))
-        ->type_name("NAME")
-        ->group(group);
+    group.add(option, format, "NAME", what)->transform(one_of(formats));
   };
   add_format("--format", o.input_format,
              "Format of the input signal: text, npy, or raw f64, f32, i32, u32, u8 (little-endian); auto decides by "
@@ -53,41 +49,35 @@ void add_input_options(CLI::App& app, FilterOptions& o) {
   add_format("--output-format", o.output_format, "Format of the output signal, as for --format");
   app.add_flag_callback(
          "--video", [&o] { o.video = true; }, "Read the input as video, whatever its name is")
-      ->group(group);
+      ->group(group.name());
   app.add_flag_callback(
          "--signal", [&o] { o.video = false; }, "Read the input as a signal, whatever its name is")
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--input-res",
-         [&o](const std::string& text) {
-           const auto size = size_from(text);
-           if (!size) throw CLI::ValidationError("--input-res", "'" + text + "' is not a size such as 352x288");
-           o.source.width = size->first;
-           o.source.height = size->second;
-         },
-         "Size of raw video, such as 352x288")
-      ->type_name("WxH")
-      ->group(group);
+      ->group(group.name());
+  group.add(
+      "--input-res",
+      [&o](const std::string& text) {
+        const auto size = size_from(text);
+        if (!size) throw CLI::ValidationError("--input-res", "'" + text + "' is not a size such as 352x288");
+        o.source.width = size->first;
+        o.source.height = size->second;
+      },
+      "WxH", "Size of raw video, such as 352x288");
 }
 
 void add_device_options(CLI::App& app, FilterOptions& o) {
-  const std::string group = "Device";
+  const OptionGroup group(app, "Device");
   app.add_option("--backend", o.backend, "Where to filter; auto uses a GPU if there is one")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str()
-      ->group(group);
-  app.add_option("--device", o.device, "Number of the GPU to filter on; without this option the first")
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--variant", o.variant,
-                 "Implementation of the filter: serial or fast on the CPU; on a GPU, any unknown name prints the list")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group(group);
-  app.add_flag("--compare", o.compare,
-               "Also run the serial implementation on the CPU; print times with and without transfers, speed-up, and "
-               "largest difference")
-      ->group(group);
+      ->group(group.name());
+  group.add("--device", o.device, "N", "Number of the GPU to filter on; without this option the first");
+  group
+      .add("--variant", o.variant, "NAME",
+           "Implementation of the filter: serial or fast on the CPU; on a GPU, any unknown name prints the list")
+      ->capture_default_str();
+  group.flag("--compare", o.compare,
+             "Also run the serial implementation on the CPU; print times with and without transfers, speed-up, and "
+             "largest difference");
 }
 
 }  // namespace

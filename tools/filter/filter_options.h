@@ -1,9 +1,7 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "filter/filter_engine.h"
 #include "c63/frame_source.h"

@@ -4,8 +4,6 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <spdlog/logger.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -19,11 +17,11 @@
 #include "c63/thread_arena.h"
 #include "common/counted.h"
 #include "common/exit_code.h"
+#include "common/option_group.h"
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/side_output.h"
 #include "common/stopped_output.h"
-#include "common/help.h"
 #include "common/values.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"
@@ -99,58 +97,34 @@ class TruthWriter {
 }  // namespace
 
 void add_options(CLI::App& app, GenerateOptions& o) {
-  const std::string output = "Output";
-  app.add_option("-o,--output,output", o.output,
-                 "Video to write: Y4M if the name ends in .y4m, else raw YUV 4:2:0; - is stdout")
-      ->type_name("FILE")
-      ->group(daily(output));
-  app.add_option("--truth", o.truth,
-                 "Write the true motion as CSV: a row per 8x8 block with the vector, in samples, to its place in the "
-                 "previous frame (empty if hidden); for pattern stars a row per frame with the shift of the sky and "
-                 "the place of the object")
-      ->type_name("FILE")
-      ->group(daily(output));
-  const std::string picture = "Picture";
-  app.add_option_function<std::string>(
-         "--pattern", [&o](const std::string& text) { o.sequence.pattern = *pattern_from(text); },
-         "What the video shows")
+  const OptionGroup output(app, "Output");
+  output.add_daily("-o,--output,output", o.output, "FILE",
+                   "Video to write: Y4M if the name ends in .y4m, else raw YUV 4:2:0; - is stdout");
+  output.add_daily("--truth", o.truth, "FILE",
+                   "Write the true motion as CSV: a row per 8x8 block with the vector, in samples, to its place in the "
+                   "previous frame (empty if hidden); for pattern stars a row per frame with the shift of the sky and "
+                   "the place of the object");
+  const OptionGroup picture(app, "Picture");
+  picture
+      .add_daily(
+          "--pattern", [&o](const std::string& text) { o.sequence.pattern = *pattern_from(text); }, "NAME",
+          "What the video shows")
       ->check(CLI::IsMember(pattern_names()))
-      ->type_name("NAME")
-      ->default_str("natural")
-      ->group(daily(picture));
-  app.add_option("-w,--width", o.sequence.width, "Width")->type_name("N")->capture_default_str()->group(daily(picture));
-  app.add_option("-h,--height", o.sequence.height, "Height")->type_name("N")->capture_default_str()->group(daily(picture));
-  app.add_option("-f,--frames", o.sequence.frames, "Number of frames")
+      ->default_str("natural");
+  picture.add_daily("-w,--width", o.sequence.width, "N", "Width")->capture_default_str();
+  picture.add_daily("-h,--height", o.sequence.height, "N", "Height")->capture_default_str();
+  picture.add_daily("-f,--frames", o.sequence.frames, "N", "Number of frames")
       ->check(whole_number())
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(daily(picture));
-  add_frame_rate_option(app, "Frames per second for the header of a .y4m file; without this option 25",
-                        [&o](FrameRate rate) { o.sequence.rate = rate; })
-      ->group(picture);
-  app.add_option_function<std::string>(
-         "--mv",
-         [&o](const std::string& text) {
-           o.sequence.motion = motion_from(text);
-           if (!o.sequence.motion) throw CLI::ValidationError("--mv", "'" + text + "' is not a motion such as 3,-2");
-         },
-         "Motion per frame, right and down, in samples (default: by pattern)")
-      ->type_name("X,Y")
-      ->group(daily(picture));
-  app.add_option("--seed", o.sequence.seed, "Seed of the random numbers; another seed makes another picture")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(daily(picture));
-  app.add_option_function<std::string>(
-         "--noise",
-         [&o](const std::string& text) {
-           o.sequence.noise = units_from(text, kNoiseUnit);
-           if (!o.sequence.noise)
-             throw CLI::ValidationError("--noise", "'" + text + "' is not a deviation such as 1.25");
-         },
-         "Standard deviation of the sensor noise in grey levels (default: by pattern)")
-      ->type_name("SD")
-      ->group(picture);
+      ->capture_default_str();
+  picture.add("--fps", parsed_rate(o.sequence.rate), "RATE",
+              "Frames per second for the header of a .y4m file; without this option 25");
+  picture.add_daily("--mv", parsed("--mv", o.sequence.motion, motion_from, "is not a motion such as 3,-2"), "X,Y",
+                    "Motion per frame, right and down, in samples (default: by pattern)");
+  picture.add_daily("--seed", o.sequence.seed, "N", "Seed of the random numbers; another seed makes another picture")
+      ->capture_default_str();
+  const auto noise_from = [](const std::string& text) { return units_from(text, kNoiseUnit); };
+  picture.add("--noise", parsed("--noise", o.sequence.noise, noise_from, "is not a deviation such as 1.25"), "SD",
+              "Standard deviation of the sensor noise in grey levels (default: by pattern)");
   add_sync_option(app, o.durability);
   add_keep_partial_option(app, o.keep_partial);
   add_limit_options(app, o.sequence.limits);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 
 #include "c63/error.h"
 #include "common/exit_code.h"
+#include "common/option_group.h"
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/sidecar.h"
@@ -95,20 +95,15 @@ class StreamLook {
 }  // namespace
 
 void add_options(CLI::App& app, InfoOptions& o) {
-  const std::string group = "Input and output";
-  app.add_option("-i,--input,input", o.input, "Stream to look at; - is stdin")->type_name("FILE")->group(group);
-  app.add_option("--json", o.json,
-                 "Write everything as JSON, with every GOP; with - it goes to stdout, and nothing else is printed")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_flag(
-         "--quick", o.quick,
-         "Read only the frame headers: bits by kind and blocks are not counted, and damage inside frames is not found")
-      ->group(group);
-  add_frame_rate_option(
-      app, "Frames per second; without this option the rate in the stream's .json file (from c63enc --sidecar)",
-      [&o](FrameRate rate) { o.rate = rate; })
-      ->group(group);
+  const OptionGroup group(app, "Input and output");
+  group.add("-i,--input,input", o.input, "FILE", "Stream to look at; - is stdin");
+  group.add("--json", o.json, "FILE",
+            "Write everything as JSON, with every GOP; with - it goes to stdout, and nothing else is printed");
+  group.flag(
+      "--quick", o.quick,
+      "Read only the frame headers: bits by kind and blocks are not counted, and damage inside frames is not found");
+  group.add("--fps", parsed_rate(o.rate), "RATE",
+            "Frames per second; without this option the rate in the stream's .json file (from c63enc --sidecar)");
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "c63/frame_source.h"
 #include "c63/picture.h"

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,6 +12,7 @@
 
 #include "c63/error.h"
 #include "common/backends.h"
+#include "common/option_group.h"
 #include "common/text_file.h"
 #include "common/values.h"
 #include "common/video_input.h"
@@ -141,64 +140,43 @@ void check_film_options(const MotionOptions& o) {
 }
 
 void add_film_options(CLI::App& app, MotionOptions& o) {
-  const std::string group = "Films";
-  app.add_flag("--search", o.search,
-               "Search the pictures of a c63 stream like those of a film, instead of showing the stream's own vectors")
-      ->group(group);
-  app.add_option("--merange", o.range, "Search range: vectors from -N to N-1 samples")
+  const OptionGroup group(app, "Films");
+  group.flag("--search", o.search,
+             "Search the pictures of a c63 stream like those of a film, instead of showing the stream's own vectors");
+  group.add("--merange", o.range, "N", "Search range: vectors from -N to N-1 samples")
       ->check(CLI::Range(1, 127))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--distance", o.distance, "Search each frame in the frame N before it; negative: in a later frame")
+      ->capture_default_str();
+  group.add("--distance", o.distance, "N", "Search each frame in the frame N before it; negative: in a later frame")
       ->check(CLI::Range(-64, 64))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--zero-bias", o.zero_bias, "Take the zero vector if its SAD is less than the best SAD plus N")
+      ->capture_default_str();
+  group.add("--zero-bias", o.zero_bias, "N", "Take the zero vector if its SAD is less than the best SAD plus N")
       ->check(CLI::Range(0, 16320))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_flag("--second", o.second, "Also find the second smallest SAD of each block (csv, json, npz)")->group(group);
-  app.add_flag("--quarters", o.quarters, "Also write the SADs of the four 4x4 quarters of each block (csv, json, npz)")
-      ->group(group);
-  app.add_flag("--codec-vectors", o.codec_vectors,
-               "Compare with the vectors that the film was coded with. Each frame is then searched in the frame to "
-               "which they refer")
-      ->group(group);
-  app.add_option("--codec-list", o.codec_list,
-                 "Write all vectors that the film was coded with as CSV, as FFmpeg exports them")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--backend", o.backend, "Where to search; auto begins on the CPU, and uses a GPU for the rest of a long film")
+      ->capture_default_str();
+  group.flag("--second", o.second, "Also find the second smallest SAD of each block (csv, json, npz)");
+  group.flag("--quarters", o.quarters, "Also write the SADs of the four 4x4 quarters of each block (csv, json, npz)");
+  group.flag("--codec-vectors", o.codec_vectors,
+             "Compare with the vectors that the film was coded with. Each frame is then searched in the frame to which "
+             "they refer");
+  group.add("--codec-list", o.codec_list, "FILE",
+            "Write all vectors that the film was coded with as CSV, as FFmpeg exports them");
+  group
+      .add("--backend", o.backend, "NAME",
+           "Where to search; auto begins on the CPU, and uses a GPU for the rest of a long film")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--device", o.device, "Number of the GPU to search on")
-      ->check(whole_number(0, 1023))
-      ->type_name("N")
-      ->group(group);
-  auto* width = app.add_option("-w,--width", o.film.width, "Width of raw video")
-                    ->check(whole_number(1, 65535))
-                    ->type_name("PIXELS")
-                    ->group(group);
-  auto* height = app.add_option("-h,--height", o.film.height, "Height of raw video")
-                     ->check(whole_number(1, 65535))
-                     ->type_name("PIXELS")
-                     ->group(group);
-  app.add_option_function<std::string>(
-         "--input-res",
-         [&o](const std::string& text) { std::tie(o.film.width, o.film.height) = require_size("--input-res", text); },
-         "Size of raw video, such as 352x288")
-      ->type_name("WxH")
+      ->capture_default_str();
+  group.add("--device", o.device, "N", "Number of the GPU to search on")->check(whole_number(0, 1023));
+  auto* width = group.add("-w,--width", o.film.width, "PIXELS", "Width of raw video")->check(whole_number(1, 65535));
+  auto* height =
+      group.add("-h,--height", o.film.height, "PIXELS", "Height of raw video")->check(whole_number(1, 65535));
+  group
+      .add(
+          "--input-res",
+          [&o](const std::string& text) { std::tie(o.film.width, o.film.height) = require_size("--input-res", text); },
+          "WxH", "Size of raw video, such as 352x288")
       ->excludes(width)
-      ->excludes(height)
-      ->group(group);
-  app.add_flag("--tolerant", o.film.tolerant,
-               "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are")
-      ->group(group);
+      ->excludes(height);
+  group.flag("--tolerant", o.film.tolerant,
+             "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are");
 }
 
 }  // namespace c63::tools

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <utility>
 
 #include "c63/error.h"
 #include "common/sidecar.h"

@@ -3,22 +3,20 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
-#include <memory>
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/frame_source.h"
 #include "common/exit_code.h"
+#include "common/option_group.h"
 #include "common/paths.h"
 #include "common/report.h"
-#include "common/help.h"
 #include "common/values.h"
 #include "common/video_input.h"
-#include "c63/frame_source.h"
 #include "io/input_file.h"
 #include "motion/film_run.h"
 #include "motion/motion_outputs.h"
@@ -60,60 +58,39 @@ std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOpt
 }  // namespace
 
 void add_options(CLI::App& app, MotionOptions& o) {
-  const std::string group = "Motion";
-  app.add_option("input", o.input,
-                 "c63 stream to show, or another video (here called film) to search: raw YUV 4:2:0, Y4M, or anything "
-                 "FFmpeg decodes; - is stdin")
-      ->type_name("FILE")
-      ->group(daily(group));
-  app.add_option("-o,--output", o.output, "File to write; without --format its name gives the format; - is stdout")
-      ->type_name("FILE")
-      ->group(daily(group));
-  app.add_option("--format", o.format, "What to write in addition to the summary")
-      ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html", "npz", "flo"}))
-      ->type_name("FORMAT")
-      ->group(daily(group));
-  app.add_option("--overlay", o.overlay,
-                 "Picture under the arrows and colours: recon (the reconstruction) or pred (the prediction)")
+  const OptionGroup group(app, "Motion");
+  group.add_daily("input", o.input, "FILE",
+                  "c63 stream to show, or another video (here called film) to search: raw YUV 4:2:0, Y4M, or anything "
+                  "FFmpeg decodes; - is stdin");
+  group.add_daily("-o,--output", o.output, "FILE",
+                  "File to write; without --format its name gives the format; - is stdout");
+  group.add_daily("--format", o.format, "FORMAT", "What to write in addition to the summary")
+      ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html", "npz", "flo"}));
+  group
+      .add("--overlay", o.overlay, "PICTURE",
+           "Picture under the arrows and colours: recon (the reconstruction) or pred (the prediction)")
       ->check(CLI::IsMember({"recon", "pred"}))
-      ->type_name("PICTURE")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--frame", o.frame, "Number of the frame to draw; without this option the first that has vectors")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(daily(group));
-  app.add_option("--type", o.types,
-                 "What to show: mv (arrows), sad, bits (both as colours); one picture for each, side by side")
+      ->capture_default_str();
+  group
+      .add_daily("--frame", o.frame, "N", "Number of the frame to draw; without this option the first that has vectors")
+      ->check(whole_number());
+  group
+      .add("--type", o.types, "LIST",
+           "What to show: mv (arrows), sad, bits (both as colours); one picture for each, side by side")
       ->delimiter(',')
       ->check(CLI::IsMember({"mv", "sad", "bits"}))
-      ->type_name("LIST")
-      ->default_str("mv,sad,bits")
-      ->group(group);
-  app.add_option("--scale", o.scale, "Pixels of the picture for each sample of the video; 0: automatic")
+      ->default_str("mv,sad,bits");
+  group.add("--scale", o.scale, "N", "Pixels of the picture for each sample of the video; 0: automatic")
       ->check(CLI::Range(0, 16))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--seek", o.first_frame, "Skip this many frames at the start")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(group);
-  app.add_option("-f,--frames", o.max_frames, "Read no more frames than this; 0: all")
-      ->check(whole_number())
-      ->type_name("N")
-      ->group(daily(group));
-  app.add_option("--source", o.source, "The video that was encoded: SADs compare with it instead of the reconstruction")
-      ->type_name("FILE")
-      ->group(daily(group));
-  app.add_option("--beside", o.beside, "A second stream of the same video, shown next to the first on an HTML page")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option(
-         "--truth", o.truth,
-         "File with the true motion, from c63gen --truth; prints the endpoint error (distance from the true vectors)")
-      ->type_name("FILE")
-      ->group(daily(group));
+      ->capture_default_str();
+  group.add("--seek", o.first_frame, "N", "Skip this many frames at the start")->check(whole_number());
+  group.add_daily("-f,--frames", o.max_frames, "N", "Read no more frames than this; 0: all")->check(whole_number());
+  group.add_daily("--source", o.source, "FILE",
+                  "The video that was encoded: SADs compare with it instead of the reconstruction");
+  group.add("--beside", o.beside, "FILE", "A second stream of the same video, shown next to the first on an HTML page");
+  group.add_daily(
+      "--truth", o.truth, "FILE",
+      "File with the true motion, from c63gen --truth; prints the endpoint error (distance from the true vectors)");
   add_film_options(app, o);
   add_sync_option(app, o.durability);
   add_keep_partial_option(app, o.keep_partial);

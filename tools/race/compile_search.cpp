@@ -1,8 +1,5 @@
 #include "race/compile_search.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -84,20 +81,6 @@ BuiltSearch compile(const std::string& compiler, const std::string& flags, const
 }
 
 }  // namespace
-
-BuildFolder::BuildFolder() {
-  std::string name = (fs::temp_directory_path() / "c63-race-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw Error(ErrorKind::output, "C63-OUTPUT",
-                "cannot make a folder for compiled files: " + std::system_category().message(errno), {.file = name});
-  }
-  path_ = name;
-}
-
-BuildFolder::~BuildFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
 
 BuiltSearch compile_search(const std::string& path, const std::string& folder) {
   require_readable(path);

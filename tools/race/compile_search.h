@@ -22,18 +22,4 @@ struct BuiltSearch {
 /// Compiles the host part of a .cu file, in the same way, but as C++17 and without CXXFLAGS.
 [[nodiscard]] BuiltSearch compile_host_part(const std::string& path, const std::string& folder);
 
-/// A folder for compiled files, removed with the object.
-class BuildFolder {
- public:
-  BuildFolder();
-  ~BuildFolder();
-  BuildFolder(const BuildFolder&) = delete;
-  BuildFolder& operator=(const BuildFolder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace c63::race

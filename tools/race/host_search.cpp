@@ -9,13 +9,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
-#include <vector>
 
 #include "c63/error.h"
 
@@ -133,7 +129,7 @@ class GuardedPages {
 };
 
 /// Searches a case once. Returns the results. Sets `past_results` if bytes around the results changed.
-Field search_once(const RaceCase& c, const HostSearch& search, std::uint8_t poison, bool against_end,
+SearchResults search_once(const RaceCase& c, const HostSearch& search, std::uint8_t poison, bool against_end,
                   std::uint8_t around, bool& past_results) {
   const GuardedPages current(c.current.size(), against_end);
   const GuardedPages reference(c.reference.size(), against_end);
@@ -164,10 +160,10 @@ Field search_once(const RaceCase& c, const HostSearch& search, std::uint8_t pois
           .sads = reinterpret_cast<unsigned short*>(sads.data())});
   regions = {};
   past_results |= !vectors.around_is(poison) || !sads.around_is(poison);
-  Field field = Field::poisoned(c.blocks(), poison);
-  std::memcpy(field.vectors.data(), vectors.data(), c.blocks() * sizeof(MotionVector));
-  std::memcpy(field.sads.data(), sads.data(), c.blocks() * sizeof(std::uint16_t));
-  return field;
+  SearchResults results = SearchResults::poisoned(c.blocks(), poison);
+  std::memcpy(results.vectors.data(), vectors.data(), c.blocks() * sizeof(MotionVector));
+  std::memcpy(results.sads.data(), sads.data(), c.blocks() * sizeof(std::uint16_t));
+  return results;
 }
 
 }  // namespace
@@ -198,13 +194,13 @@ void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, i
     if (judge.has_enough()) return;
     tell(c.name);
     bool past_results = false;
-    const Field first = search_once(c, search, kPoison, true, 0x33, past_results);
-    Field again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
+    const SearchResults first = search_once(c, search, kPoison, true, 0x33, past_results);
+    SearchResults again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
     for (int i = 1; i < kSearchesAgain && again == first; ++i)
       again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
     const RaceCase before = c;
     c.change_padding(seed + 1);
-    const Field other = search_once(c, search, kPoison, false, 0xC7, past_results);
+    const SearchResults other = search_once(c, search, kPoison, false, 0xC7, past_results);
     judge.add(before, {first, again, other});
     if (past_results) {
       judge.broke(

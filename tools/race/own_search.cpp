@@ -11,6 +11,7 @@
 
 #include "c63/error.h"
 #include "common/digest.h"
+#include "io/scratch_folder.h"
 #include "race/compile_search.h"
 #include "race/host_search.h"
 
@@ -37,7 +38,7 @@ OwnSearch named(const std::string& path, const std::vector<std::uint8_t>& bytes)
 
 /// A compiled search, and the folder with its copies.
 struct Copies {
-  BuildFolder folder;
+  ScratchFolder folder{"", "c63-race"};
   std::string library;
   std::atomic<int> count = 0;
 
@@ -78,7 +79,7 @@ std::shared_ptr<const OwnSearch> own_gpu_search(const std::string& path) {
   if (!path.ends_with(".cu") || text.find("C63_MOTION_HOST") == std::string_view::npos) {
     return std::make_shared<const OwnSearch>(std::move(own));
   }
-  const auto folder = std::make_shared<BuildFolder>();
+  const auto folder = std::make_shared<ScratchFolder>("", "c63-race");
   own.kernel_host_part = compile_host_part(path, folder->path()).library;
   return {new OwnSearch(std::move(own)), [folder](const OwnSearch* search) { delete search; }};
 }

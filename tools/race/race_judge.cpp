@@ -14,7 +14,7 @@ bool is_poison(MotionVector v, std::uint8_t poison) {
 
 }  // namespace
 
-Field Field::poisoned(std::size_t blocks, std::uint8_t poison) {
+SearchResults SearchResults::poisoned(std::size_t blocks, std::uint8_t poison) {
   const auto component = static_cast<std::int8_t>(poison);
   return {std::vector<MotionVector>(blocks, {component, component}),
           std::vector<std::uint16_t>(blocks, doubled(poison))};
@@ -38,7 +38,7 @@ void Judge::add(const RaceCase& c, const CaseResults& r) {
     if (unwritten[i] != 0) continue;
     const bool sad_unwritten = r.first.sads[i] == doubled(kPoison) && r.again.sads[i] == doubled(kOtherPoison);
     untold += sad_unwritten ? 1 : 0;
-    const auto same = [&](const Field& a, const Field& b) {
+    const auto same = [&](const SearchResults& a, const SearchResults& b) {
       return a.vectors[i] == b.vectors[i] && (sad_unwritten || a.sads[i] == b.sads[i]);
     };
     if (!same(r.first, r.again)) {

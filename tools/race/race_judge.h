@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,13 +12,13 @@
 namespace c63::race {
 
 /// The results that a search has written.
-struct Field {
+struct SearchResults {
   std::vector<MotionVector> vectors;
   std::vector<std::uint16_t> sads;
 
   /// Returns results before a search, with each byte set to `poison`.
-  static Field poisoned(std::size_t blocks, std::uint8_t poison);
-  friend bool operator==(const Field&, const Field&) = default;
+  static SearchResults poisoned(std::size_t blocks, std::uint8_t poison);
+  friend bool operator==(const SearchResults&, const SearchResults&) = default;
 };
 
 inline constexpr std::uint8_t kPoison = 0x5A;
@@ -28,9 +27,9 @@ inline constexpr std::uint8_t kOtherPoison = 0xA5;
 /// The results of three searches of a case. They must be equal, because neither bytes outside the samples nor old
 /// results may matter.
 struct CaseResults {
-  Field first;          ///< search into bytes kPoison
-  Field again;          ///< the same search into bytes kOtherPoison
-  Field other_padding;  ///< with other bytes between and around the rows, into kPoison
+  SearchResults first;          ///< search into bytes kPoison
+  SearchResults again;          ///< the same search into bytes kOtherPoison
+  SearchResults other_padding;  ///< with other bytes between and around the rows, into kPoison
 };
 
 /// The judgement of a search.

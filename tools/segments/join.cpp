@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <spdlog/logger.h>
 
-#include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "c63/error.h"
 #include "common/counted.h"
 #include "common/exit_code.h"
+#include "common/option_group.h"
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/sidecar.h"
@@ -73,13 +73,11 @@ void check_same_video(const SegmentFile& first, const SegmentFile& other) {
 }  // namespace
 
 void add_options(CLI::App& app, JoinOptions& o) {
-  const std::string group = "Input and output";
-  app.add_option("segments", o.segments, "All segments of a video, as c63enc --segment writes them, in any order")
-      ->type_name("FILE...")
-      ->group(group);
-  app.add_option("-o,--output", o.output, "Stream to write; - is stdout")->type_name("FILE")->group(group);
-  app.add_flag("--sidecar", o.sidecar, "Also write OUTPUT.json; other c63 programs read the frame rate from it")
-      ->group(group);
+  const OptionGroup group(app, "Input and output");
+  group.add("segments", o.segments, "FILE...",
+            "All segments of a video, as c63enc --segment writes them, in any order");
+  group.add("-o,--output", o.output, "FILE", "Stream to write; - is stdout");
+  group.flag("--sidecar", o.sidecar, "Also write OUTPUT.json; other c63 programs read the frame rate from it");
   add_sync_option(app, o.durability);
 }
 

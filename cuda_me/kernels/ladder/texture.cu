@@ -6,7 +6,6 @@
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/ladder/window.cuh"
-#include "cuda_me/runtime/handle.h"
 
 namespace c63::cuda {
 namespace {
@@ -69,7 +68,7 @@ class TextureSearch final : public MotionSearch {
   TextureSearch& operator=(const TextureSearch&) = delete;
   ~TextureSearch() override {
     for (const auto& [plane, texture] : textures_) {
-      check_release(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+      drop_error(cudaDestroyTextureObject(texture));
     }
   }
 

@@ -78,4 +78,28 @@ inline void check_product(const BasicPlaneView<const float>& a, const BasicPlane
   check_apart(b, c);
 }
 
+// Checks of whitening, which throw Error (input).
+
+inline void check_memory(int wanted, std::size_t frames) {
+  if (frames == static_cast<std::size_t>(wanted)) return;
+  throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
+              "a memory of " + std::to_string(wanted) + " frames was requested, but there are only " +
+                  std::to_string(frames) + " before this one");
+}
+
+template <typename T>
+void check_frame_size(const BasicPlaneView<T>& frame, int width, int height) {
+  check_view(frame, "the frame");
+  if (frame.width == width && frame.height == height) return;
+  throw Error(ErrorKind::input, "C63-FRAME-SIZE",
+              "a frame of " + shape_of(frame) + " in a sequence of " + std::to_string(width) + "x" + std::to_string(height));
+}
+
+inline void check_texture(bool has_texture) {
+  if (has_texture) return;
+  throw Error(ErrorKind::input, "C63-SHIFT-TEXTURELESS",
+              "the reference frame has no texture, or only along one direction: shifts cannot be measured; "
+              "whitening by correlation works without shifts");
+}
+
 }  // namespace c63

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 namespace c63 {
 

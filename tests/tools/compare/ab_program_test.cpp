@@ -21,8 +21,7 @@ class AbProgramTest : public testing::Test {
  protected:
   AbProgramTest() {
     const test::Bytes video = test::generate_b(64, 48, 6);
-    std::ofstream(input_, std::ios::binary)
-        .write(reinterpret_cast<const char*>(video.data()), static_cast<std::streamsize>(video.size()));
+    test::write_bytes(input_, video);
   }
   test::ShellResult run(const std::string& arguments) {
     return test::shell("'" C63_BIN_DIR "/c63cmp' ab '" + input_ + "' " + arguments + " 2>&1");

@@ -17,8 +17,7 @@ namespace {
 class MetricProgramTest : public testing::Test {
  protected:
   std::string save(const std::string& name, const test::Bytes& bytes) {
-    std::ofstream(folder_.file(name), std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    test::write_bytes(folder_.file(name), bytes);
     return folder_.file(name);
   }
   test::ShellResult run(const std::string& arguments) {

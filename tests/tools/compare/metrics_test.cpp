@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <regex>
 
 #include "c63/encoder.h"
 #include "support/expect_error.h"
@@ -139,8 +138,7 @@ TEST_P(FfmpegEqualityTest, EveryPrintedDigitIsEqual) {
       .encode(source, [&](EncodedFrame&& frame) {
         reconstruction.insert(reconstruction.end(), frame.reconstruction.begin(), frame.reconstruction.end());
       });
-  std::ofstream(coded, std::ios::binary)
-      .write(reinterpret_cast<const char*>(reconstruction.data()), static_cast<std::streamsize>(reconstruction.size()));
+  test::write_bytes(coded, reconstruction);
 
   const VideoQuality q = compare(frames, reconstruction, kWidth, kHeight);
   ASSERT_EQ(q.frames.size(), static_cast<std::size_t>(kFrames));

@@ -7,8 +7,8 @@
 #include <regex>
 #include <sstream>
 
+#include "support/folder_test.h"
 #include "support/shell.h"
-#include "support/temporary_folder.h"
 
 namespace c63::tools {
 namespace {
@@ -17,24 +17,16 @@ using test::ShellResult;
 
 ShellResult run_shell(const std::string& command) { return test::shell("{ " + command + "; } 2>&1"); }
 
-class FilterProgram : public ::testing::Test {
+class FilterProgram : public test::FolderTest {
  protected:
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-  }
-  [[nodiscard]] std::string read(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(path(name), std::ios::binary).rdbuf();
-    return text.str();
-  }
+  [[nodiscard]] std::string read(const std::string& name) const { return test::read_file(path(name)); }
   /// Runs c63filter on the CPU, in the test's folder.
   [[nodiscard]] ShellResult filter(const std::string& arguments) const {
-    return run_shell(fmt::format("cd '{}' && C63_FILTER='{}/c63filter' && \"$C63_FILTER\" --backend cpu {}", folder_,
+    return run_shell(fmt::format("cd '{}' && C63_FILTER='{}/c63filter' && \"$C63_FILTER\" --backend cpu {}", folder_.string(),
                                  C63_BIN_DIR, arguments));
   }
   [[nodiscard]] ShellResult generate(const std::string& arguments) const {
-    return run_shell(fmt::format("cd '{}' && '{}/c63gen' {}", folder_, C63_BIN_DIR, arguments));
+    return run_shell(fmt::format("cd '{}' && '{}/c63gen' {}", folder_.string(), C63_BIN_DIR, arguments));
   }
   /// Expects that c63filter ends with this exit code and an error with this id, and leaves no output file.
   void expect_failure(const std::string& arguments, int code, const std::string& id) const {
@@ -45,14 +37,10 @@ class FilterProgram : public ::testing::Test {
     EXPECT_FALSE(std::ifstream(path("out.txt"))) << arguments;
     EXPECT_FALSE(std::ifstream(path("out.y4m"))) << arguments;
   }
-
- private:
-  test::TemporaryFolder temporary_;
-  std::string folder_ = temporary_.file("");
 };
 
 TEST_F(FilterProgram, SignalsGoFromTextToText) {
-  write("in.txt", "1\n2\n4\n8\n");
+  write_file("in.txt", "1\n2\n4\n8\n");
   EXPECT_EQ(filter("convolve in.txt out.txt --taps 1,10,100").exit_code, 0);
   EXPECT_EQ(read("out.txt"), "12\n124\n248\n480\n");
   EXPECT_EQ(filter("mean in.txt out.txt --width 1").exit_code, 0);
@@ -72,25 +60,25 @@ TEST_F(FilterProgram, SignalsGoFromTextToText) {
 }
 
 TEST_F(FilterProgram, ComparisonTellsSpeedUpAndDifference) {
-  write("in.txt", "1\n2\n4\n8\n");
+  write_file("in.txt", "1\n2\n4\n8\n");
   const ShellResult result = filter("mean in.txt out.txt --width 3 --compare");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(std::regex_search(result.output, std::regex("times as fast, largest difference 0"))) << result.output;
 }
 
 TEST_F(FilterProgram, AGpuIsAnErrorWithTheCpuAlone) {
-  write("in.txt", "1\n2\n3\n");
+  write_file("in.txt", "1\n2\n3\n");
   expect_failure("mean in.txt out.txt --width 3 --device 0", 2, "C63-USAGE");
 }
 
 TEST_F(FilterProgram, BadSignalsAreNamed) {
-  write("junk.txt", "1\n2\nthree\n");
-  write("inf.txt", "1\ninf\n");
-  write("nan.txt", "nan\n");
-  write("empty.txt", "");
-  write("good.txt", "1\n2\n3\n");
-  write("high.txt", "1\n256\n");
-  write("unfinished.txt", "1\n2\n3");
+  write_file("junk.txt", "1\n2\nthree\n");
+  write_file("inf.txt", "1\ninf\n");
+  write_file("nan.txt", "nan\n");
+  write_file("empty.txt", "");
+  write_file("good.txt", "1\n2\n3\n");
+  write_file("high.txt", "1\n256\n");
+  write_file("unfinished.txt", "1\n2\n3");
   expect_failure("mean junk.txt out.txt", 4, "C63-SIGNAL-NUMBER");
   expect_failure("mean inf.txt out.txt", 4, "C63-SIGNAL-FINITE");
   expect_failure("mean nan.txt out.txt", 4, "C63-SIGNAL-FINITE");
@@ -154,13 +142,13 @@ TEST_F(FilterProgram, BadVideoIsNamed) {
   expect_failure("convolve few.y4m out.y4m --kernel mean:4", 2, "C63-KERNEL-EVEN");
   expect_failure("convolve few.y4m out.y4m --kernel mean:33", 2, "C63-KERNEL-SIZE");
   expect_failure("shift few.y4m out.txt --reference 10", 2, "C63-SHIFT-REFERENCE");
-  write("empty_32x32.yuv", "");
+  write_file("empty_32x32.yuv", "");
   for (const char* action : {"convolve empty_32x32.yuv out.y4m --kernel mean:3", "histogram empty_32x32.yuv out.txt",
                              "shift empty_32x32.yuv out.csv"}) {
     expect_failure(action, 4, "C63-VIDEO-EMPTY");
   }
   expect_failure("whiten empty_32x32.yuv out.y4m", 4, "C63-WHITEN-MEMORY");
-  write("flat_32x32.yuv", std::string(32 * 32 * 3 / 2 * 8, 'x'));
+  write_file("flat_32x32.yuv", std::string(32 * 32 * 3 / 2 * 8, 'x'));
   expect_failure("whiten flat_32x32.yuv out.y4m --memory 4", 4, "C63-SHIFT-TEXTURELESS");
   const ShellResult flat = filter("shift flat_32x32.yuv shifts.csv");
   EXPECT_EQ(flat.exit_code, 0);
@@ -169,7 +157,7 @@ TEST_F(FilterProgram, BadVideoIsNamed) {
 }
 
 TEST_F(FilterProgram, KernelsKeepFlatVideoInside) {
-  write("flat_32x32.yuv", std::string(32 * 32 * 3 / 2, 'x'));
+  write_file("flat_32x32.yuv", std::string(32 * 32 * 3 / 2, 'x'));
   ASSERT_EQ(filter("convolve flat_32x32.yuv out_32x32.yuv --kernel gauss:1 --compare").exit_code, 0);
   const std::string out = read("out_32x32.yuv");
   ASSERT_EQ(out.size(), 32U * 32 * 3 / 2);

@@ -7,11 +7,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <set>
-#include <sstream>
 
 #include "c63/decoder.h"
 #include "motion_program_fixture.h"
+#include "support/browser.h"
 #include "support/compact_stream.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
@@ -209,8 +208,7 @@ TEST_F(MotionProgramTest, RepeatsAndInheritedVectors) {
   writer.add_replacing();
   writer.add_repeat();
   const test::Bytes bytes = writer.bytes();
-  std::ofstream(file("compact.c63"), std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  test::write_bytes(file("compact.c63"), bytes);
   std::vector<DecodedFrame> frames;
   Decoder({.keep_motion = true}).decode(bytes, [&](DecodedFrame&& frame) { frames.push_back(std::move(frame)); });
   const auto mv = [&](const std::string& arguments) {
@@ -277,8 +275,7 @@ TEST_F(MotionProgramTest, BlocksWithoutPredictionHaveNoSad) {
   writer.add_key();
   writer.add_inter();
   const test::Bytes bytes = writer.bytes();
-  std::ofstream(file("some.c63"), std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  test::write_bytes(file("some.c63"), bytes);
   ASSERT_EQ(test::shell("'" C63_BIN_DIR "/c63mv' --quiet '" + file("some.c63") + "' -o '" + file("some.json") + "'").exit_code, 0);
   const auto some = nlohmann::json::parse(std::ifstream(file("some.json")));
   double sum = 0;
@@ -297,7 +294,7 @@ TEST_F(MotionProgramTest, BlocksWithoutPredictionHaveNoSad) {
 TEST_F(MotionProgramTest, DamageIsNamed) {
   auto bytes = test::read_bytes(stream_);
   bytes.resize(bytes.size() - 100);
-  std::ofstream(file("cut.c63"), std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  test::write_bytes(file("cut.c63"), bytes);
   const auto cut = test::shell("'" C63_BIN_DIR "/c63mv' '" + file("cut.c63") + "' 2>&1");
   EXPECT_EQ(cut.exit_code, 4);
   EXPECT_NE(cut.output.find("frame 4"), std::string::npos) << cut.output;

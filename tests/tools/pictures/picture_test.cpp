@@ -57,7 +57,7 @@ TEST(PictureTest, PngHoldsEverySample) {
 /// Decodes a JPEG with the ffmpeg program, and returns the samples of its three planes.
 std::string planes_of(const std::vector<std::uint8_t>& jpeg) {
   const test::TemporaryFolder folder;
-  std::ofstream(folder.file("a.jpg"), std::ios::binary).write(reinterpret_cast<const char*>(jpeg.data()), static_cast<std::streamsize>(jpeg.size()));
+  test::write_bytes(folder.file("a.jpg"), jpeg);
   return test::shell("ffmpeg -nostdin -v error -i '" + folder.file("a.jpg") + "' -f rawvideo -pix_fmt yuvj420p -").output;
 }
 

@@ -2,7 +2,6 @@
 // stops and failures.
 
 #include <csignal>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +25,6 @@ Words operator+(Words a, const Words& b) {
 class Segments : public ToolsTest {
  protected:
   void SetUp() override {
-    ToolsTest::SetUp();
     // The grey level of each frame (see scene_video()): two scenes of 12 frames. A flash of one frame interrupts the
     // first scene.
     const std::vector<int> levels = {9,  9,  9,  9,  9,  9,  9,  200, 9,  9,  9,  9,

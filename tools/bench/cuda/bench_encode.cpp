@@ -39,7 +39,7 @@ class PageLock {
   }
   PageLock(const PageLock&) = delete;
   PageLock& operator=(const PageLock&) = delete;
-  ~PageLock() { cuda::check_release(cudaHostUnregister(memory_), "cudaHostUnregister"); }
+  ~PageLock() { cuda::drop_error(cudaHostUnregister(memory_)); }
 
  private:
   void* memory_;

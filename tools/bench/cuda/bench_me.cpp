@@ -42,6 +42,7 @@
 #include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
+#include "io/scratch_folder.h"
 #include "race/compile_search.h"
 
 namespace c63::bench {
@@ -180,7 +181,7 @@ class MeBench {
   void run_file() {
     const std::string& path = options_.files.front();
     tell("load and compile");
-    const race::BuildFolder folder;
+    const ScratchFolder folder("", "c63-race");
     const std::string host =
         cuda::has_host_part(path) ? race::compile_host_part(path, folder.path()).library : std::string();
     try {

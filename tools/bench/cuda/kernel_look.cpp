@@ -1,10 +1,8 @@
 #include "bench/cuda/kernel_look.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cctype>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +11,7 @@
 #include <string_view>
 
 #include "common/process.h"
+#include "io/scratch_folder.h"
 
 namespace c63::bench {
 namespace {
@@ -52,25 +51,6 @@ void count_ptx_instruction(std::string_view name, InstructionCounts& c) {
   if (begins(name, "redux") || begins(name, "shfl")) ++c.warp_reductions;
   if (begins(name, "cp.async")) ++c.copies_ahead;
 }
-
-/// A folder that is removed with the object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "c63-look-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace
 
@@ -116,11 +96,10 @@ InstructionCounts count_ptx(const std::string& text) {
 }
 
 std::string disassemble(const std::vector<char>& cubin) {
-  const ScratchFolder folder;
-  if (folder.path().empty()) return {};
-  const std::string file = folder.path() + "/kernel.cubin";
+  const ScratchFolder folder("", "c63-look");
+  const std::string file = folder.file("kernel.cubin");
   std::ofstream(file, std::ios::binary).write(cubin.data(), static_cast<std::streamsize>(cubin.size()));
-  const std::string out = folder.path() + "/sass";
+  const std::string out = folder.file("sass");
   for (const char* const command :
        {"cuobjdump -sass", "nvdisasm", "/usr/local/cuda/bin/cuobjdump -sass", "/usr/local/cuda/bin/nvdisasm"}) {
     const auto result =

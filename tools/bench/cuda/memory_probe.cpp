@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 

@@ -11,8 +11,7 @@
 namespace c63::bench {
 namespace {
 
-using race::CaseResults;
-using race::Field;
+using race::SearchResults;
 using race::RaceCase;
 
 constexpr std::size_t kGuard = 4096;  ///< bytes on each side of a plane or a result
@@ -62,7 +61,7 @@ struct CaseMemory {
 
 /// Whether any call has overwritten what it must not for one test case: bytes outside its results; its input planes, or the
 /// bytes on both sides of these.
-struct Harm {
+struct Overwritten {
   bool past_results = false;
   bool wrote_planes = false;
 };
@@ -75,8 +74,8 @@ class Batch {
 
   /// Searches all cases of the batch in one call, and notes in `harm` what it has overwritten. Before the search, results and
   /// their surroundings are filled with `poison`, and the bytes around the planes with `around`.
-  std::vector<Field> search(cuda::MotionSearch& search, const cuda::Stream& stream, std::uint8_t poison,
-                            std::uint8_t around, std::vector<Harm>& harm) {
+  std::vector<SearchResults> search(cuda::MotionSearch& search, const cuda::Stream& stream, std::uint8_t poison,
+                            std::uint8_t around, std::vector<Overwritten>& overwritten) {
     std::vector<cuda::MotionJob> jobs;
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       const RaceCase& c = cases_[i];
@@ -91,21 +90,21 @@ class Batch {
     }
     search.enqueue(jobs, stream);
     stream.synchronize();
-    std::vector<Field> fields;
+    std::vector<SearchResults> found;
     std::vector<std::uint8_t> bytes;
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       const RaceCase& c = cases_[i];
       CaseMemory& m = memory_[i];
-      Field field = Field::poisoned(c.blocks(), poison);
-      harm[i].past_results |= !m.vectors.download(bytes, poison, stream);
-      std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(field.vectors.data()));
-      harm[i].past_results |= !m.sads.download(bytes, poison, stream);
-      std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(field.sads.data()));
-      harm[i].wrote_planes |= !m.current.download(bytes, around, stream) || bytes != c.current;
-      harm[i].wrote_planes |= !m.reference.download(bytes, around, stream) || bytes != c.reference;
-      fields.push_back(std::move(field));
+      SearchResults results = SearchResults::poisoned(c.blocks(), poison);
+      overwritten[i].past_results |= !m.vectors.download(bytes, poison, stream);
+      std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(results.vectors.data()));
+      overwritten[i].past_results |= !m.sads.download(bytes, poison, stream);
+      std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(results.sads.data()));
+      overwritten[i].wrote_planes |= !m.current.download(bytes, around, stream) || bytes != c.current;
+      overwritten[i].wrote_planes |= !m.reference.download(bytes, around, stream) || bytes != c.reference;
+      found.push_back(std::move(results));
     }
-    return fields;
+    return found;
   }
 
  private:
@@ -117,27 +116,27 @@ void judge_batch(race::Judge& judge, cuda::MotionSearch& search, const cuda::Str
                  std::uint32_t seed) {
   constexpr int kSearchesAgain = 4;  // repeated, because a data race shows only sometimes
   Batch batch(cases);
-  std::vector<Harm> harm(cases.size());
-  const std::vector<Field> first = batch.search(search, stream, race::kPoison, 0x33, harm);
-  std::vector<Field> again = batch.search(search, stream, race::kOtherPoison, 0x33, harm);
+  std::vector<Overwritten> overwritten(cases.size());
+  const std::vector<SearchResults> first = batch.search(search, stream, race::kPoison, 0x33, overwritten);
+  std::vector<SearchResults> again = batch.search(search, stream, race::kOtherPoison, 0x33, overwritten);
   for (int i = 1; i < kSearchesAgain; ++i) {
-    std::vector<Field> once_more = batch.search(search, stream, race::kOtherPoison, 0x33, harm);
+    std::vector<SearchResults> once_more = batch.search(search, stream, race::kOtherPoison, 0x33, overwritten);
     for (std::size_t c = 0; c < cases.size(); ++c) {
       if (again[c] == first[c]) again[c] = std::move(once_more[c]);
     }
   }
   std::vector<RaceCase> before(cases.begin(), cases.end());
   for (RaceCase& c : cases) c.change_padding(seed);
-  const std::vector<Field> other = batch.search(search, stream, race::kPoison, 0xC7, harm);
+  const std::vector<SearchResults> other = batch.search(search, stream, race::kPoison, 0xC7, overwritten);
   for (std::size_t c = 0; c < cases.size(); ++c) {
     judge.add(before[c], {first[c], again[c], other[c]});
-    if (harm[c].past_results) {
+    if (overwritten[c].past_results) {
       judge.broke(
           before[c], "it writes past its results",
           {"writes-outside",
            "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
     }
-    if (harm[c].wrote_planes) {
+    if (overwritten[c].wrote_planes) {
       judge.broke(before[c], "it writes into its planes, or around them",
                   {"writes-planes", "the planes change: they must not be written to", 1});
     }
