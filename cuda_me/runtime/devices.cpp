@@ -184,8 +184,8 @@ const DeviceInfo& require_device(int index) {
   const DeviceList& list = known.list();
   if (list.devices.empty()) refuse(list.state, list.reason);
   if (index < 0 || static_cast<std::size_t>(index) >= list.devices.size()) {
-    refuse(DeviceState::no_device, "number " + std::to_string(index) + " does not exist; the GPUs are numbered 0 to " +
-                                       std::to_string(list.devices.size() - 1));
+    throw Error(ErrorKind::device, "C63-CUDA-NO-DEVICE", "there is no GPU " + std::to_string(index) +
+                                                             ": the GPUs are numbered 0 to " + std::to_string(list.devices.size() - 1));
   }
   const DeviceInfo& device = known.probed(static_cast<std::size_t>(index));
   if (device.state != DeviceState::usable) refuse(device.state, device.name + ": " + device.reason);

@@ -126,7 +126,7 @@ std::span<const OptionInfo> all_options() { return kOptions; }
 
 const OptionInfo& option_info(std::string_view name) {
   const auto found = std::ranges::find(kOptions, name, &OptionInfo::name);
-  if (found == kOptions.end()) throw Error(ErrorKind::internal, "C63-INTERNAL", "no option " + std::string(name));
+  if (found == kOptions.end()) throw Error(ErrorKind::internal, "C63-INTERNAL", "the program looks for an option that its table does not have: " + std::string(name));
   return *found;
 }
 

@@ -1,5 +1,7 @@
 #include "cpu/search_method.h"
 
+#include <string>
+
 #include "c63/error.h"
 
 namespace c63::cpu {
@@ -55,7 +57,7 @@ std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Ke
 #include "c63/search_methods.inc"
 #undef C63_SEARCH_METHOD
   }
-  throw Error(ErrorKind::usage, "C63-METHOD", "there is no such search method");
+  throw Error(ErrorKind::usage, "C63-METHOD", "there is no search method with number " + std::to_string(static_cast<int>(method)));
 }
 
 }  // namespace c63::cpu

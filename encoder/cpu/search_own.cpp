@@ -76,7 +76,7 @@ std::array<std::unique_ptr<BlockSearcher>, kPlanes> make_plane_searchers(const C
                                                                          const Kernels& kernels, const Geometry& geometry) {
   const OwnSearch* const own = settings.own_search.get();
   if (own != nullptr && !own->open) {
-    throw Error(ErrorKind::usage, "C63-SEARCH-DEVICE", "is a search for the GPU, but the CPU was chosen to encode",
+    throw Error(ErrorKind::usage, "C63-SEARCH-DEVICE", "is a search for the GPU, but the CPU encodes: choose a GPU, or give a search for the CPU",
                 {.file = own->name});
   }
   const OwnSearch::Function function = own != nullptr ? own->open() : OwnSearch::Function();

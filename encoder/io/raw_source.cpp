@@ -80,7 +80,7 @@ void report_partial_frame(std::int64_t bytes, const VideoFormat& format, const S
 
 bool RawPipeSource::read(std::int64_t index, std::span<std::uint8_t> frame) {
   if (index != next_) {
-    throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "a pipe can only be read in order",
+    throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "the program asked for a frame out of order, but a pipe gives its frames in order",
                 {.file = file_->name(), .frame = index});
   }
   if (ended_) return false;

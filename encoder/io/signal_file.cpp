@@ -70,7 +70,7 @@ std::vector<double> convert(std::span<const std::uint8_t> bytes, const std::stri
                 "value " + std::to_string(i) + " is infinite or not a number: only finite values can be filtered",
                 {.file = file, .offset = static_cast<std::int64_t>(base + i * sizeof(T))});
   }
-  if (values.empty()) throw Error(ErrorKind::input, "C63-SIGNAL-EMPTY", "there are no values", {.file = file});
+  if (values.empty()) throw Error(ErrorKind::input, "C63-SIGNAL-EMPTY", "the input has no numbers", {.file = file});
   return values;
 }
 

@@ -106,9 +106,9 @@ std::vector<double> parse_signal_text(std::string_view text, const std::string& 
     throw Error(ErrorKind::input, fault.id, fault.message,
                 {.file = file, .offset = static_cast<std::int64_t>(fault.offset)});
   }
-  if (values.empty()) throw Error(ErrorKind::input, "C63-SIGNAL-EMPTY", "there are no values", {.file = file});
+  if (values.empty()) throw Error(ErrorKind::input, "C63-SIGNAL-EMPTY", "the input has no numbers", {.file = file});
   if (text.back() != '\n' && warn) {
-    warn("the last line (" + std::to_string(values.size()) + ") has no end: its number may be cut off");
+    warn("line " + std::to_string(values.size()) + ", the last one, does not end with a newline: its number may be cut off");
   }
   return values;
 }

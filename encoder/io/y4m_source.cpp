@@ -252,7 +252,7 @@ class Y4mPipeSource final : public FrameSource {
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index != next_) {
-      throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "a pipe can only be read in order",
+      throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "the program asked for a frame out of order, but a pipe gives its frames in order",
                   {.file = file_->name(), .frame = index});
     }
     if (!read_frame_line()) return false;

@@ -181,7 +181,7 @@ Encoder::Encoder(EncoderSettings settings, BackendFactory device)
 Encoder::Encoder(EncoderSettings settings, std::vector<BackendFactory> devices)
     : state_(std::make_unique<State>(State{std::move(settings), std::move(devices)})) {
   validate(state_->settings);
-  if (state_->devices.empty()) throw Error(ErrorKind::usage, "C63-NO-DEVICE", "an encoder needs a device to encode on");
+  if (state_->devices.empty()) throw Error(ErrorKind::usage, "C63-NO-DEVICE", "no device was given: an encoder needs at least one BackendFactory");
   if (!state_->settings.execution.arena) {
     state_->settings.execution.arena = std::make_shared<ThreadArena>(state_->settings.execution.threads);
   }

@@ -82,7 +82,7 @@ TEST(SignalText, AnUnfinishedLastLineIsTakenAndWarnedAbout) {
   std::string warning;
   EXPECT_EQ(parse_signal_text("1\n2.5", "test", [&](const std::string& text) { warning = text; }),
             (std::vector<double>{1, 2.5}));
-  EXPECT_NE(warning.find("last line (2)"), std::string::npos) << warning;
+  EXPECT_NE(warning.find("line 2, the last one"), std::string::npos) << warning;
   EXPECT_EQ(id_of("1\n2."), "");
   EXPECT_EQ(id_of("1\n2e"), "C63-SIGNAL-NUMBER@2");
 }

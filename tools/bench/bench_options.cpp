@@ -1,5 +1,8 @@
 #include "bench/bench_options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 
@@ -19,7 +22,9 @@ CLI::Option* add(CLI::App& app, const char* name, T& value, const char* type, co
 template <typename T>
 CLI::Option* add_list(CLI::App& app, const char* name, std::vector<T>& values, const char* type,
                       const char* description) {
-  return add(app, name, values, type, description)->delimiter(',');
+  CLI::Option* const option = app.add_option(name, values, description)->type_name(type)->delimiter(',');
+  if (!values.empty()) option->default_str(fmt::format("{}", fmt::join(values, ",")));
+  return option;
 }
 
 void add_json(CLI::App& app, std::string& json) {
@@ -171,7 +176,7 @@ void add_options(CLI::App& app, DecideBenchOptions& options) {
 
 void add_options(CLI::App& app, MeBenchOptions& options) {
   add_sizes(app, options.sizes);
-  add_list(app, "--kernels", options.kernels, "NAME", "Measure only these kernels");
+  add_list(app, "--kernels", options.kernels, "NAME", "Measure only these built-in kernels, separated by commas; without this option all, or with --kernel five of them");
   add_list(app, "--contents", options.contents, "NAME", "Generated content to search in")
       ->check(CLI::IsMember({"natural", "noise"}));
   add_list(app, "--jobs", options.jobs, "N",
@@ -190,7 +195,8 @@ void add_options(CLI::App& app, MeBenchOptions& options) {
   add_list(app, "--kernel", options.files, "FILE", "Race your own kernels: .cu, .cubin, .ptx or .so in the form of c63/motion_kernel.h");
   add_race(app, options.inexact, options.seed, options.limit_s);
   app.add_flag("--counters", options.counters,
-               "Count with ncu what limits each --kernel, if ncu is installed and permitted; takes seconds");
+               "Measure what limits each --kernel with NVIDIA's profiler Nsight Compute (ncu), if it is installed and permitted; "
+               "takes seconds");
   app.add_flag("--in-process", options.in_process,
                "Run --kernel in this process, for profilers and debuggers, and leave out the built-in kernels");
   app.add_flag("--verify", options.verify, "Compare the kernels with the CPU's search, not only with each other");

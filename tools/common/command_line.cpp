@@ -423,8 +423,8 @@ void add_sync_option(CLI::App& app, Durability& durability) {
 void add_keep_partial_option(CLI::App& app, bool& keep_partial) {
   OptionGroup(app, "Input and output")
       .flag("--keep-partial", keep_partial,
-            "If a signal stops the program, replace an older output file by the incomplete new one, instead of naming "
-            "that NAME.partial.EXT");
+            "If a signal stops the program, let the incomplete output replace an older file of its name. Without this "
+            "option, the older file stays, and the incomplete one is named NAME.partial.EXT");
 }
 
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd) {

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
            {{"c63enc -w 352 -h 288 FOREMAN_352x288.yuv foreman.c63",
              "Encode raw video to the bytes of the course encoder"},
             {"c63enc foreman.mp4 -o foreman.c63 --preset good --ssim --verify",
-             "Encode what FFmpeg reads in about half the bits, measure SSIM and decode every frame to check it"},
+             "Encode a video that FFmpeg reads, with fewer bits, measure SSIM, and decode every frame to check it"},
             {"c63enc FOREMAN_352x288.yuv foreman.c63 --backend cuda --compare-cpu",
              "Compare a GPU with the CPU: times, speed-up, whether the bytes agree"},
             {"ffmpeg -i in.mkv -f yuv4mpegpipe - | c63enc - out.c63", "Encode from a pipe"}}}));

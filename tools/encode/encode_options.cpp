@@ -115,7 +115,8 @@ void add_quality_options(CLI::App& app, EncodeOptions& o) {
   add_table_options(app, o.encoder, {"psnr", "ssim"});
   group.add("--json", o.json, "FILE", "Write settings, machine and results as JSON");
   group.flag("--sidecar", o.sidecar,
-             "Write the same next to the output, as OUTPUT.json; other c63 programs read the frame rate from it");
+             "Write what --json writes to a file next to the output, such as foreman.c63.json; other c63 programs read "
+             "the frame rate from it");
 }
 
 void add_measurement_options(CLI::App& app, EncodeOptions& o) {
@@ -190,8 +191,8 @@ void load_own_search(EncodeOptions& o) {
 void add_plan_option(CLI::App& app, std::string& path) {
   OptionGroup(app, "Segments")
       .add("--segment-plan", path, "FILE",
-           "File with the places where segments begin; read if it exists, else written. It saves a pass over the "
-           "input, which --scenecut and container files need");
+           "File with the places where segments begin; read if it exists, else written. With --scenecut, or with a "
+           "container file as input, this saves each segment a reading of the whole input");
 }
 
 void add_coding_run_options(CLI::App& app, EncodeOptions& options) {

@@ -58,7 +58,9 @@ Sample time_graph(ResidentFrames& resident, int frames, const FrameBenchOptions&
 void run(const FrameBenchOptions& options) {
   const cuda::DeviceInfo& device = cuda::require_device(options.device);
   if (!cuda::motion_kernel_from(options.kernel)) {
-    throw Error(ErrorKind::usage, "C63-BENCH-KERNEL", "there is no motion kernel '" + options.kernel + "'");
+    std::string known;
+    for (const cuda::MotionKernelInfo& info : cuda::motion_kernels()) known += " " + std::string(info.name);
+    throw Error(ErrorKind::usage, "C63-BENCH-KERNEL", "there is no motion kernel '" + options.kernel + "'; there are:" + known);
   }
   const cuda::DeviceGuard guard(options.device);
   nlohmann::ordered_json figures = {{"subcommand", "frame"},
