@@ -191,7 +191,7 @@ void ScanDecoder::fail(const BitReader& reader, std::int64_t bits_left, const Fa
   const std::string place = std::string(1, kPlaneNames[p]) + " block " + std::to_string(block % plane.geometry.columns) + "," +
                             std::to_string(block / plane.geometry.columns);
   if (reader.overrun()) {
-    throw Error(ErrorKind::input, "C63-SCAN-MARKER", "the scan ends at a marker before its last block",
+    throw Error(ErrorKind::input, "C63-SCAN-MARKER", "the scan ends at a marker before the end of its last block",
                 {.offset = static_cast<std::int64_t>(frame_.scan_offset + frame_.scan.size()), .block = place});
   }
   const std::int64_t start = 8 * static_cast<std::int64_t>(bytes_.size()) - bits_left;
@@ -204,7 +204,7 @@ void ScanDecoder::finish() const {
   const std::int64_t spare = reader_.left() >= 0 ? reader_.left() / 8 : 0;
   const std::int64_t next_byte = static_cast<std::int64_t>(bytes_.size()) - spare;
   if (spare > 1 || (spare == 1 && bytes_.back() != 0x00)) {
-    throw Error(ErrorKind::input, "C63-SCAN-TRAILING", std::to_string(spare) + " bytes after the last block of the scan",
+    throw Error(ErrorKind::input, "C63-SCAN-TRAILING", "the scan goes on after its last block; extra bytes: " + std::to_string(spare),
                 {.offset = offset_of(next_byte)});
   }
 }

@@ -55,7 +55,7 @@ void require_weights(const FramePlan& plan, std::size_t mcus) {
                 {.frame = plan.index});
   }
   if (std::ranges::any_of(*plan.weights, [](Weight weight) { return weight >= kWeights; })) {
-    throw Error(ErrorKind::internal, "C63-PLAN-WEIGHTS", "a weight in a plan is above the largest one allowed: " + std::to_string(kWeights - 1),
+    throw Error(ErrorKind::internal, "C63-PLAN-WEIGHTS", "the weight of an MCU in a plan is above the largest one allowed: " + std::to_string(kWeights - 1),
                 {.frame = plan.index});
   }
 }

@@ -111,7 +111,7 @@ class ContainerSource final : public MediaSource {
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index != next_) {
-      throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "a decoder gives its frames in order only",
+      throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "the program asked for a frame out of order, but a decoder gives its frames in order",
                   {.file = input_.name(), .frame = index});
     }
     if (ahead_) ahead_->end();
