@@ -294,10 +294,10 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   TraceRow trace(settings.measurement.trace, TraceTrack::loop);
   const auto open_start = Clock::now();
   OpenDevices open = std::exchange(state_->kept, {});
-  const TimeLeft::Work work{.frames = source.frame_count(),
-                            .frame_blocks = encode.geometry.blocks(),
-                            .preset = settings.coding.preset,
-                            .threads = settings.execution.arena->concurrency()};
+  TimeLeft::Work work{.frames = source.frame_count(),
+                      .frame_blocks = encode.geometry.blocks(),
+                      .preset = settings.coding.preset,
+                      .threads = settings.execution.arena->concurrency()};
   const bool joins_soon =
       state_->joining && settings.execution.lanes == 0 && TimeLeft(work).estimate(0, 0) >= state_->joining->worth().starting_ms;
   // If another device joins soon, it codes all unfinished GOPs again. With only one chain on the first devices, the
@@ -356,6 +356,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     const int joining_chains = std::min(gops, memory_chains - summary.lanes);
     if (!fell_back && state_->joining && joining_chains > 0) {
       const int lanes = settings.execution.lanes;
+      work.chains = summary.lanes;
       joining = {.device = state_->joining.get(),
                  .work = work,
                  .max_chains = lanes > 0 ? std::min(lanes, joining_chains) : joining_chains,
