@@ -48,15 +48,15 @@ __global__ void __launch_bounds__(kThreads)
   const int columns = layout.columns[0];
   const int blocks = layout.first_block[1];
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  // Returns the array of the frame that comes `behind` frames after the frame to weight.
-  const auto of_frame = [&](int behind) {
-    return job.importances + static_cast<std::size_t>(behind % kPropagationArrays) * static_cast<std::size_t>(blocks);
+  // Returns the array of the frame that is `distance` frames after the frame to weight.
+  const auto of_frame = [&](int distance) {
+    return job.importances + static_cast<std::size_t>(distance % kPropagationArrays) * static_cast<std::size_t>(blocks);
   };
-  const auto prepare = [&](int behind) {
-    if (behind < 0) return;
-    for (int block = thread; block < blocks; block += kGridThreads) __stcg(of_frame(behind) + block, kPlainImportance);
+  const auto prepare = [&](int distance) {
+    if (distance < 0) return;
+    for (int block = thread; block < blocks; block += kGridThreads) __stcg(of_frame(distance) + block, kPlainImportance);
   };
-  for (int behind = job.count; behind > job.count - kPropagationArrays + 1; --behind) prepare(behind);
+  for (int distance = job.count; distance > job.count - kPropagationArrays + 1; --distance) prepare(distance);
   grid.sync();
   int dependents = 0;
   for (int i = job.count; i > 0; --i) {

@@ -41,7 +41,6 @@ struct BackendInfo {
   /// The number of frames that are processed at the same time. All stage times of a run, added up, are at most this
   /// many times as long as the run.
   int parallelism = 1;
-  bool uses_arena = false;  ///< the backend keeps the arena's threads busy, so no other work should wait for them
 };
 
 /// One device that encodes frames: a GPU, or the machine's CPU. It has a number of GOP chains, each with its own

@@ -80,7 +80,6 @@ class CpuBackend final : public Backend {
     info_.chains = info_.inputs = static_cast<int>(chains_.size());
     info_.depth = kDepth;
     info_.parallelism = std::min(info_.chains, concurrency);
-    info_.uses_arena = true;
   }
 
   ~CpuBackend() override {

@@ -73,8 +73,8 @@ struct ScanSums {
   __builtin_shufflevector(zero, x, 8 - (by), 9 - (by), 10 - (by), 11 - (by), 12 - (by), 13 - (by), 14 - (by), \
                           15 - (by))
 
-/// Scans whole vectors: each output is `before` plus the sum of the values before it, and of its own value if
-/// `inclusive` is true. `out` may be `in`. If `stream` is true, writes past the caches; the address `out` must then be
+/// Scans whole vectors. An output is `before` plus the sum of the values before its place. If `inclusive` is true, it
+/// includes the value at its place. `out` may be `in`. If `stream` is true, writes past the caches; the address `out` must then be
 /// a multiple of 16. If `next` is not null, also sums the `count` values that begin there.
 C63_CLONES ScanSums<std::uint32_t> scan_vectors(const std::uint32_t* in, std::uint32_t* out, std::size_t count,
                                                 std::uint32_t before, bool inclusive, bool stream,

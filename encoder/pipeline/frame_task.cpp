@@ -9,8 +9,8 @@
 namespace c63 {
 namespace {
 
-/// Returns the number of MCU rows that are entropy decoded at a time. They are so few that their levels stay in a
-/// cache. They are so many that it costs little to check, after each time, how far the reference is decoded.
+/// Returns the number of MCU rows that are entropy decoded at a time. They are few enough that their levels
+/// stay in a cache. They are many enough that checking after them how far the reference is decoded costs little.
 int rows_per_step(const Geometry& geometry) { return std::max(1, geometry.mcu_rows() / 16); }
 
 }  // namespace

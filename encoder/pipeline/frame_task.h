@@ -38,7 +38,7 @@ class FrameTask : public RowProgress::Waiter {
   /// Makes the next run() end the frame without decoding it.
   void cancel() noexcept { cancelled_ = true; }
 
-  /// Returns the frame's error with its place in the stream. Null if the frame has no error of its own, even if an
+  /// Returns the frame's error with its place in the stream. Null if the frame itself has no error, even if an
   /// earlier frame failed.
   [[nodiscard]] const std::exception_ptr& fault() const { return fault_; }
   /// Returns the vectors of an inter frame, including inherited ones.

@@ -78,7 +78,7 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& pr
 
 /// Returns the name under which the table of rules below has this file's folder, such as "encoder/codec" or "tools".
 /// All folders in cuda_me have the name "cuda_me", except "cuda_me/runtime". Of the folders in tools, only
-/// "tools/bench" has a name of its own.
+/// "tools/bench" has a separate name.
 std::string part_of(const std::string& path) {
   if (path.starts_with("encoder/include/")) return "include";
   if (path.starts_with("encoder/")) return path.substr(0, path.find('/', 8));

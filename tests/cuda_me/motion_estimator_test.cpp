@@ -1,5 +1,5 @@
-// Tests the public motion estimator: with planes in host and device memory, with a CUDA stream of its own and of the
-// caller, and with invalid arguments.
+// Tests the public motion estimator: with planes in host and device memory, with its own CUDA stream and with the
+// caller's, and with invalid arguments.
 #include "c63/cuda/motion_estimator.h"
 
 #include <gtest/gtest.h>

@@ -39,7 +39,6 @@ class NpzFile {
   void write_member(const Array& array, std::string& directory);
 
   OutputFile file_;
-  std::string folder_;
   std::uint64_t long_form_;
   std::unique_ptr<ScratchFolder> scratch_;
   std::vector<Array> arrays_;

@@ -11,7 +11,7 @@
 namespace c63 {
 
 /// Encodes frames that the caller pushes, such as those of a camera or a renderer. It calls Encoder::encode() on a
-/// thread of its own, so the bytes are the same.
+/// separate thread, so the bytes are the same.
 ///
 /// One thread calls push() and finish(). One thread, the same or another, calls poll() and wait(). Any thread may call
 /// close().
