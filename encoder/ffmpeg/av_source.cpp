@@ -109,6 +109,20 @@ class ContainerSource final : public MediaSource {
   VideoFormat format() const override { return format_; }
   bool live() const override { return !input_.seekable(); }
 
+  std::optional<std::int64_t> expected_frame_count() const override {
+    AVStream& stream = *container_->streams[stream_];
+    std::int64_t count = stream.nb_frames;
+    const AVRational rate = av_guess_frame_rate(container_.get(), &stream, nullptr);
+    if (count <= 0 && rate.num > 0 && rate.den > 0) {
+      if (stream.duration > 0) {
+        count = av_rescale_q(stream.duration, stream.time_base, av_inv_q(rate));
+      } else if (container_->duration > 0 && container_->duration_estimation_method != AVFMT_DURATION_FROM_BITRATE) {
+        count = av_rescale_q(container_->duration, AV_TIME_BASE_Q, av_inv_q(rate));
+      }
+    }
+    return count > 0 ? std::optional(count) : std::nullopt;
+  }
+
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index != next_) {
       throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "the program asked for a frame out of order, but a decoder gives its frames in order",
@@ -135,7 +149,7 @@ class ContainerSource final : public MediaSource {
       if (!ahead_) ahead_.emplace([this] { has_frame_ = decode_next(); });
       ahead_->begin();
     }
-    converter_->convert(shown_->data, shown_->linesize, frame);
+    converter_->convert(shown_->data, shown_->linesize, frame, options_.luma_only);
     if (adds_to_table) options_.seek_table->sums.push_back(sum_of(frame));
     if (options_.codec_vectors) take_vectors(*options_.codec_vectors);
     return true;

@@ -77,7 +77,8 @@ bool FrameConverter::is_for(int pixel_format, int width, int height, bool full_r
          state_->full_range == full_range;
 }
 
-void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame) {
+void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame,
+                             bool luma_only) {
   if (state_->scaler != nullptr) {
     const int rows = av_call(watch_,
                              [&] {
@@ -89,7 +90,7 @@ void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitch
     planes = state_->converted->data;
     pitches = state_->converted->linesize;
   }
-  copy_padded(planes, pitches, state_->width, state_->height, frame);
+  copy_padded(planes, pitches, state_->width, state_->height, frame, luma_only);
 }
 
 void FrameConverter::convert_packed(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) {

@@ -26,8 +26,10 @@ class FrameConverter final : public MediaConverter {
   [[nodiscard]] bool changes_samples() const;
   [[nodiscard]] bool is_for(int pixel_format, int width, int height, bool full_range) const;
 
-  /// Converts `planes` with `pitches`, as in an AVFrame, to `frame`, which has frame_bytes() of the padded size.
-  void convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame);
+  /// Converts `planes` with `pitches`, as in an AVFrame, to `frame`, which has frame_bytes() of the padded size. With
+  /// `luma_only`, the chroma samples of `frame` stay as they are.
+  void convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame,
+               bool luma_only = false);
   void convert_packed(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) override;
 
  private:

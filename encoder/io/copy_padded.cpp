@@ -7,9 +7,10 @@
 namespace c63 {
 
 void copy_padded(const std::uint8_t* const* planes, const int* pitches, int width, int height,
-                 std::span<std::uint8_t> frame) {
+                 std::span<std::uint8_t> frame, bool luma_only) {
   const auto out = split_planes(frame, even_side(width), even_side(height));
-  for (int plane = 0; plane < 3; ++plane) {
+  const int count = luma_only ? 1 : 3;
+  for (int plane = 0; plane < count; ++plane) {
     const int shift = plane == 0 ? 0 : 1;
     const int from_width = shift == 0 ? width : (width + 1) / 2;
     const int from_height = shift == 0 ? height : (height + 1) / 2;

@@ -42,12 +42,8 @@ class ClippedSource final : public FrameSource {
   bool live() const override { return source_->live(); }
   bool concurrent() const override { return source_->concurrent(); }
 
-  std::optional<std::int64_t> frame_count() const override {
-    const auto all = source_->frame_count();
-    if (!all) return std::nullopt;
-    const std::int64_t rest = std::max<std::int64_t>(0, *all - first_);
-    return count_ < 0 ? rest : std::min(rest, count_);
-  }
+  std::optional<std::int64_t> frame_count() const override { return part_of(source_->frame_count()); }
+  std::optional<std::int64_t> expected_frame_count() const override { return part_of(source_->expected_frame_count()); }
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index < 0 || (count_ >= 0 && index >= count_)) return false;
@@ -75,6 +71,13 @@ class ClippedSource final : public FrameSource {
   bool in_host_memory() const override { return source_->in_host_memory(); }
 
  private:
+  /// Returns how many of `all` frames this source has.
+  [[nodiscard]] std::optional<std::int64_t> part_of(std::optional<std::int64_t> all) const {
+    if (!all) return std::nullopt;
+    const std::int64_t rest = std::max<std::int64_t>(0, *all - first_);
+    return count_ < 0 ? rest : std::min(rest, count_);
+  }
+
   std::unique_ptr<FrameSource> source_;
   std::int64_t first_;
   std::int64_t count_;

@@ -52,7 +52,7 @@ int PartFile::create(const std::string& target) {
     // exit_without_leftovers() needs this mutex, too. So it cannot end the process between the creation of a file and
     // its entry in the list.
     const std::lock_guard lock(leftovers().mutex);
-    const int descriptor = ::open(one.front().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int descriptor = ::open(one.front().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) {
       path_ = one.begin();
       leftovers().files.splice(leftovers().files.end(), one);

@@ -19,7 +19,7 @@ class PartFile {
   PartFile& operator=(const PartFile&) = delete;
 
   /// Creates the file. Everybody may read and write it, as far as the user's umask allows that. Returns a descriptor
-  /// for writing, or -1 with errno set.
+  /// for reading and writing, or -1 with errno set.
   [[nodiscard]] int create(const std::string& target);
   /// Gives the file its final name. Returns false with errno set if that fails.
   [[nodiscard]] bool rename_to(const std::string& target);

@@ -22,6 +22,7 @@ class SkippingSource final : public FrameSource {
 
   VideoFormat format() const override { return source_->format(); }
   std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
+  std::optional<std::int64_t> expected_frame_count() const override { return source_->expected_frame_count(); }
   bool seekable() const override { return false; }
   bool live() const override { return source_->live(); }
 

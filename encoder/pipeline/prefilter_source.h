@@ -43,6 +43,7 @@ class PrefilterSource final : public FrameSource {
 
   [[nodiscard]] VideoFormat format() const override { return inner_->format(); }
   [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return inner_->frame_count(); }
+  [[nodiscard]] std::optional<std::int64_t> expected_frame_count() const override { return inner_->expected_frame_count(); }
   [[nodiscard]] bool seekable() const override { return inner_->seekable(); }
   [[nodiscard]] bool live() const override { return inner_->live(); }
   [[nodiscard]] bool concurrent() const override { return concurrent_ && inner_->concurrent(); }

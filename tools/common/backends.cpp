@@ -126,6 +126,20 @@ std::shared_ptr<JoiningDevice> joining_gpu(const BackendChoice& choice) {
   return kept(cuda::make_joining_device(options));
 }
 
+/// Starts the driver, and returns a search on a GPU.
+PairSearch gpu_search(int device, const MotionSettings& settings) {
+  static_cast<void>(cuda::require_device(device));
+  // The size of the planes is not known before the first call.
+  return [=, estimator = std::shared_ptr<cuda::MotionEstimator>()](std::span<const MotionPair> pairs, const MotionResults& results) mutable {
+    if (!estimator && !pairs.empty()) {
+      estimator = std::make_shared<cuda::MotionEstimator>(cuda::MotionEstimatorOptions{
+          .width = pairs[0].current.width, .height = pairs[0].current.height, .range = settings.range, .device = device,
+          .zero_bias = settings.zero_bias, .second_distance = settings.second_distance});
+    }
+    if (estimator) estimator->estimate(pairs, results);
+  };
+}
+
 std::vector<std::string> cuda_devices() {
   std::vector<std::string> lines;
   for (const cuda::DeviceInfo& info : cuda::devices().devices) {
@@ -284,9 +298,8 @@ void select_decode_device(const std::string& backend, std::optional<int> device,
 #endif
 }
 
-PairSearch select_pair_search(const std::string& backend, std::optional<int> device, [[maybe_unused]] int width,
-                              [[maybe_unused]] int height, const MotionSettings& settings,
-                              [[maybe_unused]] std::function<void(const std::string&)> note) {
+SelectedSearch select_pair_search(const std::string& backend, std::optional<int> device, const MotionSettings& settings,
+                                  [[maybe_unused]] std::function<void(const std::string&)> note) {
   if (backend == "cpu" && device)
     throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, but --backend names the CPU");
   const bool demanded = backend == "cuda" || device;
@@ -298,22 +311,22 @@ PairSearch select_pair_search(const std::string& backend, std::optional<int> dev
     BackendChoice choice;
     if (device) choice.devices.push_back(std::to_string(*device));
     const WantedDevice wanted = show_wanted_devices(choice).front();
-    const auto open_gpu = [=]() -> PairSearch {
-      auto estimator = std::make_shared<cuda::MotionEstimator>(
-          cuda::MotionEstimatorOptions{.width = width, .height = height, .range = settings.range, .device = wanted.index,
-                                       .zero_bias = settings.zero_bias, .second_distance = settings.second_distance});
-      return [estimator](std::span<const MotionPair> pairs, const MotionResults& results) { estimator->estimate(pairs, results); };
-    };
-    const std::string gpu = fmt::format("cuda:{}", wanted.number);
-    if (!demanded) return joining_search(std::move(cpu), kept(std::make_shared<LateDevice<PairSearch>>(open_gpu)), gpu, std::move(note));
-    PairSearch search = open_gpu();
-    note("searching on " + gpu);
-    return search;
+    const std::string name = fmt::format("cuda:{}", wanted.number);
+    auto gpu = kept(std::make_shared<LateDevice<PairSearch>>([=] { return gpu_search(wanted.index, settings); }));
+    if (!demanded) return {joining_search(std::move(cpu), gpu, name, std::move(note)), gpu};
+    gpu->begin();
+    return {[gpu, name, note = std::move(note), search = PairSearch()](std::span<const MotionPair> pairs, const MotionResults& results) mutable {
+      if (!search) {
+        search = gpu->wait({}).value();
+        note("searching on " + name);
+      }
+      search(pairs, results);
+    }};
   }
 #else
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + cuda_obstacle());
 #endif
-  return cpu;
+  return {std::move(cpu)};
 }
 
 std::vector<std::string> list_devices() {

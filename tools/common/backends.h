@@ -62,12 +62,22 @@ struct SelectedBackend {
 /// cannot be used.
 void select_decode_device(const std::string& backend, std::optional<int> device, DecoderSettings& settings);
 
-/// Returns a search for guarded planes of width x height. `backend` is "cpu", "cuda" or "auto"; `device` demands that GPU.
-/// "auto" begins on the CPU and goes on with a GPU, if there is one and the search is long (joining_search()). On the CPU,
-/// the search runs on the caller's threads. `note` gets the name of a GPU that begins to search, or why "auto" cannot use
-/// it. Throws Error (device) if a GPU is demanded and cannot be used.
-[[nodiscard]] PairSearch select_pair_search(const std::string& backend, std::optional<int> device, int width, int height,
-                                            const MotionSettings& settings, std::function<void(const std::string&)> note);
+/// A search for pairs of guarded planes, which all have the same size. The first call throws Error (device) if a GPU is
+/// demanded and cannot be used.
+struct SelectedSearch {
+  PairSearch search;
+  /// The GPU that goes on with what the CPU has begun; null if none can. It is started when the CPU has searched for a
+  /// while, or by begin(), if the caller knows that there is much to search.
+  std::shared_ptr<LateDevice<PairSearch>> joining = nullptr;
+};
+
+/// Selects where to search. `backend` is "cpu", "cuda" or "auto"; `device` demands that GPU. A GPU that is demanded starts
+/// at once, while the caller goes on. "auto" begins on the CPU and goes on with a GPU, if there is one
+/// (joining_search()). On the CPU, the search runs on the caller's threads. `note` gets the name of a GPU that begins to
+/// search, or why "auto" cannot use it. Throws Error (usage) if the arguments contradict each other, and Error (device)
+/// if this build has no GPU search and one is demanded.
+[[nodiscard]] SelectedSearch select_pair_search(const std::string& backend, std::optional<int> device,
+                                                const MotionSettings& settings, std::function<void(const std::string&)> note);
 
 /// Returns one line for each device that can encode, for --list-devices. Without a usable GPU, a line says why.
 [[nodiscard]] std::vector<std::string> list_devices();

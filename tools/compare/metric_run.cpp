@@ -166,7 +166,7 @@ int run_metrics(const Session& session, const MetricRunOptions& o) {
   for (const std::string& path : o.others) {
     const auto reference = open(notices, o, o.reference);
     const auto other = open(notices, o, path);
-    const auto progress = session.progress(reference->frame_count(), reference->format().rate.value());
+    const auto progress = session.progress(reference->expected_frame_count(), reference->format().rate.value());
     const VideoFormat format = reference->format();
     require_memory(o, format);
     const bool quick = o.bit_exact && !o.min_psnr && o.csv.empty() && o.json.empty() && o.heatmap.empty();

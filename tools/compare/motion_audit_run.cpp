@@ -221,7 +221,7 @@ int run_motion_audit(const Session& session, const MotionAuditOptions& o) {
     csv->add("frame,plane,column,row,fault,mv_x,mv_y,sad,exact_mv_x,exact_mv_y,exact_sad,cost\n");
   }
   const auto progress =
-      session.progress(o.max_frames > 0 ? std::optional(o.max_frames) : source->frame_count(), format.rate.value());
+      session.progress(o.max_frames > 0 ? std::optional(o.max_frames) : source->expected_frame_count(), format.rate.value());
   notices.begin();
   StreamAudit audit;
   SourcePlanes planes(*source, o.source);

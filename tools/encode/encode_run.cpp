@@ -146,7 +146,7 @@ bool EncodeProgram::prepare_segment() {
     const bool reads = coding.scene_cuts || !first_source_->frame_count();
     if (reads) notices_.begin();
     if (reads) session_.log->info("reading the whole input to find where segments may begin");
-    const auto progress = session_.progress(first_source_->frame_count(), format_.rate.value());
+    const auto progress = session_.progress(first_source_->expected_frame_count(), format_.rate.value());
     SegmentPlan plan = plan_segments(*first_source_, coding, session_.stop, [&] {
       if (reads) progress->advance(0);
     });
@@ -223,7 +223,7 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
   if (capped_pass_) encoder.set_planner(planner_of(*capped_pass_));
   if (segment_) encoder.set_scene_starts(scene_starts_in(video_.plan, *segment_));
   notices_.begin();
-  const auto progress = session_.progress(source->frame_count(), format_.rate.value());
+  const auto progress = session_.progress(source->expected_frame_count(), format_.rate.value());
   Pass pass;
   const auto sink = [&](EncodedFrame&& frame) {
     if (segment_) frame.index += segment_->first;

@@ -17,6 +17,7 @@ class StoppableSource final : public FrameSource {
 
   VideoFormat format() const override { return source_->format(); }
   std::optional<std::int64_t> frame_count() const override { return source_->frame_count(); }
+  std::optional<std::int64_t> expected_frame_count() const override { return source_->expected_frame_count(); }
   bool seekable() const override { return source_->seekable(); }
   bool live() const override { return source_->live(); }
   bool concurrent() const override { return source_->concurrent(); }

@@ -36,7 +36,7 @@ class VideoRun {
 
   /// Calls `each(index)` for each frame in order, and returns their number. An error that is thrown names its frame.
   std::int64_t for_all(const std::function<void(std::int64_t)>& each) {
-    const auto progress = session_.progress(source_->frame_count(), format_.rate.value());
+    const auto progress = session_.progress(source_->expected_frame_count(), format_.rate.value());
     std::int64_t index = 0;
     for (; !session_.stop.stop_requested() && source_->read(index, frame_); ++index) {
       try {

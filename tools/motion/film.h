@@ -21,7 +21,6 @@ namespace c63::tools {
 
 /// What FilmMotion computes of a film's frames.
 struct FilmSettings {
-  MotionSettings motion;
   int distance = 1;       ///< how many frames before a frame its reference is; negative: after it
   bool seconds = false;   ///< see MotionResults
   bool quarters = false;  ///< see MotionResults

@@ -32,6 +32,7 @@ class ListedSource final : public FrameSource {
   }
   VideoFormat format() const override { return source_->format(); }
   std::optional<std::int64_t> frame_count() const override { return source_->frame_count(); }
+  std::optional<std::int64_t> expected_frame_count() const override { return source_->expected_frame_count(); }
   bool seekable() const override { return source_->seekable(); }
   bool live() const override { return source_->live(); }
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
@@ -53,15 +54,21 @@ class ListedSource final : public FrameSource {
   TextFile file_;
 };
 
+/// A film with at least this many samples takes about a second to search, longer than a GPU takes to start.
+constexpr std::int64_t kLongFilmSamples = 1'000'000'000;
+
 }  // namespace
 
 OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique_ptr<InputFile> file) {
   OpenedFilm film;
+  film.search = select_pair_search(o.backend, o.device, {.range = o.range, .zero_bias = o.zero_bias, .guarded = true},
+                                   [log = session.log](const std::string& text) { log->info("{}", text); });
   SourceOptions source = o.film;
   source.path = o.input;
   source.limits = o.limits;
   source.stop = session.stop;
   source.warn = [&session, &o](const std::string& text) { session.log->warn("{}: {}", o.input, text); };
+  source.luma_only = !o.shows_pictures();
   if (source.width == 0) {
     if (const auto size = size_from_name(o.input); size && extension_of(o.input) == "yuv")
       std::tie(source.width, source.height) = *size;
@@ -71,35 +78,34 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
     source.codec_vectors = film.codec_vectors;
   }
   film.source = open_video(std::move(file), source);
+  film.format = film.source->format();
+  if (!o.codec_list.empty()) {
+    auto listed = std::make_unique<ListedSource>(std::move(film.source), film.codec_vectors, o.codec_list,
+                                                 o.first_frame, o.durability);
+    film.commit_list = [list = listed.get()] { list->commit(); };
+    film.source = std::move(listed);
+  }
+  film.source = clip_frames(std::move(film.source), o.first_frame, o.max_frames == 0 ? -1 : o.max_frames);
+  const std::int64_t samples = std::int64_t{film.format.width} * film.format.height;
+  if (film.search.joining && film.source->expected_frame_count().value_or(0) >= kLongFilmSamples / samples)
+    film.search.joining->begin();
   return film;
 }
 
 MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFilm film, const MotionTruth* truth,
                         MotionOutput* output) {
-  const VideoFormat format = film.source->format();
-  ListedSource* list = nullptr;
-  if (!o.codec_list.empty()) {
-    auto listed = std::make_unique<ListedSource>(std::move(film.source), film.codec_vectors, o.codec_list,
-                                                 o.first_frame, o.durability);
-    list = listed.get();
-    film.source = std::move(listed);
-  }
-  film.source = clip_frames(std::move(film.source), o.first_frame, o.max_frames == 0 ? -1 : o.max_frames);
-  std::optional<std::int64_t> total = film.source->frame_count();
-  FilmSettings settings{.motion = {.range = o.range, .zero_bias = o.zero_bias, .guarded = true},
-                        .distance = o.distance};
+  const std::optional<std::int64_t> total = film.source->expected_frame_count();
+  FilmSettings settings{.distance = o.distance};
   settings.seconds = o.second;
   settings.quarters = o.quarters;
-  settings.pictures = output != nullptr && output->wants_pictures();
+  settings.pictures = o.shows_pictures();
   settings.predictions = settings.pictures && o.overlay == "pred";
   settings.first_index = o.first_frame;
   settings.threads = session.common.threads;
-  const auto whole = [](int side) { return (side + 7) / 8 * 8; };
-  PairSearch search = select_pair_search(o.backend, o.device, whole(format.width), whole(format.height), settings.motion,
-                                         [log = session.log](const std::string& text) { log->info("{}", text); });
+  const VideoFormat& format = film.format;
   const std::uint64_t reserve = output != nullptr ? output->memory(format.width, format.height) : 0;
-  FilmMotion motion(std::move(film.source), o.codec_vectors ? film.codec_vectors : nullptr, std::move(search), settings,
-                    reserve, o.limits.max_memory);
+  FilmMotion motion(std::move(film.source), o.codec_vectors ? film.codec_vectors : nullptr,
+                    std::move(film.search.search), settings, reserve, o.limits.max_memory);
   const auto progress = session.progress(total, format.rate.value());
   MotionSummary summary;
   std::int64_t frames = 0;
@@ -121,7 +127,7 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
                 o.first_frame == 0 ? "no frame" : fmt::format("no frame after the first {}", o.first_frame),
                 {.file = o.input});
   }
-  if (list != nullptr && !session.stop.stop_requested()) list->commit();
+  if (!session.stop.stop_requested()) film.commit_list();
   return summary;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "c63/frame_source.h"
+#include "common/backends.h"
 #include "common/command_line.h"
 #include "io/input_file.h"
 #include "motion/motion_outputs.h"
@@ -19,16 +21,19 @@ void add_film_options(CLI::App& app, MotionOptions& options);
 /// Throws Error (usage) if options contradict each other.
 void check_film_options(const MotionOptions& options);
 
-/// An opened film, and the vectors of its codec for the frame that was read last.
+/// An opened film.
 struct OpenedFilm {
-  std::unique_ptr<FrameSource> source;
-  std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};  ///< null: not wanted
+  std::unique_ptr<FrameSource> source;  ///< the requested frames
+  VideoFormat format;
+  std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};  ///< of the frame that was read last; null: not wanted
+  std::function<void()> commit_list = [] {};                     ///< completes the file of --codec-list
+  SelectedSearch search;
 };
 
-/// Opens an input from which nothing has been read.
+/// Opens an input from which nothing has been read. If a GPU is to search, it starts at the same time.
 [[nodiscard]] OpenedFilm open_film(const Session& session, const MotionOptions& options, std::unique_ptr<InputFile> file);
 
-/// Passes the requested frames of a film to the output. `truth` and `output` may be null. Returns the summary.
+/// Passes the frames of a film to the output. `truth` and `output` may be null. Returns the summary.
 [[nodiscard]] MotionSummary show_film(const Session& session, const MotionOptions& options, OpenedFilm film,
                                       const MotionTruth* truth, MotionOutput* output);
 

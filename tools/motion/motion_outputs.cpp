@@ -24,9 +24,7 @@ bool wants(const MotionOptions& o, const std::string& type) {
 
 class YuviewOutput final : public MotionOutput {
  public:
-  YuviewOutput(const MotionOptions& o, const VideoFormat* film) : options_(o) {
-    if (film != nullptr) film_ = *film;
-  }
+  YuviewOutput(const MotionOptions& o, std::optional<VideoFormat> film) : options_(o), film_(film) {}
 
   [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
@@ -207,8 +205,6 @@ class PictureOutput final : public MotionOutput {
  public:
   explicit PictureOutput(const MotionOptions& o) : options_(o) { check_picture_name(o.output); }
 
-  [[nodiscard]] bool wants_pictures() const override { return true; }
-
   [[nodiscard]] std::uint64_t memory(int width, int height) const override {
     const auto scale = static_cast<std::uint64_t>(scale_of(options_, width));
     const std::uint64_t panel = 3 * scale * scale * padded(width) * padded(height);
@@ -239,8 +235,6 @@ class PageOutput final : public MotionOutput {
         page_(file_, o.beside.empty() ? o.input : o.input + " and " + o.beside, o.types, o.overlay == "pred") {
     page_.begin_stream(o.input);
   }
-
-  [[nodiscard]] bool wants_pictures() const override { return true; }
 
   [[nodiscard]] std::uint64_t memory(int width, int height) const override {
     // The memory for the shown picture, FFmpeg's copies of it, and the coded picture as bytes and as text. Each takes
@@ -273,11 +267,13 @@ class PageOutput final : public MotionOutput {
 
 }  // namespace
 
-std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& o, const VideoFormat* film) {
+std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& o, const FrameSource* film) {
+  std::optional<VideoFormat> format;
   if (film != nullptr) {
-    if (auto output = make_film_output(o)) return output;
+    if (auto output = make_film_output(o, film->expected_frame_count().value_or(0))) return output;
+    format = film->format();
   }
-  if (o.format == "yuview") return std::make_unique<YuviewOutput>(o, film);
+  if (o.format == "yuview") return std::make_unique<YuviewOutput>(o, format);
   if (o.format == "csv") return std::make_unique<CsvOutput>(o);
   if (o.format == "json") return std::make_unique<JsonOutput>(o);
   if (o.format == "png") return std::make_unique<PictureOutput>(o);

@@ -26,8 +26,6 @@ class MotionOutput {
   virtual ~MotionOutput() = default;
   /// Returns how many bytes the output needs for a frame, in addition to the frame itself.
   [[nodiscard]] virtual std::uint64_t memory(int width, int height) const = 0;
-  /// Returns true if the output needs a film's pictures, not only their motion.
-  [[nodiscard]] virtual bool wants_pictures() const { return false; }
   virtual void add(const MotionFrame& frame, const MotionTruth* truth) = 0;
   /// Says that the next frames belong to a second stream. Only an output that can show two streams overrides it.
   virtual void end_stream(const MotionSummary& /*summary*/, const std::string& /*next*/) {}
@@ -47,8 +45,8 @@ class MotionOutput {
   std::optional<StoppedMotion> stopped_;
 };
 
-/// Returns the output for options.format; null if there is none. `film` is the format of a film, or null for a c63
-/// stream. Throws Error (usage, output).
-[[nodiscard]] std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& options, const VideoFormat* film);
+/// Returns the output for options.format; null if there is none. `film` is a film's source, or null for a c63 stream.
+/// Throws Error (usage, output).
+[[nodiscard]] std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& options, const FrameSource* film);
 
 }  // namespace c63::tools

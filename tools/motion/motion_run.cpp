@@ -207,8 +207,7 @@ int run_motion(const Session& session, const MotionOptions& given) {
   StreamShown shown;
   if (film) {
     OpenedFilm opened = open_film(session, o, std::move(file));
-    const VideoFormat format = opened.source->format();
-    output = make_motion_output(o, &format);
+    output = make_motion_output(o, opened.source.get());
     shown.summary = show_film(session, o, std::move(opened), truth ? &*truth : nullptr, output.get());
     shown.frames = shown.summary.frames();
   } else {

@@ -44,6 +44,9 @@ struct MotionOptions {
   Limits limits;
   bool keep_partial = false;  ///< after a stop, the written part replaces an older file
   Durability durability = Durability::process;  ///< of all files that this program writes
+
+  /// Returns true if the output shows a film's pictures, not only their motion.
+  [[nodiscard]] bool shows_pictures() const { return format == "png" || format == "html"; }
 };
 
 void add_options(CLI::App& app, MotionOptions& options);

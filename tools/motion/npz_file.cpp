@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <filesystem>
-#include <system_error>
+#include <algorithm>
 #include <utility>
 
 namespace c63::tools {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
 constexpr std::uint32_t kLocalHeader = 0x04034b50;
+constexpr std::uint64_t kLocalHeaderBytes = 30;  // without the name
+constexpr std::uint16_t kLongSizesBytes = 20;    // of the zip64 field in a local header
 constexpr std::uint32_t kDirectoryEntry = 0x02014b50;
 constexpr std::uint32_t kDirectoryEnd = 0x06054b50;
 constexpr std::uint32_t kLongDirectoryEnd = 0x06064b50;
@@ -38,24 +38,18 @@ std::uint32_t crc_of(std::uint32_t crc, const void* bytes, std::size_t size) {
 struct NpzFile::Array {
   std::string name;
   std::string type;
-  std::vector<int> row_shape;
-  std::string path;
-  std::unique_ptr<OutputFile> file = nullptr;
-  std::string piece = {};  ///< bytes not yet written
+  std::string row_shape;       ///< such as " 135, 240"
+  std::uint64_t row_bytes = 0;
+  std::uint64_t start = 0;     ///< of the array's part of the archive
+  std::uint64_t data = 0;      ///< where its rows begin
   std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t written = 0;   ///< bytes of rows in the file
+  std::string piece = {};      ///< the bytes of rows that follow them
   std::uint32_t crc = 0;
 
-  void write_piece() {
-    file->write(piece);
-    piece.clear();
-  }
-
-  /// Returns the header of a .npy file.
-  [[nodiscard]] std::string header() const {
-    std::string shape = fmt::format("({},", rows);
-    for (std::size_t i = 0; i < row_shape.size(); ++i) shape += fmt::format("{}{}", i == 0 ? " " : ", ", row_shape[i]);
-    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}), }}", type, shape);
+  /// Returns the header of a .npy file with this number of rows.
+  [[nodiscard]] std::string header(std::uint64_t count) const {
+    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},{}), }}", type, count, row_shape);
     constexpr std::size_t kPreamble = 10;
     constexpr std::size_t kAlignment = 64;
     text.resize((kPreamble + text.size() + 1 + kAlignment - 1) / kAlignment * kAlignment - kPreamble - 1, ' ');
@@ -64,20 +58,24 @@ struct NpzFile::Array {
     put(header, static_cast<std::uint16_t>(text.size()));
     return header + text;
   }
+  /// Returns the size of a .npy file with this number of rows.
+  [[nodiscard]] std::uint64_t size(std::uint64_t count) const { return header(count).size() + count * row_bytes; }
 };
 
-NpzFile::NpzFile(const std::string& path, Durability durability, std::uint64_t long_form)
-    : file_(path, durability), long_form_(long_form) {
-  const std::string folder =
-      file_.direct() ? std::string() : std::filesystem::path(file_.part_path()).parent_path().string();
-  scratch_ = std::make_unique<ScratchFolder>(folder.empty() && !file_.direct() ? "." : folder, "c63mv-arrays");
-}
+NpzFile::NpzFile(const std::string& path, const NpzOptions& options)
+    : options_(options),
+      target_(path, options.durability),
+      scratch_(target_.direct() ? std::make_unique<ScratchFolder>("", "c63mv-arrays") : nullptr),
+      file_(scratch_ ? in_scratch_.emplace(scratch_->file("arrays.npz")) : target_) {}
 
 NpzFile::~NpzFile() = default;
 
-std::size_t NpzFile::add_array(const std::string& name, const std::string& type, std::vector<int> row_shape) {
-  Array array{.name = name + ".npy", .type = type, .row_shape = std::move(row_shape), .path = scratch_->file(name)};
-  array.file = std::make_unique<OutputFile>(array.path);
+std::size_t NpzFile::add_array(const std::string& name, const std::string& type, const std::vector<int>& row_shape) {
+  Array array{.name = name + ".npy", .type = type, .row_shape = {}, .row_bytes = std::stoull(type.substr(2))};
+  for (const int side : row_shape) {
+    array.row_shape += fmt::format("{}{}", array.row_shape.empty() ? " " : ", ", side);
+    array.row_bytes *= static_cast<std::uint64_t>(side);
+  }
   arrays_.push_back(std::move(array));
   return arrays_.size() - 1;
 }
@@ -85,20 +83,65 @@ std::size_t NpzFile::add_array(const std::string& name, const std::string& type,
 void NpzFile::append(std::size_t array, std::span<const std::byte> row) {
   Array& to = arrays_[array];
   to.crc = crc_of(to.crc, row.data(), row.size());
-  to.bytes += row.size();
   ++to.rows;
   to.piece.append(reinterpret_cast<const char*>(row.data()), row.size());
-  if (to.piece.size() >= kPiece) to.write_piece();
+  if (to.piece.size() < options_.piece) return;
+  make_room(to.rows);
+  write_piece(to);
 }
 
+/// Gives each array the place that it has in an archive with this number of rows. Moves what was written.
+void NpzFile::arrange(const std::function<std::uint64_t(const Array&)>& rows_of) {
+  std::vector<std::uint64_t> places;  // of the arrays' rows
+  std::uint64_t place = 0;
+  for (Array& array : arrays_) {
+    const std::uint64_t rows = rows_of(array);
+    const std::uint64_t size = array.size(rows);
+    const std::uint64_t local_header = kLocalHeaderBytes + array.name.size() + (size >= options_.long_form ? kLongSizesBytes : 0);
+    array.start = place;
+    places.push_back(place + local_header + array.header(rows).size());
+    place += local_header + size;
+  }
+  const auto move = [&](std::size_t i) {
+    file_.move(arrays_[i].data, places[i], arrays_[i].written);
+    arrays_[i].data = places[i];
+  };
+  // No array may be overwritten before it has moved. All move in the same direction.
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    if (places[i] < arrays_[i].data) move(i);
+  }
+  for (std::size_t i = arrays_.size(); i-- > 0;) move(i);
+}
+
+/// Makes sure that each array has room for this number of rows.
+void NpzFile::make_room(std::uint64_t rows) {
+  if (rows <= room_) return;
+  // A header may say any number, so only so many bytes are believed.
+  constexpr std::uint64_t kMostExpectedBytes = std::uint64_t{1} << 40;
+  std::uint64_t row_bytes = 1;
+  for (const Array& array : arrays_) row_bytes += array.row_bytes;
+  const std::uint64_t expected = std::min(options_.expected_rows, kMostExpectedBytes / row_bytes);
+  room_ = rows <= expected ? expected : 2 * rows;
+  arrange([this](const Array&) { return room_; });
+}
+
+void NpzFile::write_piece(Array& array) {
+  file_.go_to(array.data + array.written);
+  file_.write(array.piece);
+  array.written += array.piece.size();
+  array.piece.clear();
+}
+
+/// Writes what is before an array's rows, and appends the array's entry to the directory.
 void NpzFile::write_member(const Array& array, std::string& directory) {
-  const std::string header = array.header();
-  const std::uint64_t size = header.size() + array.bytes;
-  const std::uint64_t place = file_.bytes_written();
+  const std::string header = array.header(array.rows);
+  const std::uint64_t size = array.size(array.rows);
+  const std::uint64_t place = array.start;
   const std::uint32_t header_crc = crc_of(0, header.data(), header.size());
-  const auto crc = static_cast<std::uint32_t>(crc32_combine(header_crc, array.crc, static_cast<z_off_t>(array.bytes)));
-  const bool is_long = size >= long_form_;
-  const bool is_far = place >= long_form_;
+  const auto crc = static_cast<std::uint32_t>(
+      crc32_combine(header_crc, array.crc, static_cast<z_off_t>(array.rows * array.row_bytes)));
+  const bool is_long = size >= options_.long_form;
+  const bool is_far = place >= options_.long_form;
   const auto short_size = is_long ? kIsLong : static_cast<std::uint32_t>(size);
 
   const auto put_common = [&](std::string& text, bool has_long_fields, std::uint16_t extra_bytes) {
@@ -115,7 +158,7 @@ void NpzFile::write_member(const Array& array, std::string& directory) {
   };
   std::string local;
   put(local, kLocalHeader);
-  put_common(local, is_long, is_long ? 20 : 0);
+  put_common(local, is_long, is_long ? kLongSizesBytes : 0);
   local += array.name;
   if (is_long) {
     put(local, kLongFields);
@@ -123,9 +166,9 @@ void NpzFile::write_member(const Array& array, std::string& directory) {
     put(local, size);
     put(local, size);
   }
+  file_.go_to(place);
   file_.write(local);
   file_.write(header);
-  if (array.bytes > 0) file_.append_file(array.path, array.bytes);
 
   const int long_values = (is_long ? 2 : 0) + (is_far ? 1 : 0);
   put(directory, kDirectoryEntry);
@@ -149,29 +192,39 @@ void NpzFile::write_member(const Array& array, std::string& directory) {
 
 void NpzFile::commit() {
   write_archive();
-  file_.commit();
+  target_.commit();
 }
 
 std::string NpzFile::commit_part() {
   write_archive();
-  return file_.commit_part();
+  return target_.commit_part();
 }
 
 void NpzFile::write_archive() {
+  arrange([](const Array& array) { return array.rows; });
+  std::uint64_t place = 0;
   std::string directory;
   for (Array& array : arrays_) {
-    array.write_piece();
-    array.file->commit();
+    write_piece(array);
     write_member(array, directory);
-    std::error_code ignored;
-    std::filesystem::remove(array.path, ignored);  // at once, so that the disk never holds all arrays twice
+    place = array.data + array.written;
   }
-  const std::uint64_t place = file_.bytes_written();
-  const bool is_far = place >= long_form_;
+  const std::string end = directory + end_of_directory(place, directory.size());
+  file_.go_to(place);
+  file_.write(end);
+  file_.cut(place + end.size());
+  if (!in_scratch_) return;
+  file_.commit();
+  target_.append_file(file_.name(), place + end.size());
+}
+
+/// Returns what follows the directory, which has `size` bytes and begins at `place`.
+std::string NpzFile::end_of_directory(std::uint64_t place, std::size_t size) const {
+  const bool is_far = place >= options_.long_form;
   const auto count = static_cast<std::uint16_t>(arrays_.size());
-  std::string end = directory;
+  std::string end;
   if (is_far) {
-    const std::uint64_t long_end = place + directory.size();
+    const std::uint64_t long_end = place + size;
     put(end, kLongDirectoryEnd);
     put(end, std::uint64_t{44});  // number of bytes that follow
     put(end, kLongVersion);
@@ -180,7 +233,7 @@ void NpzFile::write_archive() {
     put(end, std::uint32_t{0});
     put(end, std::uint64_t{count});
     put(end, std::uint64_t{count});
-    put(end, static_cast<std::uint64_t>(directory.size()));
+    put(end, static_cast<std::uint64_t>(size));
     put(end, place);
     put(end, kLongDirectoryPlace);
     put(end, std::uint32_t{0});
@@ -192,10 +245,10 @@ void NpzFile::write_archive() {
   put(end, std::uint16_t{0});
   put(end, count);
   put(end, count);
-  put(end, static_cast<std::uint32_t>(directory.size()));
+  put(end, static_cast<std::uint32_t>(size));
   put(end, is_far ? kIsLong : static_cast<std::uint32_t>(place));
   put(end, std::uint16_t{0});
-  file_.write(end);
+  return end;
 }
 
 }  // namespace c63::tools

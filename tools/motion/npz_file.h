@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,21 +14,25 @@
 
 namespace c63::tools {
 
+/// How an NpzFile is written.
+struct NpzOptions {
+  Durability durability = Durability::process;
+  std::uint64_t expected_rows = 0;         ///< of each array; 0: unknown
+  std::uint64_t long_form = 0xFFFFFFFF;    ///< sizes and offsets from this value on are written in zip64 form
+  std::size_t piece = std::size_t{1} << 20;  ///< bytes of an array that are written together
+};
+
 /// A file of numpy arrays (.npz: an uncompressed zip archive of .npy files). The first dimension of each array grows
-/// while rows are appended. Until commit(), each array is kept in its own file, so memory does not grow with its
-/// length.
+/// while rows are appended. Memory does not grow with it. Rows are written to their final places if the number of rows
+/// is as expected. Otherwise arrays are moved when the number is known.
 class NpzFile {
  public:
-  /// Sizes and offsets from this value on are written in zip64 form.
-  static constexpr std::uint64_t kLongForm = 0xFFFFFFFF;
-
-  explicit NpzFile(const std::string& path, Durability durability = Durability::process,
-                   std::uint64_t long_form = kLongForm);
+  explicit NpzFile(const std::string& path, const NpzOptions& options = {});
   ~NpzFile();
 
   /// Adds an array whose rows have this shape. `type` is numpy's name of the elements, such as "<u2". Returns the
-  /// array's number.
-  [[nodiscard]] std::size_t add_array(const std::string& name, const std::string& type, std::vector<int> row_shape);
+  /// array's number. Call it before the first append().
+  [[nodiscard]] std::size_t add_array(const std::string& name, const std::string& type, const std::vector<int>& row_shape);
   /// Appends one row to an array.
   void append(std::size_t array, std::span<const std::byte> row);
   void commit();
@@ -35,13 +41,20 @@ class NpzFile {
 
  private:
   struct Array;
+  void arrange(const std::function<std::uint64_t(const Array&)>& rows_of);
+  void make_room(std::uint64_t rows);
+  void write_piece(Array& array);
   void write_archive();
   void write_member(const Array& array, std::string& directory);
+  [[nodiscard]] std::string end_of_directory(std::uint64_t place, std::size_t size) const;
 
-  OutputFile file_;
-  std::uint64_t long_form_;
-  std::unique_ptr<ScratchFolder> scratch_;
+  NpzOptions options_;
+  OutputFile target_;
+  std::unique_ptr<ScratchFolder> scratch_;  ///< null if the target is not a pipe
+  std::optional<OutputFile> in_scratch_;    ///< the archive before it is sent to a pipe
+  OutputFile& file_;                        ///< target_ or *in_scratch_
   std::vector<Array> arrays_;
+  std::uint64_t room_ = 0;  ///< number of rows for which each array has room in the file
 };
 
 }  // namespace c63::tools

@@ -62,7 +62,7 @@ SegmentPlan make_plan(const Preparation& p) {
   const auto source = open_encode_source(reading, p.session.stop, {}).frames;
   const bool reads = o.encoder.coding.scene_cuts || !source->frame_count();
   if (reads) p.session.log->info("reading the whole input to find where segments may begin");
-  const auto progress = p.session.progress(source->frame_count(), p.job.format.rate.value());
+  const auto progress = p.session.progress(source->expected_frame_count(), p.job.format.rate.value());
   SegmentPlan plan = plan_segments(*source, o.encoder.coding, p.session.stop, [&] {
     if (reads) progress->advance(0);
   });

@@ -28,6 +28,9 @@ class FrameSource {
   [[nodiscard]] virtual VideoFormat format() const = 0;
   /// The number of frames; empty if it is unknown until the end (a pipe).
   [[nodiscard]] virtual std::optional<std::int64_t> frame_count() const = 0;
+  /// The number of frames that the video's header gives, or frame_count(). It may be wrong, so it is for estimates only:
+  /// of progress, of time, of memory.
+  [[nodiscard]] virtual std::optional<std::int64_t> expected_frame_count() const { return frame_count(); }
   /// Returns true if read() takes any index at any time. Otherwise indices come in the order 0, 1, 2, …
   [[nodiscard]] virtual bool seekable() const = 0;
   /// Returns true if frames that are not read in time are lost: a pipe, a camera, pushed frames. After a stop, all
@@ -133,6 +136,8 @@ struct SourceOptions {
   /// For FFmpeg: receives the vectors of each frame that is read, in FFmpeg's order; null: vectors are not wanted.
   /// MPEG-1, MPEG-2, MPEG-4 and H.264 have vectors, among others. For other codecs the list is empty.
   std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};
+  /// For FFmpeg: read() may leave the chroma samples of its frame as they are, which saves time.
+  bool luma_only = false;
   Limits limits = {};
   std::stop_token stop = {};             ///< a stop request ends the wait for a pipe, as if the pipe had ended
   std::function<void(const std::string&)> warn = {};  ///< receives one line, without the file's name

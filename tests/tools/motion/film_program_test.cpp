@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -165,30 +166,60 @@ END
   EXPECT_EQ(checked.output, "GOOD\n");
 }
 
-TEST_F(FilmProgramTest, LongArraysAreInTheLongForm) {
+TEST_F(FilmProgramTest, ArraysOfAnyLengthAreNumpys) {
   if (!has_python_with_numpy()) GTEST_SKIP() << "/usr/bin/python3 has no numpy";
-  for (const std::uint64_t long_form : {std::uint64_t{1}, std::uint64_t{600}, NpzFile::kLongForm}) {
-    NpzFile npz(file("long.npz"), Durability::process, long_form);
+  const auto write = [](const std::string& path, const NpzOptions& options) {
+    NpzFile npz(path, options);
     const std::size_t numbers = npz.add_array("numbers", "<u2", {3});
     const std::size_t none = npz.add_array("none", "<i8", {});
+    const std::size_t doubled = npz.add_array("doubled", "<i8", {2, 1});
     static_cast<void>(none);
     for (std::uint16_t i = 0; i < 200; ++i) {
-      const std::array<std::uint16_t, 3> row{i, 7, 300};
-      npz.append(numbers, std::as_bytes(std::span(row)));
+      const std::array<std::uint16_t, 3> three{i, 7, 300};
+      const std::array<std::int64_t, 2> two{2 * i, -i};
+      npz.append(numbers, std::as_bytes(std::span(three)));
+      npz.append(doubled, std::as_bytes(std::span(two)));
     }
     npz.commit();
-    const auto checked = test::shell("/usr/bin/python3 - '" + file("long.npz") + R"(' 2>&1 <<'END'
+  };
+  // Pieces of one row, and of more than all rows; numbers of rows that are right, unknown, too low, too high and absurd.
+  std::string expected;
+  for (const std::uint64_t rows : {200, 0, 1, 150, 250, 100000}) {
+    for (const std::size_t piece : {1, 100, 1 << 20}) {
+      for (const std::uint64_t long_form : {1, 600, 1 << 30}) {
+        SCOPED_TRACE(fmt::format("{} rows, pieces of {}, long form from {}", rows, piece, long_form));
+        write(file("long.npz"), {.expected_rows = rows, .long_form = long_form, .piece = piece});
+        const std::string name = file(fmt::format("{}.npz", long_form));
+        if (rows == 200 && piece == 1) {
+          std::filesystem::copy_file(file("long.npz"), name);
+        } else {
+          EXPECT_EQ(bytes_of(file("long.npz")), bytes_of(name));
+        }
+      }
+    }
+  }
+  write(file("huge.npz"), {.expected_rows = UINT64_MAX, .piece = 100});
+  EXPECT_EQ(bytes_of(file("huge.npz")), bytes_of(file("1073741824.npz")));
+  const auto checked = test::shell("/usr/bin/python3 - '" + file("1.npz") + "' '" + file("600.npz") + "' '" + file("1073741824.npz") + R"(' 2>&1 <<'END'
 import sys, zipfile
 import numpy as np
-assert zipfile.ZipFile(sys.argv[1]).testzip() is None
-arrays = np.load(sys.argv[1])
-assert arrays["none"].shape == (0,)
-assert (arrays["numbers"] == [[i, 7, 300] for i in range(200)]).all()
+for name in sys.argv[1:]:
+    assert zipfile.ZipFile(name).testzip() is None
+    arrays = np.load(name)
+    assert arrays["none"].shape == (0,)
+    assert (arrays["numbers"] == [[i, 7, 300] for i in range(200)]).all()
+    assert (arrays["doubled"] == [[[2 * i], [-i]] for i in range(200)]).all()
 print("GOOD")
 END
 )");
-    EXPECT_EQ(checked.output, "GOOD\n") << long_form;
-  }
+  EXPECT_EQ(checked.output, "GOOD\n");
+}
+
+TEST_F(FilmProgramTest, ArraysGoToAPipe) {
+  if (!has_python_with_numpy()) GTEST_SKIP() << "/usr/bin/python3 has no numpy";
+  ASSERT_EQ(mv("--quiet '" + raw_ + "' -o '" + file("o.npz") + "'").exit_code, 0);
+  ASSERT_EQ(mv("--quiet --format npz '" + raw_ + "' | cat > '" + file("piped.npz") + "'").exit_code, 0);
+  EXPECT_EQ(bytes_of(file("piped.npz")), bytes_of(file("o.npz")));
 }
 
 TEST_F(FilmProgramTest, FlowIsMiddleburys) {
