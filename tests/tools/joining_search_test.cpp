@@ -76,5 +76,30 @@ TEST_F(JoiningSearch, StaysOnTheCpuIfTheDeviceFails) {
   EXPECT_EQ(notes, std::vector<std::string>{"the search stays on the CPU: out of order"});
 }
 
+TEST_F(JoiningSearch, ADeviceThatWasStartedEarlierSearchesAtOnce) {
+  const auto device_of = late();
+  const PairSearch search = joining(device_of, milliseconds(1'000'000));
+  device_of->begin();
+  search({}, {});
+  driver.set_value();
+  ASSERT_TRUE(device_of->wait({}));
+  search({}, {});
+  EXPECT_EQ(*cpu.calls, 1);
+  EXPECT_EQ(*device.calls, 1);
+}
+
+TEST_F(JoiningSearch, StaysOnTheCpuIfTheDevicesFirstSearchFails) {
+  const auto failing = std::make_shared<LateDevice<PairSearch>>([]() -> PairSearch {
+    return [](std::span<const MotionPair>, const MotionResults&) { throw Error(ErrorKind::memory, "C63-MEMORY", "full"); };
+  });
+  const PairSearch search = joining(failing, milliseconds(0));
+  failing->begin();
+  ASSERT_TRUE(failing->wait({}));
+  search({}, {});
+  search({}, {});
+  EXPECT_EQ(*cpu.calls, 2);
+  EXPECT_EQ(notes, std::vector<std::string>{"the search stays on the CPU: full"});
+}
+
 }  // namespace
 }  // namespace c63::tools

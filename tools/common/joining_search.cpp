@@ -15,13 +15,15 @@ PairSearch joining_search(PairSearch cpu, std::shared_ptr<LateDevice<PairSearch>
   return [search = std::move(cpu), late = std::move(late), late_name = std::move(late_name), note = std::move(note), start,
           spent = std::chrono::steady_clock::duration::zero()](std::span<const MotionPair> pairs,
                                                                const MotionResults& results) mutable {
-    if (late && spent >= start) {
+    if (late) {
       try {
-        late->begin();
+        if (spent >= start) late->begin();
         if (std::optional<PairSearch> ready = late->ready()) {
+          (*ready)(pairs, results);  // may fail, because it allocates memory on the device
           search = *std::move(ready);
           late = nullptr;
           note("searching on " + late_name);
+          return;
         }
       } catch (const Error& error) {
         late = nullptr;

@@ -54,8 +54,10 @@ class ListedSource final : public FrameSource {
   TextFile file_;
 };
 
-/// A film with at least this many samples takes about a second to search, longer than a GPU takes to start.
+// A film with at least this many samples takes about a second to search, longer than a GPU takes to start. Most films of
+// this many bytes have so many samples.
 constexpr std::int64_t kLongFilmSamples = 1'000'000'000;
+constexpr std::int64_t kLongFilmBytes = 4'000'000;
 
 }  // namespace
 
@@ -63,6 +65,7 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
   OpenedFilm film;
   film.search = select_pair_search(o.backend, o.device, {.range = o.range, .zero_bias = o.zero_bias, .guarded = true},
                                    [log = session.log](const std::string& text) { log->info("{}", text); });
+  if (film.search.joining && file->size().value_or(0) >= kLongFilmBytes) film.search.joining->begin();
   SourceOptions source = o.film;
   source.path = o.input;
   source.limits = o.limits;
