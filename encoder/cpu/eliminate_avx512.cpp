@@ -9,6 +9,10 @@
 // together, and an octet costs little more than one candidate. Each step is done for several blocks before the next
 // one, so that no block waits for another's result. Each step is a function that is not inlined, because it needs all
 // registers.
+//
+// Most blocks that do not move are equal to their first start. Then all that is left is to prove that no candidate
+// before it is equal, too. On 1920x1080 frames of objects this saves a quarter of c63mv's time without decoding, on a
+// Xeon.
 
 #include <algorithm>
 #include <bit>
@@ -44,6 +48,16 @@ namespace {
   return {at.x + static_cast<int>(place % kOctet), at.y, static_cast<std::uint32_t>(sad)};
 }
 
+/// Returns true if the candidate has the samples of the block.
+bool is_equal(const BlockSearch& search, const Position& candidate) {
+  const std::uint8_t* const samples = &search.reference.at(candidate.x, candidate.y);
+  for (std::ptrdiff_t y = 0; y < kBlockSize; ++y) {
+    const std::uint8_t* const row = search.current + y * search.current_pitch;
+    if (__builtin_memcmp(row, samples + y * search.reference.pitch, kBlockSize) != 0) return false;
+  }
+  return true;
+}
+
 /// For each byte value, the positions of its set bits, lowest first. An entry has one position in each of its bytes.
 constexpr std::array<std::uint64_t, 256> places_of_bits() {
   std::array<std::uint64_t, 256> all_places{};
@@ -66,7 +80,7 @@ constexpr int kAllOctets = -1;
 /// such instructions run, a third of the CPU's vector units are idle.
 [[gnu::noinline]] int list_octets(const StartedSearch& search, const QuarterSumsView& view, const Tile& tile,
                                   std::uint32_t sad, std::uint8_t* octets) {
-  const int limit = quarter_limit(static_cast<int>(sad));
+  const int limit = sad == 0 ? 0 : quarter_limit(static_cast<int>(sad));  // equal samples have equal sums
   if (limit == kNoQuarterLimit) return kAllOctets;
   const Quarters quarters(search);
   const __m256i above_limit = _mm256_set1_epi8(static_cast<char>(limit + 1));
@@ -99,6 +113,28 @@ constexpr int kAllOctets = -1;
   }
   while (count > 0 && octets[count - 1] >= kTileOctets * tile.rows) --count;
   return count;
+}
+
+/// Returns false if quarter sums prove that no candidate before `best` is equal to the block. The window is one tile.
+/// Takes about a third of the time of list_octets(), because it needs two sums of a candidate, no distance and no list.
+[[gnu::noinline]] bool may_be_equal_before(const StartedSearch& search, const QuarterSumsView& view,
+                                           const BestCandidate& best) {
+  const SearchWindow& window = search.window;
+  const Quarters quarters(search);
+  // A candidate's byte is 0 if its top left and bottom right sums are those of the block.
+  const auto difference = [&](const std::uint8_t* sums) __attribute__((always_inline)) {
+    constexpr int kOrXor = 0xF6;  // a | (b ^ c)
+    const __m256i top = _mm256_xor_si256(QuarterRow(sums).left, quarters.top_left);
+    return _mm256_ternarylogic_epi32(top, QuarterRow(sums + 4 * view.pitch).right, quarters.bottom_right, kOrXor);
+  };
+  const auto has_equal = [](__m256i differences, int count) __attribute__((always_inline)) {
+    return (_cvtmask32_u32(_mm256_testn_epi8_mask(differences, differences)) & low_bits(count)) != 0;
+  };
+  const std::uint8_t* sums = view.at(window.left, window.top);
+  __m256i least = _mm256_set1_epi8(-1);
+#pragma GCC unroll 4
+  for (int y = window.top; y < best.y; ++y, sums += view.pitch) least = _mm256_min_epu8(least, difference(sums));
+  return has_equal(least, window.right - window.left) || has_equal(difference(sums), best.x - window.left);
 }
 
 /// For each of the 32 positions in registers of four octets, the smallest SAD so far, and the first register that has
@@ -193,20 +229,27 @@ void search_some(std::span<const StartedSearch> blocks, const QuarterSumsView& s
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const auto& starts = blocks[i].starts;
     const bool has_octets = blocks[i].window.right - blocks[i].window.left >= kOctet;
-    best[i] = has_octets ? best_of_starts(blocks[i], starts[0], starts[1], starts[2], starts[3]) : search_brute(blocks[i]);
+    best[i] = !has_octets                      ? search_brute(blocks[i])
+              : is_equal(blocks[i], starts[0]) ? BestCandidate{starts[0].x, starts[0].y, 0}
+                                               : best_of_starts(blocks[i], starts[0], starts[1], starts[2], starts[3]);
   }
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const SearchWindow& window = blocks[i].window;
     if (!is_one_tile(window)) continue;
-    // A candidate with SAD 0 is better than all candidates after it, so rows below it are left out. Blocks that do not
-    // move often have such a candidate.
+    if (best[i].sad == 0) {
+      // Only an equal candidate before it is better. In a flat area, the first candidate of the window often is equal.
+      const bool is_flat = is_equal(blocks[i], {window.left, window.top});
+      if (is_flat) best[i] = {window.left, window.top, 0};
+      if (is_flat || !may_be_equal_before(blocks[i], sums, best[i])) continue;
+    }
     const int bottom = best[i].sad == 0 ? best[i].y + 1 : window.bottom;
     tiles[i] = {window.left, window.top, window.right - window.left, bottom - window.top};
     counts[i] = list_octets(blocks[i], sums, tiles[i], best[i].sad, octets[i]);
-    // Often the only octet left is that of the first start, which was searched in the first step.
+    // Often the only octet left is that of the first start. best_of_starts() has searched it, except for a block that is
+    // equal there.
     const Position start = blocks[i].starts[0];
     const int known = kTileOctets * (start.y - window.top) + (start.x - window.left) / kOctet;
-    if (counts[i] == 1 && octets[i][0] == known) counts[i] = 0;
+    if (best[i].sad != 0 && counts[i] == 1 && octets[i][0] == known) counts[i] = 0;
   }
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (is_one_tile(blocks[i].window)) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "contents.h"
@@ -137,6 +138,36 @@ TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
           BestCandidate found;
           kernels_->search_eliminating({&started, 1}, {sums.data(), 96}, &found);
           expect_same(found, expected, "eliminating");
+        }
+      }
+    }
+  }
+}
+
+TEST_P(KernelParity, SearchFindsEqualsBeforeTheStart) {
+  // The block itself is at the start of the search. A copy of it, or one with a wrong sample, is anywhere in the window.
+  // The one written last may overwrite a part of the other. With columns, two overlapping copies can be equal.
+  constexpr int kSize = 64;
+  for (const Content content : {Content::random, Content::noise_on_gray, Content::columns}) {
+    const Plane current(content, kSize, kSize, kSize, 7);
+    for (const auto& [column, row] : {std::pair(0, 7), std::pair(4, 3), std::pair(7, 0)}) {
+      const SearchWindow window = search_window(column, row, kSize, kSize, 16);
+      const Position start{std::min(column * 8 + 6, window.right - 1), std::min(row * 8, window.bottom - 1)};
+      const std::uint8_t* const block = &current.view().at(column * 8, row * 8);
+      for (int y = window.top; y < window.bottom; y += 4) {
+        for (int x = window.left; x < window.right; ++x) {
+          Plane reference(Content::random, kSize, kSize, kSize, 8);
+          const auto copy_to = [&](const Position& to) {
+            for (int k = 0; k < 8; ++k) std::copy_n(block + k * kSize, 8, &reference.view().at(to.x, to.y + k));
+          };
+          copy_to({x, y});
+          if (x % 3 == 0) reference.view().at(x + 5, y + 2) ^= 1;
+          if (x % 4 != 0) copy_to(start);
+          const StartedSearch search{{block, kSize, reference.view(), window}, {start, start, {x, y}, start}};
+          const auto sums = sums_of(scalar_, reference.view());
+          BestCandidate found;
+          kernels_->search_eliminating({&search, 1}, {sums.data(), kSize}, &found);
+          expect_same(found, scalar_.search_brute(search), std::to_string(x) + "," + std::to_string(y));
         }
       }
     }
