@@ -105,12 +105,12 @@ TEST(ProgressLine, LongRunsCountHours) {
 
 /// Returns what a Progress writes to a pipe for this many frames, if each takes `frame_ms` milliseconds (on a simulated
 /// clock).
-std::string progress_output(ProgressMode mode, int frames, int frame_ms) {
+std::string progress_output(ProgressMode mode, int frames, int frame_ms, std::optional<std::int64_t> total = {}) {
   std::array<int, 2> ends{};
   EXPECT_EQ(::pipe(ends.data()), 0);
   steady_clock::time_point now{};
   {
-    Progress progress(mode, std::make_shared<Console>(ends[1]), frames, 25, [&] { return now; });
+    Progress progress(mode, std::make_shared<Console>(ends[1]), total.value_or(frames), 25, [&] { return now; });
     for (int i = 0; i < frames; ++i) {
       now += milliseconds(frame_ms);
       progress.advance(1000);
@@ -141,6 +141,10 @@ TEST(ProgressLine, JsonIsAnObjectALineAndOneAtTheEnd) {
   EXPECT_EQ(last["frames"], 25);
   EXPECT_EQ(last["coded_bytes"], 25000);
   EXPECT_NEAR(last["frames_per_s"].get<double>(), 10, 1e-9);
+}
+
+TEST(ProgressLine, ATotalThatWasTooLowIsLeftOut) {
+  EXPECT_EQ(progress_output(ProgressMode::plain, 60, 100, 49), "50 frames, 10.0 fps, 200.0 kb/s\n");
 }
 
 TEST(ProgressLine, NoneSaysNothing) { EXPECT_EQ(progress_output(ProgressMode::none, 1000, 1000), ""); }

@@ -89,6 +89,7 @@ Progress::~Progress() {
 void Progress::advance(std::uint64_t bytes, std::int64_t frames) {
   state_.frames += frames;
   state_.bytes += bytes;
+  if (state_.total && state_.frames > *state_.total) state_.total.reset();  // the video's header was wrong
   if (mode_ == ProgressMode::none) return;
   const steady_clock::time_point now = clock_();
   if (now - shown_ < interval(mode_)) return;
