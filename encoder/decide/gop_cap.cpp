@@ -30,6 +30,7 @@ class GopQualityPlanner final : public Planner {
   [[nodiscard]] LookaheadDecisions lookahead(std::int64_t key) const override {
     return preset_decisions(settings_of_gop(key)).lookahead;
   }
+  [[nodiscard]] RateDecisions rate() const override { return planner_->rate(); }
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     if (frame.key) planner_ = make_planner_factory(settings_of_gop(frame.index))();
     return planner_->plan(frame);

@@ -7,6 +7,7 @@
 #include "decide/frame_plan.h"
 #include "decide/frame_weights.h"
 #include "decide/lookahead_decisions.h"
+#include "decide/rate_decisions.h"
 
 namespace c63 {
 
@@ -53,6 +54,9 @@ class Planner {
   /// Returns what the look-ahead does in the GOP that begins at frame `key`. The result must be the same for all GOPs
   /// of an encode, except for λ.
   [[nodiscard]] virtual LookaheadDecisions lookahead([[maybe_unused]] std::int64_t key) const { return {}; }
+  /// Returns the decisions by rate and distortion of most plans. Devices reserve memory for them when the encode starts.
+  /// For other decisions, they allocate memory when a plan has them.
+  [[nodiscard]] virtual RateDecisions rate() const { return {}; }
   [[nodiscard]] virtual FramePlan plan(const FramePosition& frame) = 0;
   /// Receives the result of the next frame.
   virtual void observe([[maybe_unused]] const FrameOutcome& frame) {}

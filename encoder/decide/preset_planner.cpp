@@ -41,6 +41,7 @@ class PresetPlanner final : public Planner {
   [[nodiscard]] int lag() const override { return alternation_ ? ReferenceAlternation::kLag : kNeverObserves; }
 
   [[nodiscard]] LookaheadDecisions lookahead(std::int64_t /*key*/) const override { return decisions_.lookahead; }
+  [[nodiscard]] RateDecisions rate() const override { return decisions_.rate; }
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     FramePlan plan{.index = frame.index,

@@ -1,10 +1,10 @@
 #include "decide/resolved_encode.h"
 
+#include <memory>
 #include <utility>
 
 #include "c63/thread_arena.h"
 #include "decide/planner.h"
-#include "decide/presets.h"
 
 namespace c63 {
 
@@ -15,8 +15,9 @@ ResolvedEncode resolve(EncoderSettings settings, PlannerFactory planners) {
   ResolvedEncode encode{.settings = std::move(settings), .geometry = {}, .planners = std::move(planners), .lookahead = {}, .rate = {}};
   const CodingSettings& coding = encode.settings.coding;
   encode.geometry = Geometry(coding.width, coding.height);
-  encode.lookahead = encode.planners()->lookahead(0);
-  encode.rate = preset_decisions(coding).rate;
+  const std::unique_ptr<Planner> planner = encode.planners();
+  encode.lookahead = planner->lookahead(0);
+  encode.rate = planner->rate();
   return encode;
 }
 

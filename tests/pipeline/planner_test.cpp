@@ -181,6 +181,25 @@ TEST(Plans, APlannerChoosesWhatItLooksAheadAtWhateverThePreset) {
   EXPECT_GT(filtered.frames[3].statistics.times.filter, 0);
 }
 
+/// An encode of preset reference whose planner is that of another preset gives the other preset's stream.
+TEST(Plans, OnlyThePlannerDecides) {
+  const Bytes video = moving_video(kWidth, kHeight, kFrames);
+  const auto encode_with = [&](const EncoderSettings& settings, const PlannerFactory& planners) {
+    Encoder encoder(settings);
+    if (planners) encoder.set_planner(planners);
+    VideoSource source(video, kWidth, kHeight);
+    const Encoded encoded = encode_source(source, encoder);
+    EXPECT_FALSE(encoded.error);
+    return encoded.stream();
+  };
+  const EncoderSettings reference = settings_with(2);
+  for (const Preset preset : all_presets()) {
+    EncoderSettings settings = reference;
+    settings.coding.preset = preset;
+    EXPECT_EQ(encode_with(reference, make_planner_factory(settings.coding)), encode_with(settings, {})) << name(preset);
+  }
+}
+
 /// With a frame interval of 3, only every third frame is coded, counted from the key frame. The frames in between must
 /// be repeats of four bytes, with every preset.
 TEST(FrameInterval, FramesBetweenAreRepeats) {
