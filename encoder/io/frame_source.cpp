@@ -18,6 +18,12 @@ constexpr std::string_view kY4mMagic = "YUV4MPEG2 ";
 
 constexpr std::array<std::string_view, 4> kRawExtensions = {"yuv", "raw", "i420", "yuv420p"};
 
+constexpr std::array kFormatNames = {
+#define C63_SOURCE_FORMAT(format, text) std::string_view(text),
+#include "c63/source_formats.inc"
+#undef C63_SOURCE_FORMAT
+};
+
 template <typename List>
 bool contains(const List& list, std::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
@@ -93,6 +99,22 @@ std::unique_ptr<FrameSource> open_container(std::unique_ptr<InputFile> file, con
 }
 
 }  // namespace
+
+std::string_view name(SourceFormat format) { return kFormatNames.at(static_cast<std::size_t>(format)); }
+
+std::optional<SourceFormat> source_format_from(std::string_view name) {
+  const auto found = std::ranges::find(kFormatNames, name);
+  if (found == kFormatNames.end()) return std::nullopt;
+  return static_cast<SourceFormat>(found - kFormatNames.begin());
+}
+
+std::vector<SourceFormat> all_source_formats() {
+  return {
+#define C63_SOURCE_FORMAT(format, text) SourceFormat::format,
+#include "c63/source_formats.inc"
+#undef C63_SOURCE_FORMAT
+  };
+}
 
 std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options) {
   return open_frame_source(std::make_unique<InputFile>(options.path, options.stop), options);

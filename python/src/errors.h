@@ -2,9 +2,24 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 namespace c63::python {
 
 /// Makes c63::Error arrive in Python as c63.Error, or as c63.UsageError for kind `usage`.
 void add_errors(pybind11::module_& module);
+
+/// Returns the values' names for a message: "auto, raw or y4m".
+template <typename Enum>
+std::string name_list(const std::vector<Enum>& values) {
+  std::string names;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    names += i == 0 ? "" : i + 1 == values.size() ? " or " : ", ";
+    names += name(values[i]);
+  }
+  return names;
+}
 
 }  // namespace c63::python

@@ -6,6 +6,7 @@
 
 #include "c63/error.h"
 #include "c63/motion_search.h"
+#include "errors.h"
 #include "plane_pairs.h"
 
 namespace c63::python {
@@ -17,7 +18,7 @@ void estimate(py::handle current, py::handle reference, int range, const std::st
   const std::optional<SearchMethod> search = search_method_from(method);
   if (!search) {
     throw Error(ErrorKind::usage, "C63-SETTING",
-                "method: wanted full, full-brute, full-eliminate or zero, got '" + method + "'");
+                "method: wanted " + name_list(all_search_methods()) + ", got '" + method + "'");
   }
   const py::gil_scoped_release released;
   estimate_motion(planes.pairs(),

@@ -9,6 +9,7 @@
 #include "array.h"
 #include "c63/error.h"
 #include "c63/media.h"
+#include "errors.h"
 #include "interruptible.h"
 #include "own_process.h"
 
@@ -16,11 +17,8 @@ namespace c63::python {
 namespace {
 
 SourceFormat format_from(const std::string& name) {
-  if (name == "auto") return SourceFormat::automatic;
-  if (name == "raw") return SourceFormat::raw;
-  if (name == "y4m") return SourceFormat::y4m;
-  if (name == "av") return SourceFormat::av;
-  throw Error(ErrorKind::usage, "C63-SETTING", "format: wanted auto, raw, y4m or av, got '" + name + "'");
+  if (const auto format = source_format_from(name)) return *format;
+  throw Error(ErrorKind::usage, "C63-SETTING", "format: wanted " + name_list(all_source_formats()) + ", got '" + name + "'");
 }
 
 /// Fills an array (n, frame bytes) with frames, beginning at `first`. Returns the number of frames read.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -17,6 +16,7 @@
 #include "common/report.h"
 #include "common/sidecar.h"
 #include "common/values.h"
+#include "decide/planner.h"
 #include "race/own_search.h"
 #include "segments/segment_record.h"
 
@@ -25,13 +25,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const std::map<std::string, SourceFormat> kSourceFormats = {{"auto", SourceFormat::automatic},
-                                                            {"raw", SourceFormat::raw},
-                                                            {"y4m", SourceFormat::y4m},
-                                                            {"av", SourceFormat::av}};
-
-const std::string& name_of(SourceFormat format) {
-  return std::ranges::find(kSourceFormats, format, [](const auto& entry) { return entry.second; })->first;
+std::vector<std::string> source_format_names() {
+  std::vector<std::string> names;
+  for (const SourceFormat format : all_source_formats()) names.emplace_back(name(format));
+  return names;
 }
 
 void add_input_options(CLI::App& app, EncodeOptions& o) {
@@ -58,9 +55,9 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
   group.add("--seek", o.first_frame, "N", "Skip this many frames at the start of the input")->check(whole_number());
   group
       .add(
-          "--input-format", [&o](const std::string& text) { o.source.format = kSourceFormats.at(text); }, "FORMAT",
+          "--input-format", [&o](const std::string& text) { o.source.format = source_format_from(text).value(); }, "FORMAT",
           "What the input is: auto, raw, y4m, or av (FFmpeg)")
-      ->check(CLI::IsMember(kSourceFormats))
+      ->check(CLI::IsMember(source_format_names()))
       ->default_str("auto");
   group.add(
       "--prefilter", [&o](const std::string& text) { o.prefilter = prefilter_from(text); }, "NAME",
@@ -183,6 +180,11 @@ void load_own_search(EncodeOptions& o) {
     choose("--me-kernel", "cuda", "cpu");
     o.backend.motion_kernel.reset();
     o.encoder.coding.own_search = race::own_gpu_search(kernel);
+  } else if (!kernel.empty() && make_planner_factory(o.encoder.coding)()->rate().any()) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                fmt::format("--me-kernel {} is for preset reference: the search of preset {} also counts the bits of vectors, "
+                            "and has one kernel",
+                            kernel, name(o.encoder.coding.preset)));
   }
 }
 
@@ -247,7 +249,7 @@ ordered_json settings_of_record(const EncodeOptions& o) {
   json.update({{"seek", o.first_frame},
                {"frames", o.max_frames},
                {"prefilter", o.prefilter ? ordered_json(name(*o.prefilter)) : ordered_json(nullptr)},
-               {"input-format", name_of(o.source.format)},
+               {"input-format", name(o.source.format)},
                {"tolerant", o.source.tolerant}});
   return json;
 }

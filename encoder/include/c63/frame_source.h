@@ -7,6 +7,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,13 +78,15 @@ class MemorySource final : public FrameSource {
   std::int64_t count_;
 };
 
-/// The format of a video file.
+/// The format of a video file (c63/source_formats.inc).
 enum class SourceFormat {
-  automatic,  ///< found from the content, then from the name
-  raw,        ///< only the planes of 4:2:0 frames, without headers
-  y4m,
-  av,  ///< anything that FFmpeg can read
+#define C63_SOURCE_FORMAT(format, text) format,
+#include "c63/source_formats.inc"
+#undef C63_SOURCE_FORMAT
 };
+[[nodiscard]] std::string_view name(SourceFormat format);
+[[nodiscard]] std::optional<SourceFormat> source_format_from(std::string_view name);
+[[nodiscard]] std::vector<SourceFormat> all_source_formats();
 
 /// The positions in a video file from which FFmpeg can begin to read, and checksums of the frames. The table is filled
 /// while the whole video is read once in order. Later sources of the same video use it to skip to the frames that they
@@ -136,6 +139,8 @@ struct SourceOptions {
   /// For FFmpeg: receives the vectors of each frame that is read, in FFmpeg's order; null: vectors are not wanted.
   /// MPEG-1, MPEG-2, MPEG-4 and H.264 have vectors, among others. For other codecs the list is empty.
   std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};
+  /// For FFmpeg: no warning if frames do not have the same distance in time.
+  bool ignore_times = false;
   /// For FFmpeg: read() may leave the chroma samples of its frame as they are, which saves time.
   bool luma_only = false;
   Limits limits = {};
