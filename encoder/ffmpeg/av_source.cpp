@@ -365,13 +365,13 @@ class ContainerSource final : public MediaSource {
           if (!options_.tolerant) throw fail("C63-AV-DECODE", damage_message("the frame is damaged"));
           ++damaged_frames_;
         }
-        if (const auto uneven = times_.add_frame(frame_->pts, next_, format_.rate); uneven && !options_.rate) {
+        if (const auto uneven = times_.add_frame(frame_->pts, next_, format_.rate); uneven && !options_.rate && !options_.ignore_times) {
           warn(*uneven);
         }
         return true;
       }
       if (received == AVERROR_EOF || faults_in_a_row_ > kMostFaultsInARow) {
-        if (damage_) throw *damage_;
+        if (damage_) throw_at_this_frame(*damage_);
         tell_damage();
         return false;
       }
@@ -389,6 +389,7 @@ class ContainerSource final : public MediaSource {
     input_.rethrow();
     if (got < 0) {
       if (got != AVERROR_EOF) note_bad_read(got);
+      if (got == AVERROR_EOF) note_early_end();
       // Some containers can be read further after damage. So with `tolerant`, the stream ends only at its end, or after
       // too many faults in a row.
       if (got == AVERROR_EOF || !options_.tolerant || ++faults_in_a_row_ > kMostFaultsInARow) end();
@@ -441,6 +442,19 @@ class ContainerSource final : public MediaSource {
     }
   }
 
+  /// Called at the end of the container. For a cut file, some formats only log that it ends too early.
+  void note_early_end() {
+    if (watch_->last_error().find("ended prematurely") == std::string::npos) return;
+    if (options_.tolerant) {
+      ++damaged_packets_;
+    } else if (!damage_) {
+      damage_ = fail("C63-AV-DECODE", damage_message("truncated or damaged"));
+    }
+  }
+
+  /// Throws an error that was found earlier. The decoder has returned frames since then.
+  [[noreturn]] void throw_at_this_frame(const Error& error) const { throw Error(error.kind(), error.id(), error.message(), place()); }
+
   /// Remembers that a packet cannot be decoded. The frames before it are still returned, and with `tolerant` also those
   /// after it.
   void note_damage(int code) {
@@ -450,7 +464,7 @@ class ContainerSource final : public MediaSource {
       ++faults_in_a_row_;
       return;
     }
-    if (ended_) throw damage_ ? *damage_ : fault;
+    if (ended_) throw_at_this_frame(damage_ ? *damage_ : fault);
     damage_ = std::move(fault);
     // Each decoder thread works on another packet. The one that failed is the oldest of these packets.
     const int threads = (codec_->active_thread_type & FF_THREAD_FRAME) != 0 ? codec_->thread_count : 1;

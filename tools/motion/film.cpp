@@ -81,11 +81,17 @@ FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std:
   reader_ = std::jthread([this](const std::stop_token& stop) { read_pictures(stop); });
 }
 
-FilmMotion::~FilmMotion() {
+FilmMotion::~FilmMotion() { stop(); }
+
+void FilmMotion::stop() {
+  if (!reader_.joinable()) return;
   reader_.request_stop();
   source_->stop_waiting();
-  const std::lock_guard lock(mutex_);
-  changed_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+  reader_.join();
 }
 
 FilmMotion::PicturePointer FilmMotion::take_empty(const std::stop_token& stop) {

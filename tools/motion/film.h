@@ -47,6 +47,8 @@ class FilmMotion {
   /// Returns the next frame, valid until the next call, or null at the end. Waits only for the frames that it needs. If
   /// the source throws, the frames before are returned first, then the error is thrown.
   [[nodiscard]] const MotionFrame* next();
+  /// Ends the reading. After it, the source is not used any more.
+  void stop();
 
  private:
   struct Picture;

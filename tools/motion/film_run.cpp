@@ -13,6 +13,7 @@
 #include "c63/error.h"
 #include "common/backends.h"
 #include "common/option_group.h"
+#include "common/stopped_output.h"
 #include "common/text_file.h"
 #include "common/values.h"
 #include "common/video_input.h"
@@ -21,6 +22,17 @@
 
 namespace c63::tools {
 namespace {
+
+/// Returns the film's next frame, or null at the end. After a stop, an error of the source ends the film, too: the signal
+/// may also have ended the program that writes to a pipe, in the middle of a frame.
+const MotionFrame* next_frame(FilmMotion& motion, const std::stop_token& stop) {
+  try {
+    return motion.next();
+  } catch (const Error&) {
+    if (stop.stop_requested()) return nullptr;
+    throw;
+  }
+}
 
 /// A film's source that also writes the codec's vectors to a file, in FFmpeg's order.
 class ListedSource final : public FrameSource {
@@ -45,7 +57,8 @@ class ListedSource final : public FrameSource {
     return true;
   }
   void stop_waiting() override { source_->stop_waiting(); }
-  void commit() { file_.commit(); }
+  /// The file of the list. Use it only when nothing is read any more.
+  [[nodiscard]] TextFile& file() { return file_; }
 
  private:
   std::unique_ptr<FrameSource> source_;
@@ -72,6 +85,7 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
   source.stop = session.stop;
   source.warn = [&session, &o](const std::string& text) { session.log->warn("{}: {}", o.input, text); };
   source.luma_only = !o.shows_pictures();
+  source.ignore_times = true;
   if (source.width == 0) {
     if (const auto size = size_from_name(o.input); size && extension_of(o.input) == "yuv")
       std::tie(source.width, source.height) = *size;
@@ -85,7 +99,7 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
   if (!o.codec_list.empty()) {
     auto listed = std::make_unique<ListedSource>(std::move(film.source), film.codec_vectors, o.codec_list,
                                                  o.first_frame, o.durability);
-    film.commit_list = [list = listed.get()] { list->commit(); };
+    film.list = &listed->file();
     film.source = std::move(listed);
   }
   film.source = clip_frames(std::move(film.source), o.first_frame, o.max_frames == 0 ? -1 : o.max_frames);
@@ -113,7 +127,7 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
   MotionSummary summary;
   std::int64_t frames = 0;
   while (!session.stop.stop_requested()) {
-    const MotionFrame* const frame = motion.next();
+    const MotionFrame* const frame = next_frame(motion, session.stop);
     if (frame == nullptr) {
       if (truth != nullptr && frames > 0 && o.first_frame == 0 && o.max_frames == 0) truth->check_length(frames, true);
       break;
@@ -130,7 +144,14 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
                 o.first_frame == 0 ? "no frame" : fmt::format("no frame after the first {}", o.first_frame),
                 {.file = o.input});
   }
-  if (!session.stop.stop_requested()) film.commit_list();
+  if (film.list != nullptr) {
+    motion.stop();
+    if (session.stop.stop_requested()) {
+      (void)commit_stopped(*film.list, o.codec_list, o.keep_partial || o.input == "-", *session.log);
+    } else {
+      film.list->commit();
+    }
+  }
   return summary;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "c63/frame_source.h"
 #include "common/backends.h"
 #include "common/command_line.h"
+#include "common/text_file.h"
 #include "io/input_file.h"
 #include "motion/motion_outputs.h"
 #include "motion/motion_run.h"
@@ -26,7 +26,7 @@ struct OpenedFilm {
   std::unique_ptr<FrameSource> source;  ///< the requested frames
   VideoFormat format;
   std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};  ///< of the frame that was read last; null: not wanted
-  std::function<void()> commit_list = [] {};                     ///< completes the file of --codec-list
+  TextFile* list = nullptr;                                      ///< the file of --codec-list, which `source` owns
   SelectedSearch search;
 };
 

@@ -224,7 +224,7 @@ int run_motion(const Session& session, const MotionOptions& given) {
   if (output) output->finish(summary);
   if (stopped) session.summary->info("{}", stopped_text(shown.frames, {}));
   // Messages must not go to standard output if the data go there.
-  if (o.output == "-" || session.common.quiet) {
+  if (o.output == "-" || o.codec_list == "-" || session.common.quiet) {
     session.log->debug("{}", shown.summary.text());
   } else {
     write_stdout(shown.summary.text());

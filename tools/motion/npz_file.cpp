@@ -116,11 +116,8 @@ void NpzFile::arrange(const std::function<std::uint64_t(const Array&)>& rows_of)
 /// Makes sure that each array has room for this number of rows.
 void NpzFile::make_room(std::uint64_t rows) {
   if (rows <= room_) return;
-  // A header may say any number, so only so many bytes are believed.
-  constexpr std::uint64_t kMostExpectedBytes = std::uint64_t{1} << 40;
-  std::uint64_t row_bytes = 1;
-  for (const Array& array : arrays_) row_bytes += array.row_bytes;
-  const std::uint64_t expected = std::min(options_.expected_rows, kMostExpectedBytes / row_bytes);
+  // A film's header may say any number. So it is believed only up to 16 times of what has come.
+  const std::uint64_t expected = std::min(options_.expected_rows, 16 * rows);
   room_ = rows <= expected ? expected : 2 * rows;
   arrange([this](const Array&) { return room_; });
 }

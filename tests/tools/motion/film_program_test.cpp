@@ -249,6 +249,16 @@ TEST_F(FilmProgramTest, FlowIsMiddleburys) {
   EXPECT_EQ(mv("--quiet '" + raw_ + "' -o '" + file("a%s.flo") + "'").exit_code, 2);
 }
 
+TEST_F(FilmProgramTest, AStopInTheMiddleOfAPipesFrameKeepsTheFrames) {
+  const std::string y4m = file("o.y4m");
+  ASSERT_EQ(test::shell("'" C63_BIN_DIR "/c63gen' --quiet --pattern objects -w 96 -h 64 -f 4 -o '" + y4m + "'").exit_code, 0);
+  const auto stopped = test::shell("(head -c 25000 '" + y4m + "'; sleep 2) | timeout --preserve-status -s INT 1 '" C63_BIN_DIR
+                                   "/c63mv' --quiet --progress none - --codec-list '" + file("list.csv") + "' -o '" + file("cut.npz") + "' 2>&1");
+  EXPECT_EQ(stopped.exit_code, 130) << stopped.output;
+  EXPECT_EQ(bytes_of(file("list.csv")).substr(0, 6), "frame,");
+  EXPECT_EQ(bytes_of(file("cut.npz")).substr(0, 2), "PK") << stopped.output;
+}
+
 TEST_F(FilmProgramTest, TrueMotionIsFoundInAnyWidth) {
   ASSERT_EQ(test::shell(fmt::format("'{}/c63gen' --quiet --pattern pan --mv 3,-2 -w 92 -h 60 -f 4 --truth '{}' -o '{}'", C63_BIN_DIR,
                                     file("truth.csv"), file("pan_92x60.yuv")))
@@ -277,6 +287,12 @@ TEST_F(FilmProgramTest, BadFilmsEndInOneLine) {
   std::ofstream(file("cut.avi"), std::ios::binary) << bytes.substr(0, bytes.size() * 2 / 3);
   const auto cut = mv("--quiet '" + file("cut.avi") + "'");
   EXPECT_LE(std::count(cut.output.begin(), cut.output.end(), '\n'), 1) << cut.output;
+  ASSERT_EQ(test::shell(make + "-c:v mpeg4 -g 1 -pix_fmt yuv420p '" + file("good.mkv") + "' 2>&1").output, "");
+  std::ofstream(file("cut.mkv"), std::ios::binary) << bytes_of(file("good.mkv")).substr(0, bytes_of(file("good.mkv")).size() * 2 / 3);
+  expect(mv("--quiet '" + file("cut.mkv") + "'"), 4, "truncated or damaged (File ended prematurely)");
+  EXPECT_EQ(mv("--quiet '" + file("good.mkv") + "'").output, "");
+  const auto list = mv("'" + file("good.mkv") + "' --codec-list -");
+  EXPECT_EQ(list.output.find("mean SAD"), std::string::npos) << "the summary is in the list";
   ASSERT_EQ(test::shell(make + "-c:v ffv1 -pix_fmt yuv422p10le '" + file("deep.mkv") + "' 2>&1").output, "");
   expect(test::shell("'" C63_BIN_DIR "/c63mv' --progress none '" + file("deep.mkv") + "' 2>&1 >/dev/null"), 0, "yuv422p10le is converted to yuv420p");
   ASSERT_EQ(test::shell("ffmpeg -v error -y -f lavfi -i sine=duration=1 '" + file("sound.wav") + "' 2>&1").output, "");
