@@ -16,7 +16,6 @@
 #include "common/report.h"
 #include "common/sidecar.h"
 #include "common/values.h"
-#include "decide/planner.h"
 #include "race/own_search.h"
 #include "segments/segment_record.h"
 
@@ -180,11 +179,11 @@ void load_own_search(EncodeOptions& o) {
     choose("--me-kernel", "cuda", "cpu");
     o.backend.motion_kernel.reset();
     o.encoder.coding.own_search = race::own_gpu_search(kernel);
-  } else if (!kernel.empty() && make_planner_factory(o.encoder.coding)()->rate().any()) {
+  } else if (!kernel.empty() && decides_by_rate(o.encoder.coding)) {
     throw Error(ErrorKind::usage, "C63-USAGE",
-                fmt::format("--me-kernel {} is for preset reference: the search of preset {} also counts the bits of vectors, "
-                            "and has one kernel",
-                            kernel, name(o.encoder.coding.preset)));
+                fmt::format("--me-kernel {} would have no effect: if anything is decided by rate, as with preset fast, the search "
+                            "counts the bits of vectors, and has only one kernel",
+                            kernel));
   }
 }
 

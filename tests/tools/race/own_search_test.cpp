@@ -138,7 +138,7 @@ TEST_F(OwnSearchTest, FilesThatCannotBeUsedAreRefusedInOneLine) {
   expect("--me mine.c --backend cuda", 2, "--me with a file searches only on cpu");
   expect("--me mine.c --me-kernel mine.cu", 2, "give only one of them");
   expect("--me-kernel mine.cu --backend cpu", 2, "--me-kernel with a file searches only on cuda");
-  expect("--me-kernel textbook --preset fast", 2, "--me-kernel textbook is for preset reference");
+  expect("--me-kernel textbook --preset fast", 2, "--me-kernel textbook would have no effect");
   expect("--me-kernel mine.cu --compare-cpu", 2, "--compare-cpu cannot be used with --me-kernel and a file");
 }
 
