@@ -117,7 +117,7 @@ class ContainerSource final : public MediaSource {
       if (stream.duration > 0) {
         count = av_rescale_q(stream.duration, stream.time_base, av_inv_q(rate));
       } else if (container_->duration > 0 && container_->duration_estimation_method != AVFMT_DURATION_FROM_BITRATE) {
-        count = av_rescale_q(container_->duration, AV_TIME_BASE_Q, av_inv_q(rate));
+        count = av_rescale_q(container_->duration, AVRational{1, AV_TIME_BASE}, av_inv_q(rate));
       }
     }
     return count > 0 ? std::optional(count) : std::nullopt;
