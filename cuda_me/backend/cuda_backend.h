@@ -28,8 +28,8 @@ struct DeviceChoice {
 };
 
 /// One GPU as a device of a run. Frames are read into page-locked memory, and UploadQueue uploads them. BatchQueue
-/// collects them in batches. FrameStages and FrameGraphs search, code and download a batch. FrameResults turns its
-/// results into encoded frames.
+/// collects them in batches. FrameStages searches, codes and downloads a batch, with PlainStages, RateStages and
+/// FrameGraphs. FrameResults turns its results into encoded frames.
 class CudaBackend final : public Backend {
  public:
   /// Uses the thread's current device. Throws Error (memory) if `chains` chains do not fit in memory.

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "cuda_me/backend/frame_stages.h"
+#include "cuda_me/backend/plain_stages.h"
 
 namespace c63::cuda {
 namespace {

@@ -3,38 +3,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/search_window.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/range.h"
 
 namespace c63::cuda {
 
-void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches) {
-  const FrameLayout& layout = context.layout;
-  for (int p = 0; p < kPlanes; ++p) {
-    const PlaneGeometry plane = context.geometry.plane(p);
-    searches.push_back({.current = job.current + layout.offset[p],
-                        .reference = job.reference + layout.offset[p],
-                        .current_pitch = plane.width,
-                        .reference_pitch = plane.width,
-                        .width = plane.width,
-                        .height = plane.height,
-                        .range = plane_search_range(context.settings.coding.search_range, p),
-                        .vectors = job.vectors + layout.first_block[p],
-                        .sads = job.sads + layout.first_block[p]});
-  }
-}
-
 FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs)
-    : context_(context), chains_(chains), search_(make_motion_search(kernel)), rate_(context, chains.size()) {
+    : context_(context), chains_(chains), plain_(context, kernel, chains.size()), rate_(context, chains.size()) {
   jobs_.reserve(chains.size());
-  searches_.reserve(chains.size() * kPlanes);
   rate_items_.reserve(chains.size());
   // Memory is allocated now, so that opening a backend fails at once if there is too little.
   if (context.rate.any()) rate_.reserve(context.rate, {coding_, second_});
   if (context.settings.coding.own_search != nullptr) own_search_ = std::make_unique<OwnFrameSearch>(context);
   if (graphs && chains.size() == 1 && !context.keep.any() && own_search_ == nullptr) {
-    graphs_ = FrameGraphs(context, chains.front(), *search_, coding_, download_);
+    graphs_ = FrameGraphs(context, chains.front(), plain_.search(), coding_, download_);
   }
 }
 
@@ -105,7 +87,7 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   part_or_join(apart, uploaded);
   batch.start.record(coding_);
   const BatchEntry& first = batch.entries.front();
-  if (const GraphExec* const graph = graphs_.coding(first.slot, slot_of(first).role, *search_)) {
+  if (const GraphExec* const graph = graphs_.coding(first.slot, slot_of(first).role, plain_.search())) {
     graph->launch(coding_);
   } else {
     enqueue_coding_of(batch, apart);
@@ -128,27 +110,20 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
 }
 
 void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
-  searches_.clear();
   rate_items_.clear();
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const CodingJob& job = jobs_[i];
-    const bool by_rate = slot_of(batch.entries[i]).role.by_rate;
-    if (by_rate) rate_items_.push_back(rate_item(batch.entries[i], job));
+    if (slot_of(batch.entries[i]).role.by_rate) rate_items_.push_back(rate_item(batch.entries[i], job));
     if (job.reference == nullptr) continue;
-    if (!by_rate) add_searches(context_, job, searches_);
     if (context_.keep.host_reference && job.inherited == nullptr) {  // the host has a copy of the newest picture only
       const Chain& chain = chains_[static_cast<std::size_t>(batch.entries[i].chain)];
       copy_async(const_cast<std::uint8_t*>(job.reference), chain.host.reference,
                  context_.layout.picture_bytes, coding_);
     }
   }
-  const FrameLayout& layout = context_.layout;
-  const std::span<const CodingJob> plain = std::span<const CodingJob>(jobs_).first(jobs_.size() - rate_items_.size());
-  if (!searches_.empty()) own_search_ ? own_search_->enqueue(plain, coding_) : search_->enqueue(searches_, coding_);
-  if (!rate_items_.empty()) {
-    rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_}, own_search_.get());
-  }
-  enqueue_coding(layout, plain, coding_);
+  const std::size_t plain_frames = jobs_.size() - rate_items_.size();
+  plain_.enqueue(std::span<const CodingJob>(jobs_).first(plain_frames), coding_, own_search_.get());
+  rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_}, own_search_.get());
 }
 
 void FrameStages::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {

@@ -7,6 +7,7 @@
 #include "cuda_me/backend/chain.h"
 #include "cuda_me/backend/frame_graphs.h"
 #include "cuda_me/backend/own_frame_search.h"
+#include "cuda_me/backend/plain_stages.h"
 #include "cuda_me/backend/rate_stages.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/stream.h"
@@ -23,10 +24,8 @@ struct Batch {
   Event done{Event::Timing::on};
 };
 
-/// Adds the searches of all planes of an inter frame to `searches`.
-void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches);
-
-/// Launches the work of a batch on the device's streams. Only one thread at a time may use it.
+/// Launches the work of a batch on the device's streams: PlainStages or RateStages for each frame, then scans and downloads
+/// of all. Only one thread at a time may use it.
 class FrameStages {
  public:
   /// If `graphs` is true, the work on frames is recorded once and then launched as CUDA graphs. `graphs` has no effect
@@ -63,17 +62,15 @@ class FrameStages {
   Stream coding_;
   Stream second_;  ///< for the chains of side 1 if the sides run separately
   Stream download_{Stream::Priority::high};  ///< its few thread blocks are placed before those of the next batch
-  std::unique_ptr<MotionSearch> search_;
-  /// A search of the user's own. It replaces `search_`, and the search stage of frames decided by rate. Null: none.
-  std::unique_ptr<OwnFrameSearch> own_search_;
+  std::unique_ptr<OwnFrameSearch> own_search_;  ///< a search of the user's own, which replaces the built-in ones; null: none
   Event forked_;
   Event coded_first_;
   Event coded_second_;
   bool apart_ = false;  ///< the sides of the last batch ran separately
   FrameGraphs graphs_;
+  PlainStages plain_;
   RateStages rate_;
   std::vector<CodingJob> jobs_;
-  std::vector<MotionJob> searches_;
   std::vector<RateItem> rate_items_;
 };
 

@@ -116,6 +116,7 @@ std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> ite
 }
 
 void RateStages::enqueue(std::span<const RateItem> items, int turn, const Streams& streams, OwnFrameSearch* own) {
+  if (items.empty()) return;
   const Range range("rate");
   for (const Group& group : prepare(items, turn, streams)) {
     for (const RateStage& stage : rate_stages()) {

@@ -10,7 +10,7 @@
 #include "bench/cuda/yuv_video.h"
 #include "c63/settings.h"
 #include "cuda_me/backend/chain.h"
-#include "cuda_me/backend/frame_stages.h"
+#include "cuda_me/backend/plain_stages.h"
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/memory.h"
