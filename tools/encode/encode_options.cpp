@@ -179,7 +179,7 @@ void load_own_search(EncodeOptions& o) {
     choose("--me-kernel", "cuda", "cpu");
     o.backend.motion_kernel.reset();
     o.encoder.coding.own_search = race::own_gpu_search(kernel);
-  } else if (!kernel.empty() && decides_by_rate(o.encoder.coding)) {
+  } else if (!kernel.empty() && kernel != "automatic" && decides_by_rate(o.encoder.coding)) {
     throw Error(ErrorKind::usage, "C63-USAGE",
                 fmt::format("--me-kernel {} would have no effect: if anything is decided by rate, as with preset fast, the search "
                             "counts the bits of vectors, and has only one kernel",

@@ -13,6 +13,7 @@
 #include "c63/error.h"
 #include "common/backends.h"
 #include "common/option_group.h"
+#include "common/stoppable_source.h"
 #include "common/stopped_output.h"
 #include "common/text_file.h"
 #include "common/values.h"
@@ -22,17 +23,6 @@
 
 namespace c63::tools {
 namespace {
-
-/// Returns the film's next frame, or null at the end. After a stop, an error of the source ends the film, too: the signal
-/// may also have ended the program that writes to a pipe, in the middle of a frame.
-const MotionFrame* next_frame(FilmMotion& motion, const std::stop_token& stop) {
-  try {
-    return motion.next();
-  } catch (const Error&) {
-    if (stop.stop_requested()) return nullptr;
-    throw;
-  }
-}
 
 /// A film's source that also writes the codec's vectors to a file, in FFmpeg's order.
 class ListedSource final : public FrameSource {
@@ -67,8 +57,8 @@ class ListedSource final : public FrameSource {
   TextFile file_;
 };
 
-// A film with at least this many samples takes about a second to search, longer than a GPU takes to start. Most films of
-// this many bytes have so many samples.
+// A film with at least kLongFilmSamples takes about a second to search, longer than a GPU takes to start. The number is not
+// known before the film is opened, but most films with kLongFilmBytes have it.
 constexpr std::int64_t kLongFilmSamples = 1'000'000'000;
 constexpr std::int64_t kLongFilmBytes = 4'000'000;
 
@@ -95,7 +85,6 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
     source.codec_vectors = film.codec_vectors;
   }
   film.source = open_video(std::move(file), source);
-  film.format = film.source->format();
   if (!o.codec_list.empty()) {
     auto listed = std::make_unique<ListedSource>(std::move(film.source), film.codec_vectors, o.codec_list,
                                                  o.first_frame, o.durability);
@@ -103,7 +92,9 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
     film.source = std::move(listed);
   }
   film.source = clip_frames(std::move(film.source), o.first_frame, o.max_frames == 0 ? -1 : o.max_frames);
-  const std::int64_t samples = std::int64_t{film.format.width} * film.format.height;
+  film.source = stoppable_source(std::move(film.source), session.stop);
+  const VideoFormat format = film.source->format();
+  const std::int64_t samples = std::int64_t{format.width} * format.height;
   if (film.search.joining && film.source->expected_frame_count().value_or(0) >= kLongFilmSamples / samples)
     film.search.joining->begin();
   return film;
@@ -119,7 +110,7 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
   settings.predictions = settings.pictures && o.overlay == "pred";
   settings.first_index = o.first_frame;
   settings.threads = session.common.threads;
-  const VideoFormat& format = film.format;
+  const VideoFormat format = film.source->format();
   const std::uint64_t reserve = output != nullptr ? output->memory(format.width, format.height) : 0;
   FilmMotion motion(std::move(film.source), o.codec_vectors ? film.codec_vectors : nullptr,
                     std::move(film.search.search), settings, reserve, o.limits.max_memory);
@@ -127,7 +118,7 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
   MotionSummary summary;
   std::int64_t frames = 0;
   while (!session.stop.stop_requested()) {
-    const MotionFrame* const frame = next_frame(motion, session.stop);
+    const MotionFrame* const frame = motion.next();
     if (frame == nullptr) {
       if (truth != nullptr && frames > 0 && o.first_frame == 0 && o.max_frames == 0) truth->check_length(frames, true);
       break;

@@ -24,7 +24,6 @@ void check_film_options(const MotionOptions& options);
 /// An opened film.
 struct OpenedFilm {
   std::unique_ptr<FrameSource> source;  ///< the requested frames
-  VideoFormat format;
   std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};  ///< of the frame that was read last; null: not wanted
   TextFile* list = nullptr;                                      ///< the file of --codec-list, which `source` owns
   SelectedSearch search;
