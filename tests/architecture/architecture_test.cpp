@@ -126,13 +126,15 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/backend", {{kApi, kCodec, kDecide}}},
       {"encoder/threads", {{kApi}}},
       {"encoder/cpu", {{kApi, kCodec, kBits, kDecide, kThreads, kBackend}}},
-      // encoder/pipeline needs encoder/cpu for two things. Decoding restores frames with code of the CPU, and the
-      // look-ahead on the host uses the CPU's kernels.
-      {"encoder/pipeline",
+      // Decoding restores frames with the CPU's code, and the look-ahead on the host uses the CPU's kernels.
+      {"encoder/encode",
+       {{kApi, kCodec, kBits, kDecide, kThreads, kBackend, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
+      {"encoder/decode",
        {{kApi, kCodec, kBits, kDecide, kThreads, kBackend, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
       {"cuda_me", {{kApi, kCodec, kBits, kDecide, kBackend, "cuda_me/"}}},
-      {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "tools/bench/benches.h"}}},
+      {"tools",
+       {{kApi, kBackend, "encoder/encode/", "encoder/decode/", "encoder/io/", "cuda_me/include/", "tools/bench/benches.h"}}},
       // Python needs encoder/backend to keep a device open: the public headers only declare its type. It needs the two
       // headers of tools/race because c63.race() judges searches by the same rules as c63bench.
       {"python", {{kApi, kBackend, "cuda_me/include/", "tools/race/race_cases.h", "tools/race/race_judge.h"}}},

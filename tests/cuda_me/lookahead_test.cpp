@@ -10,7 +10,7 @@
 #include "cuda_me/lookahead/source_frames.h"
 #include "cuda_me/runtime/carver.h"
 #include "cuda_me/runtime/memory.h"
-#include "pipeline/host_source_frames.h"
+#include "encode/host_source_frames.h"
 #include "support/generators.h"
 
 namespace c63::cuda {

@@ -28,7 +28,7 @@
 #include "c63/frame_source.h"
 #include "io/frame_writer.h"
 #include "io/signal_file.h"
-#include "pipeline/prefilter_source.h"
+#include "encode/prefilter_source.h"
 #include "support/generators.h"
 #include "support/temporary_folder.h"
 

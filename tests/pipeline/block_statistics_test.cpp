@@ -1,4 +1,4 @@
-#include "pipeline/block_statistics.h"
+#include "encode/block_statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "c63/settings.h"
 #include "cpu/kernels.h"
 #include "pipeline/allocation_probe.h"
-#include "pipeline/block_statistics.h"
+#include "encode/block_statistics.h"
 #include "pipeline/coding.h"
 #include "support/compact_stream.h"
 #include "support/expect_error.h"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "pipeline/coding.h"
-#include "pipeline/cpu_frame_pipeline.h"
+#include "decode/cpu_frame_pipeline.h"
 #include "support/expect_error.h"
 #include "support/stream_editor.h"
 

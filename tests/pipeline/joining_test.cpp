@@ -18,7 +18,7 @@
 #include "cpu/cpu_backend.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
-#include "pipeline/worth_joining.h"
+#include "encode/worth_joining.h"
 
 namespace c63::test::joining_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline/row_progress.h"
+#include "decode/row_progress.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests where the segments of a video begin. Their key frames and their bytes must be those of the whole video.
 
-#include "pipeline/segment_plan.h"
+#include "encode/segment_plan.h"
 
 #include <gtest/gtest.h>
 

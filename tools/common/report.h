@@ -11,7 +11,7 @@
 #include "c63/quality.h"
 #include "c63/target.h"
 #include "io/output_file.h"
-#include "pipeline/block_statistics.h"
+#include "encode/block_statistics.h"
 
 namespace c63::tools {
 

@@ -16,7 +16,7 @@
 #include "io/byte_source.h"
 #include "io/source_parts.h"
 #include "io/text.h"
-#include "pipeline/stream_reader.h"
+#include "decode/stream_reader.h"
 
 namespace c63::tools {
 namespace {

@@ -9,9 +9,9 @@
 #include "c63/decoder.h"
 #include "c63/motion.h"
 #include "c63/picture.h"
-#include "pipeline/frame_task.h"
-#include "pipeline/picture_pool.h"
-#include "pipeline/stream_reader.h"
+#include "decode/frame_task.h"
+#include "decode/picture_pool.h"
+#include "decode/stream_reader.h"
 
 namespace c63::tools {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "c63/picture.h"
 #include "io/text.h"
 #include "pictures/picture_file.h"
 

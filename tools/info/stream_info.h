@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "c63/picture.h"
-#include "pipeline/block_statistics.h"
-#include "pipeline/preset_marks.h"
-#include "pipeline/stream_reader.h"
+#include "encode/block_statistics.h"
+#include "encode/preset_marks.h"
+#include "decode/stream_reader.h"
 
 namespace c63::tools {
 

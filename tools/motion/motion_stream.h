@@ -11,8 +11,8 @@
 #include "c63/decoder.h"
 #include "c63/encoder.h"
 #include "io/byte_source.h"
-#include "pipeline/block_statistics.h"
-#include "pipeline/stream_reader.h"
+#include "encode/block_statistics.h"
+#include "decode/stream_reader.h"
 
 namespace c63::tools {
 

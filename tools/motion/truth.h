@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/block_statistics.h"
+#include "encode/block_statistics.h"
 
 namespace c63::tools {
 

@@ -7,7 +7,7 @@
 #include "c63/picture.h"
 #include "common/text_file.h"
 #include "motion/motion_stream.h"
-#include "pipeline/block_statistics.h"
+#include "encode/block_statistics.h"
 
 namespace c63::tools {
 

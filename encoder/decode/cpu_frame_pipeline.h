@@ -1,0 +1,118 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "c63/decoder.h"
+#include "c63/thread_arena.h"
+#include "c63/trace.h"
+#include "decode/frame_pipeline.h"
+#include "decode/frame_task.h"
+#include "decode/picture_pool.h"
+#include "decode/stream_reader.h"
+#include "threads/work_threads.h"
+
+namespace c63 {
+
+/// Returns the arena of the settings. If they have none, makes one with execution.threads threads, but at most one for
+/// each CPU.
+[[nodiscard]] std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings);
+
+/// Returns a view of a picture, and of its prediction if `with_prediction` is true.
+[[nodiscard]] FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction);
+
+/// Throws Error (limit) if the memory limit is too low to decode even one frame at a time.
+void require_memory(const DecoderSettings& settings, const Geometry& geometry);
+
+/// Decodes several frames of a stream at the same time on the CPU, and returns them in order. Frames are entropy
+/// decoded independently, except that a frame which inherits vectors waits for the previous frame. A row is
+/// reconstructed as soon as the rows that it needs of the reference are decoded. So every thread can decode another
+/// frame, even within one GOP. Further frames wait to be decoded or to be taken, so threads seldom wait for the caller.
+class CpuFramePipeline final : public FramePipeline {
+ public:
+  CpuFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
+  /// Drops frames that were submitted and not taken.
+  ~CpuFramePipeline() override;
+  CpuFramePipeline(const CpuFramePipeline&) = delete;
+  CpuFramePipeline& operator=(const CpuFramePipeline&) = delete;
+
+  void open(const Geometry& geometry) override;
+  [[nodiscard]] bool is_open() const override { return work_.has_value(); }
+  [[nodiscard]] bool has_room() const override;
+  void submit(StreamFrame&& coded, std::int64_t count, bool wanted) override;
+  [[nodiscard]] bool empty() const override { return outputs_.empty(); }
+  [[nodiscard]] bool is_ready() override;
+  [[nodiscard]] const Output& front() override;
+  std::vector<std::uint8_t> pop() override {
+    outputs_.pop_front();
+    return {};
+  }
+  void clear() noexcept override;
+
+ private:
+  struct Decoded : Output {
+    PictureRef picture;
+    std::exception_ptr fault;  ///< the error, if the frame could not be decoded
+    bool done = false;         ///< guarded by the mutex
+  };
+
+  class Task final : public FrameTask {
+   public:
+    explicit Task(CpuFramePipeline& owner) : FrameTask(owner.settings_), owner_(owner) {}
+    void resume() noexcept override { owner_.post(*this); }
+
+    Decoded* output = nullptr;
+    std::uint64_t coded_bytes = 0;  ///< bytes of its coded frame; guarded by the mutex
+
+   private:
+    CpuFramePipeline& owner_;
+  };
+
+  /// A submitted frame that no task has started.
+  struct Job {
+    StreamFrame coded;
+    FramePictures pictures;
+    Decoded* output = nullptr;
+  };
+
+  /// A row of the trace. A thread that decodes uses one at a time.
+  struct Worker {
+    TraceRow trace;
+    bool busy = false;
+  };
+
+  void begin_next(Task& task) noexcept;
+  void post(Task& task) noexcept;
+  void run(Task& task) noexcept;
+  void finish(Task& task) noexcept;
+  Worker* begin_work() noexcept;
+
+  const DecoderSettings settings_;
+  std::shared_ptr<ThreadArena> arena_;
+  int threads_;
+  ReferenceChain chain_;
+
+  std::deque<Worker> workers_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  PicturePool pool_;
+  std::deque<Task> tasks_;
+  // Guarded by the mutex:
+  std::vector<Task*> free_tasks_;
+  std::deque<Job> jobs_;            ///< in the order in which they will be started
+  std::uint64_t coded_bytes_ = 0;   ///< coded bytes of all jobs and of the tasks that are running
+  const Decoded* awaited_ = nullptr;
+  std::size_t finished_ = 0;        ///< frames that were finished since front() began to wait
+
+  std::deque<Decoded> outputs_;     ///< in stream order
+  std::optional<WorkThreads> work_;  ///< the last member, since its threads use all others
+};
+
+}  // namespace c63

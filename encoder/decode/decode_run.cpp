@@ -1,0 +1,164 @@
+#include "decode/decode_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "c63/picture.h"
+#include "c63/trace.h"
+
+namespace c63 {
+namespace {
+
+/// A coded frame, or several repeat frames in a row. A repeat has 4 bytes, so a stream may have millions of them.
+struct CodedRun {
+  StreamFrame frame;  ///< the first of the frames
+  std::int64_t count = 1;
+
+  [[nodiscard]] std::int64_t end() const { return frame.index + count; }
+};
+
+/// Decodes a stream: submits coded frames to a pipeline, and gives decoded frames to the sink.
+class DecodeRun {
+ public:
+  DecodeRun(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings)
+      : reader_(reader), pipeline_(pipeline), settings_(settings), loop_(settings.trace, TraceTrack::loop) {
+    const bool counts_all = settings.max_frames < 0 || settings.key_frames_only;
+    const std::int64_t most = INT64_MAX - settings.first_frame;
+    end_ = settings.first_frame + (counts_all ? most : std::min(most, settings.max_frames));
+  }
+
+  DecodeSummary run(const Decoder::ViewSink& sink, const std::stop_token& stop) {
+    const auto start = loop_.did("open");
+    std::exception_ptr fault;
+    bool more = true;
+    while (!wants_no_more()) {
+      if (stop.stop_requested()) {
+        summary_.stopped = true;
+        break;
+      }
+      if (!waiting_.empty() && (!more || reader_.index() >= end_ || may_submit()) && pipeline_.has_room()) {
+        submit();
+      } else if (more && !may_submit() && pipeline_.has_room() && reader_.index() < end_) {
+        try {
+          more = read_frame();
+        } catch (...) {
+          fault = std::current_exception();
+          more = false;
+        }
+        loop_.did("read");
+      } else if (!pipeline_.empty()) {
+        hand_out(sink, stop);
+      } else {
+        break;  // all frames were read and given to the sink
+      }
+      while (!pipeline_.empty() && !wants_no_more() && pipeline_.is_ready()) hand_out(sink, stop);
+    }
+    summary_.bytes = reader_.offset();
+    summary_.elapsed_ms = std::chrono::duration<double, std::milli>(loop_.did("finish") - start).count();
+    if (fault && !summary_.stopped && !wants_no_more()) std::rethrow_exception(fault);
+    return summary_;
+  }
+
+ private:
+  static constexpr std::size_t kMaxWaiting = 1024;
+
+  [[nodiscard]] bool wants_no_more() const {
+    return summary_.stopped || (settings_.max_frames >= 0 && summary_.frames >= settings_.max_frames);
+  }
+
+  /// Returns true if the first waiting frame should be submitted now. Frames before settings.first_frame are held back
+  /// while there is room for them. If another key frame comes before that frame, those before the key frame need not be
+  /// decoded.
+  [[nodiscard]] bool may_submit() const {
+    return !waiting_.empty() &&
+           (waiting_.back().end() > settings_.first_frame || waiting_.size() >= kMaxWaiting ||
+            waiting_bytes_ >= settings_.execution.limits.max_memory / 4);
+  }
+
+  /// Reads a coded frame. Returns false at the end of the stream.
+  bool read_frame() {
+    std::optional<StreamFrame> frame = reader_.next();
+    if (!frame) return false;
+    CodedRun run{.frame = std::move(*frame)};
+    // All frames of a run must have the same number of bytes. A repeat with a pad byte is one byte longer, so it is a
+    // run by itself.
+    const bool is_plain_repeat = run.frame.parsed.repeat && run.frame.parsed.size == kRepeatFrameBytes;
+    if (is_plain_repeat) run.count += reader_.take_repeats(end_ - reader_.index());
+    if (!pipeline_.is_open()) pipeline_.open(run.frame.parsed.geometry);
+    if (settings_.key_frames_only && (!run.frame.parsed.key || run.end() <= settings_.first_frame)) return true;
+    if (run.frame.parsed.key && run.frame.index <= settings_.first_frame) {
+      waiting_.clear();
+      waiting_bytes_ = 0;
+    }
+    waiting_bytes_ += run.frame.bytes.size();
+    waiting_.push_back(std::move(run));
+    return true;
+  }
+
+  void submit() {
+    CodedRun run = std::move(waiting_.front());
+    waiting_.pop_front();
+    waiting_bytes_ -= run.frame.bytes.size();
+    const bool wanted = run.end() > settings_.first_frame;
+    pipeline_.submit(std::move(run.frame), run.count, wanted);
+  }
+
+  /// Waits for the next frame or run of repeats, and gives the wanted frames to the sink.
+  void hand_out(const Decoder::ViewSink& sink, const std::stop_token& stop) {
+    const FramePipeline::Output& output = pipeline_.front();
+    loop_.did("wait");
+    summary_.width = output.view.width;
+    summary_.height = output.view.height;
+    if (output.wanted) {
+      FrameView view = output.view;
+      const std::int64_t first = output.view.index;
+      for (std::int64_t i = std::max<std::int64_t>(0, settings_.first_frame - first); i < output.count; ++i) {
+        if (stop.stop_requested()) {
+          summary_.stopped = true;
+          break;
+        }
+        if (wants_no_more()) break;
+        view.index = first + i;
+        view.offset = output.view.offset + static_cast<std::uint64_t>(i) * output.view.coded_bytes;
+        ++summary_.frames;
+        sink(view);
+        loop_.did("write", view.index);
+      }
+    }
+    reader_.reuse(pipeline_.pop());
+  }
+
+  StreamReader& reader_;
+  FramePipeline& pipeline_;
+  const DecoderSettings& settings_;
+  TraceRow loop_;
+  std::int64_t end_ = 0;  ///< the first frame that is not wanted any more
+  DecodeSummary summary_;
+  std::deque<CodedRun> waiting_;  ///< runs that were read and not yet submitted
+  std::uint64_t waiting_bytes_ = 0;
+};
+
+}  // namespace
+
+DecodedFrame copy_of(const FrameView& view) {
+  DecodedFrame frame{view, {}, {}, view.motion};
+  const auto append = [](std::vector<std::uint8_t>& to, const auto& planes) {
+    to.reserve(planes[0].size() + planes[1].size() + planes[2].size());
+    for (const auto& plane : planes) to.insert(to.end(), plane.begin(), plane.end());
+  };
+  append(frame.picture, view.picture);
+  append(frame.prediction, view.prediction);
+  return frame;
+}
+
+DecodeSummary decode_run(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings,
+                         const Decoder::ViewSink& sink, const std::stop_token& stop) {
+  return DecodeRun(reader, pipeline, settings).run(sink, stop);
+}
+
+}  // namespace c63

@@ -1,0 +1,209 @@
+// The FrameSupply of a source that cannot seek. A thread reads frames as they arrive and keeps them until their GOP
+// chain takes them. So a pipe is read while frames are coded, and a frame can be coded as soon as it has arrived.
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "c63/thread_arena.h"
+#include "encode/frame_supply.h"
+#include "encode/scene_cuts.h"
+#include "threads/start_thread.h"
+
+namespace c63 {
+namespace {
+
+class ArrivingSupply final : public FrameSupply {
+ public:
+  ArrivingSupply(FrameSource& source, const FrameSupplyOptions& options, ChangeSignal& arrived)
+      : source_(source),
+        arrived_(arrived),
+        read_ahead_(options.read_ahead),
+        rewindable_(options.rewindable),
+        reading_arena_(options.threads),
+        trace_(options.trace),
+        frame_bytes_(c63::frame_bytes(source.format().width, source.format().height)),
+        luma_bytes_(plane_bytes(source.format().width, source.format().height, 0)) {
+    if (options.scene_cuts) cuts_ = options.scene_starts ? SceneCuts(*options.scene_starts) : SceneCuts();
+    reader_ = start_thread([this] { reading_arena_.execute([this] { read_all(); }); });
+  }
+
+  ~ArrivingSupply() override { stop(); }
+
+  [[nodiscard]] FrameState state(std::int64_t index) override {
+    const std::lock_guard lock(mutex_);
+    if (index >= next_) return ended_ ? FrameState::none : FrameState::pending;
+    return cuts_ && index >= cuts_->decided() ? FrameState::pending : FrameState::ready;
+  }
+
+  [[nodiscard]] bool starts_scene(std::int64_t index) override {
+    const std::lock_guard lock(mutex_);
+    return cuts_ && cuts_->starts_scene(index);
+  }
+
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    std::shared_ptr<std::vector<std::uint8_t>> bytes;  // shared, because two devices may read a frame that is kept
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = frames_.find(index);
+      if (found == frames_.end()) return false;
+      bytes = found->second.bytes;
+      if (!rewindable_) frames_.erase(found);
+    }
+    std::ranges::copy(*bytes, frame.begin());
+    {
+      const std::lock_guard lock(mutex_);
+      if (!rewindable_) {
+        spare_.push_back(std::move(*bytes));
+        --waiting_;
+      } else if (const auto found = frames_.find(index); found != frames_.end()) {
+        if (!std::exchange(found->second.taken, true)) --waiting_;
+      }
+    }
+    room_.notify_one();
+    return true;
+  }
+
+  [[nodiscard]] bool concurrent() const override { return false; }
+  [[nodiscard]] const char* read_name() const override { return "take"; }
+
+  void stop() override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(stopped_, true)) return;
+    }
+    room_.notify_one();
+    source_.stop_waiting();
+  }
+
+  void forget_before(std::int64_t index) override {
+    if (!rewindable_) return;
+    const std::lock_guard lock(mutex_);
+    frames_.erase(frames_.begin(), frames_.lower_bound(index));
+  }
+
+  void rewind(std::int64_t index) override {
+    const std::lock_guard lock(mutex_);
+    for (auto it = frames_.lower_bound(index); it != frames_.end(); ++it) {
+      if (std::exchange(it->second.taken, false)) ++waiting_;
+    }
+  }
+
+  [[nodiscard]] std::int64_t frames_read() const override {
+    const std::lock_guard lock(mutex_);
+    return next_;
+  }
+  [[nodiscard]] std::exception_ptr fault() const override {
+    const std::lock_guard lock(mutex_);
+    return fault_;
+  }
+  [[nodiscard]] double reading_ms() const override {
+    const std::lock_guard lock(mutex_);
+    return std::chrono::duration<double, std::milli>(reading_).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Frame {
+    std::shared_ptr<std::vector<std::uint8_t>> bytes;
+    bool taken = false;
+  };
+
+  /// Reads frames until the source ends, reading fails or stop() was called. The reading thread calls this.
+  void read_all() {
+    bool more = true;
+    while (more) {
+      try {
+        more = wait_for_room() && read_next();
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        fault_ = std::current_exception();
+        more = false;
+      }
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      if (cuts_) cuts_->end();
+    }
+    arrived_.notify();
+  }
+
+  bool wait_for_room() {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [this] { return stopped_ || waiting_ < read_ahead_; });
+    return !stopped_;
+  }
+
+  bool read_next() {
+    std::vector<std::uint8_t> bytes;
+    std::int64_t index = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      index = next_;
+      if (!spare_.empty()) {
+        bytes = std::move(spare_.back());
+        spare_.pop_back();
+      }
+    }
+    bytes.resize(frame_bytes_);
+    const auto start = Clock::now();
+    bool there = false;
+    {
+      const TraceScope trace(trace_, "read", TraceTrack::input, 0, index);
+      there = source_.read(index, bytes);
+    }
+    const auto end = Clock::now();
+    std::optional<SceneCuts::Histogram> histogram;
+    if (there && cuts_) histogram = SceneCuts::histogram_of(std::span<const std::uint8_t>(bytes).first(luma_bytes_));
+    {
+      const std::lock_guard lock(mutex_);
+      reading_ += end - start;
+      if (!there) return false;
+      frames_.emplace(index, Frame{std::make_shared<std::vector<std::uint8_t>>(std::move(bytes))});
+      if (histogram) cuts_->add(*histogram);
+      ++next_;
+      ++waiting_;
+    }
+    arrived_.notify();
+    return true;
+  }
+
+  FrameSource& source_;
+  ChangeSignal& arrived_;
+  std::int64_t read_ahead_;
+  bool rewindable_;
+  ThreadArena reading_arena_;
+  TraceSink* trace_;
+  std::size_t frame_bytes_;
+  std::size_t luma_bytes_;
+
+  mutable std::mutex mutex_;  ///< guards the members below
+  std::condition_variable room_;
+  std::map<std::int64_t, Frame> frames_;
+  std::vector<std::vector<std::uint8_t>> spare_;  ///< unused buffers for later frames
+  std::int64_t next_ = 0;     ///< number of frames that were read
+  std::int64_t waiting_ = 0;  ///< frames that nobody has taken yet
+  bool stopped_ = false;
+  bool ended_ = false;
+  std::exception_ptr fault_;
+  Clock::duration reading_{};
+  std::optional<SceneCuts> cuts_;
+  std::jthread reader_;  ///< the last member, since it uses all others
+};
+
+}  // namespace
+
+std::unique_ptr<FrameSupply> make_arriving_supply(FrameSource& source, const FrameSupplyOptions& options,
+                                                  ChangeSignal& arrived) {
+  return std::make_unique<ArrivingSupply>(source, options, arrived);
+}
+
+}  // namespace c63
