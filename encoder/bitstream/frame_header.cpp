@@ -77,8 +77,7 @@ std::string hex(unsigned value) {
 /// Reads the segments of one frame. Keeps the offset of the next byte, for error messages.
 class SegmentReader {
  public:
-  explicit SegmentReader(std::span<const std::uint8_t> bytes, const KnownMarkers* markers = nullptr)
-      : bytes_(bytes), markers_(markers) {}
+  explicit SegmentReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
 
   [[nodiscard]] std::size_t offset() const { return offset_; }
   [[nodiscard]] std::size_t left() const { return bytes_.size() - offset_; }
@@ -113,7 +112,7 @@ class SegmentReader {
   /// Returns the bytes up to the next marker. Fails if there are more than `max_bytes`.
   std::span<const std::uint8_t> scan(std::uint64_t max_bytes) {
     const std::size_t start = offset_;
-    const std::size_t reached = markers_ != nullptr ? markers_->next(bytes_, start) : next_marker(bytes_, start);
+    const std::size_t reached = next_marker(bytes_, start);
     if (reached - start > max_bytes) {
       fail("C63-SCAN-TRAILING", "the scan is longer than its picture allows",
            start + static_cast<std::size_t>(max_bytes));
@@ -125,7 +124,6 @@ class SegmentReader {
 
  private:
   std::span<const std::uint8_t> bytes_;
-  const KnownMarkers* markers_;
   std::size_t offset_ = 0;
 };
 
@@ -269,9 +267,9 @@ bool starts_like_stream(std::span<const std::uint8_t> bytes) {
   }
 }
 
-ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes, const KnownMarkers* markers) {
+ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes) {
   const bool first = !last_was_key_;
-  SegmentReader in(bytes, markers);
+  SegmentReader in(bytes);
   if (in.u8() != 0xFF || (in.left() > 0 && bytes[1] != kSoi)) {
     in.fail("C63-NO-FRAME", first ? "not a c63 stream: it does not start with a frame (FF D8)"
                                   : "unknown bytes instead of the next frame (FF D8)", 0);

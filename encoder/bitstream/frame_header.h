@@ -74,16 +74,17 @@ inline constexpr std::size_t kStreamStart = 2048;
 /// whether the last frame was a key frame.
 class FrameParser {
  public:
-  explicit FrameParser(Limits limits = {}) : limits_(limits) {}
-  /// Begins at a key frame in the middle of a stream, with the state of the frames before it.
-  FrameParser(Limits limits, const Geometry& geometry, const QuantizationTables& tables)
-      : limits_(limits), tables_(tables), geometry_(geometry), last_was_key_(true) {}
+  /// Begins at the start of a stream, or at a key frame in the middle with the size and tables of the frames before it.
+  explicit FrameParser(Limits limits = {}, const std::optional<Geometry>& geometry = {},
+                       const std::optional<QuantizationTables>& tables = {})
+      : limits_(limits), tables_(tables), geometry_(geometry) {
+    if (geometry_) last_was_key_ = true;
+  }
 
   /// Parses the frame at the start of `bytes`; more frames may follow it. Throws Error with offsets from the start of
   /// `bytes`. If its id is C63-TRUNCATED, the frame is incomplete, and more bytes may complete it. The state changes
-  /// only on success. No memory is allocated for a size that the bytes cannot fill. If `markers` is given, the scan is
-  /// not searched for markers.
-  [[nodiscard]] ParsedFrame parse(std::span<const std::uint8_t> bytes, const KnownMarkers* markers = nullptr);
+  /// only on success. No memory is allocated for a size that the bytes cannot fill.
+  [[nodiscard]] ParsedFrame parse(std::span<const std::uint8_t> bytes);
 
  private:
   Limits limits_;

@@ -28,14 +28,4 @@ std::size_t next_marker(std::span<const std::uint8_t> bytes, std::size_t from) {
   }
 }
 
-std::vector<std::size_t> find_markers(std::span<const std::uint8_t> bytes, std::size_t from, std::size_t end, std::size_t most) {
-  std::vector<std::size_t> markers;
-  const std::span<const std::uint8_t> seen = bytes.first(std::min(bytes.size(), end + 1));
-  for (std::size_t at = next_marker(seen, from); at < end && at + 1 < seen.size() && markers.size() < most;
-       at = next_marker(seen, at + 1)) {
-    markers.push_back(at);
-  }
-  return markers;
-}
-
 }  // namespace c63

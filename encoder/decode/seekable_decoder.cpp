@@ -18,15 +18,12 @@ namespace c63 {
 struct SeekableDecoder::State {
   State(std::unique_ptr<ByteSource> byte_source, DecoderSettings decoder_settings, std::string name)
       : source(std::move(byte_source)), settings(with_arena(std::move(decoder_settings))), file(std::move(name)),
-        index(require_seekable(*source, file), settings.execution.limits, may_use_threads(*settings.execution.arena)) {}
+        index(require_seekable(*source, file), settings.execution.limits) {}
 
   static DecoderSettings with_arena(DecoderSettings settings) {
     settings.execution.arena = arena_of(settings);
     return settings;
   }
-
-  /// Returns true if the reader may use several threads. It does not use those of a caller's arena.
-  static bool may_use_threads(const ThreadArena& arena) { return !arena.is_callers() && arena.concurrency() > 1; }
 
   static ByteSource& require_seekable(ByteSource& source, const std::string& file) {
     if (source.size()) return source;
@@ -48,12 +45,7 @@ struct SeekableDecoder::State {
     const std::int64_t key = index.key_frame_of(number);
     if (reader && reader->index() > key && reader->index() <= number) return;
     reset();
-    from.emplace(*source, index.entries()[static_cast<std::size_t>(key)].offset);
-    if (key == 0) {
-      reader.emplace(*from, settings.execution.limits);
-    } else {
-      reader.emplace(*from, settings.execution.limits, index.place(key));
-    }
+    reader.emplace(*source, settings.execution.limits, index.place(key));
   }
 
   void reset() {
@@ -90,7 +82,6 @@ struct SeekableDecoder::State {
   DecoderSettings settings;
   std::string file;
   StreamIndex index;
-  std::optional<SourceFrom> from;
   std::optional<StreamReader> reader;  ///< stands after the last frame that was given to the pipeline
   std::unique_ptr<FramePipeline> pipeline;
   bool passed_over = false;  ///< the last call skipped frames

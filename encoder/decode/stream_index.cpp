@@ -57,6 +57,7 @@ std::int64_t StreamIndex::key_frame_of(std::int64_t index) const {
 }
 
 StreamPlace StreamIndex::place(std::int64_t index) const {
+  if (index == 0) return {};
   const auto at = static_cast<std::size_t>(index);
   return {index, entries_[at].offset, *geometry_, tables(entries_[at - 1].tables)};
 }

@@ -11,31 +11,13 @@
 
 namespace c63 {
 
-/// Reads a source with random access as a sequence, from an offset on.
-class SourceFrom final : public ByteSource {
- public:
-  SourceFrom(ByteSource& source, std::uint64_t offset) : source_(source), next_(offset) {}
-  [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes) override {
-    const std::size_t count = source_.read_at(next_, bytes);
-    next_ += count;
-    return count;
-  }
-
- private:
-  ByteSource& source_;
-  std::uint64_t next_;
-};
-
 /// The positions of a stream's frames. The index is built only up to the frame that is asked for. Headers are checked
 /// as a decoder checks them.
 class StreamIndex {
  public:
-  /// `source` must have random access and outlive the index. If `on_threads` is true, several threads search for
-  /// markers.
-  StreamIndex(ByteSource& source, const Limits& limits, bool on_threads)
-      : max_entries_(limits.max_memory / (2 * sizeof(FrameEntry))), source_(source, 0), reader_(source_, limits, kChunk) {
-    if (on_threads) reader_.use_threads();
-  }
+  /// `source` must have random access and outlive the index.
+  StreamIndex(ByteSource& source, const Limits& limits)
+      : max_entries_(limits.max_memory / (2 * sizeof(FrameEntry))), reader_(source, limits, StreamPlace{}) {}
 
   /// Extends the index to frame `index`. Returns false if there is no such frame.
   [[nodiscard]] bool find(std::int64_t index);
@@ -52,19 +34,14 @@ class StreamIndex {
 
   /// Returns the last key frame that is not after frame `index`, which must have been found.
   [[nodiscard]] std::int64_t key_frame_of(std::int64_t index) const;
-  /// Returns what a reader needs to begin at key frame `index`, which must not be the first frame.
+  /// Returns what a reader needs to begin at key frame `index`.
   [[nodiscard]] StreamPlace place(std::int64_t index) const;
 
  private:
-  /// The number of bytes that are read at a time. If the index uses threads, they search these bytes for markers at the
-  /// same time.
-  static constexpr std::size_t kChunk = std::size_t{1} << 20;
-
   [[nodiscard]] bool find_next();
   [[nodiscard]] std::uint32_t number_of(const QuantizationTables& tables);
 
   std::uint64_t max_entries_;  ///< a limit for the memory of entries_, which may have room for twice as many
-  SourceFrom source_;
   StreamReader reader_;
   bool ended_ = false;
   std::optional<Error> fault_;

@@ -1,7 +1,5 @@
 #include "decode/stream_reader.h"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -22,8 +20,6 @@ Error in_stream(const Error& error, const StreamFrame& frame) {
 bool StreamReader::read_more() {
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-    markers_.erase(markers_.begin(), std::ranges::lower_bound(markers_, begin_));
-    for (std::size_t& marker : markers_) marker -= begin_;
     end_ -= begin_;
     begin_ = 0;
   }
@@ -34,28 +30,11 @@ bool StreamReader::read_more() {
   }
   // A large frame is parsed again after each read until it is complete. The buffer doubles each time, so the total time
   // grows only linearly with the frame's size.
-  if (buffer_.size() - end_ < std::max(chunk_, end_)) buffer_.resize(end_ + std::max(chunk_, end_));
-  const std::size_t count = source_.read(std::span(buffer_).subspan(end_));
+  if (buffer_.size() - end_ < std::max(kChunk, end_)) buffer_.resize(end_ + std::max(kChunk, end_));
+  const auto room = std::span(buffer_).subspan(end_);
+  const std::size_t count = by_offset_ ? source_.read_at(offset_ + end_, room) : source_.read(room);
   end_ += count;
-  // The last byte that was there before is searched again: whether it begins a marker depends on the byte after it,
-  // which is new.
-  if (finds_markers_) find_markers_from(end_ - count - (end_ > count ? 1 : 0));
   return count > 0;
-}
-
-void StreamReader::find_markers_from(std::size_t first) {
-  constexpr std::size_t kPiece = std::size_t{1} << 17;
-  // The most markers of a piece. If there are more, the search in advance is turned off: the list would take too much
-  // memory for the time that it saves.
-  constexpr std::size_t kMost = kPiece / 64;
-  const std::span<const std::uint8_t> bytes(buffer_.data(), end_);
-  std::vector<std::vector<std::size_t>> found((end_ - first + kPiece - 1) / kPiece);
-  oneapi::tbb::parallel_for(std::size_t{0}, found.size(), [&](std::size_t i) {
-    const std::size_t begin = first + i * kPiece;
-    found[i] = find_markers(bytes, begin, std::min(end_, begin + kPiece), kMost);
-  });
-  finds_markers_ = std::ranges::none_of(found, [](const auto& piece) { return piece.size() == kMost; });
-  for (const auto& piece : found) markers_.insert(markers_.end(), piece.begin(), piece.end());
 }
 
 std::optional<StreamFrame> StreamReader::next() { return take(/*with_bytes=*/true); }
@@ -71,8 +50,7 @@ std::optional<StreamFrame> StreamReader::take(bool with_bytes) {
     }
     try {
       StreamFrame frame;
-      const KnownMarkers known{markers_, begin_};
-      frame.parsed = parser_.parse(bytes, finds_markers_ ? &known : nullptr);
+      frame.parsed = parser_.parse(bytes);
       frame.index = index_++;
       frame.offset = offset_;
       if (with_bytes) {

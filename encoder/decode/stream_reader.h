@@ -21,13 +21,12 @@ struct StreamFrame {
 /// Returns a frame's error with the frame's place in the stream added.
 [[nodiscard]] Error in_stream(const Error& error, const StreamFrame& frame);
 
-/// Where decoding begins in the middle of a stream: at a key frame, with the size and tables that earlier frames have
-/// set.
+/// A key frame at which decoding may begin, with the size and tables that earlier frames have set.
 struct StreamPlace {
   std::int64_t index = 0;
   std::uint64_t offset = 0;
-  Geometry geometry;          ///< size of the frames before it
-  QuantizationTables tables;  ///< last quantization tables before it
+  std::optional<Geometry> geometry;          ///< size of the frames before it; empty at the start of the stream
+  std::optional<QuantizationTables> tables;  ///< last quantization tables before it
 };
 
 /// Splits a stream into frames. It reads no further than the current frame and the rest of its chunk.
@@ -35,15 +34,13 @@ class StreamReader {
  public:
   static constexpr std::size_t kChunk = std::size_t{1} << 17;  ///< bytes that are read at a time
 
-  StreamReader(ByteSource& source, Limits limits, std::size_t chunk = kChunk)
-      : source_(source), max_memory_(limits.max_memory), chunk_(chunk), parser_(limits) {}
-  /// `source` must begin with the frame at `place`.
+  /// Reads the source in order, which may be a pipe.
+  StreamReader(ByteSource& source, Limits limits)
+      : source_(source), max_memory_(limits.max_memory), parser_(limits) {}
+  /// Reads a source with random access from the frame at `place` on.
   StreamReader(ByteSource& source, Limits limits, const StreamPlace& place)
-      : source_(source), max_memory_(limits.max_memory), parser_(limits, place.geometry, place.tables),
+      : source_(source), by_offset_(true), max_memory_(limits.max_memory), parser_(limits, place.geometry, place.tables),
         index_(place.index), offset_(place.offset) {}
-
-  /// Lets several threads search each chunk for markers. Chunks should be large then.
-  void use_threads() { finds_markers_ = true; }
 
   /// Returns the next frame; nullopt at the end. Throws Error (input, limit) with the frame's index and the offset in
   /// the stream.
@@ -68,16 +65,13 @@ class StreamReader {
  private:
   std::optional<StreamFrame> take(bool with_bytes);
   bool read_more();
-  void find_markers_from(std::size_t first);
 
   ByteSource& source_;
+  bool by_offset_ = false;  ///< reads with read_at(), so several readers can share the source
   std::uint64_t max_memory_;
-  std::size_t chunk_ = kChunk;
   FrameParser parser_;
   std::vector<std::uint8_t> buffer_;
   std::vector<std::vector<std::uint8_t>> spare_;
-  bool finds_markers_ = false;
-  std::vector<std::size_t> markers_;  ///< offsets in buffer_; only used if finds_markers_
   std::size_t begin_ = 0;  ///< offset in buffer_ of the next frame
   std::size_t end_ = 0;    ///< end of the valid bytes in buffer_
   bool ended_ = false;

@@ -40,31 +40,5 @@ TEST(Markers, AreFoundAsDescribed) {
   }
 }
 
-TEST(Markers, PiecesGiveTheMarkersOfTheWhole) {
-  Random random(6);
-  for (int round = 0; round < 400; ++round) {
-    const Bytes bytes = bytes_with_markers(random, 1 + random.below(2000), round % 2 == 0 ? 6 : 300);
-    const auto size = static_cast<std::uint32_t>(bytes.size());
-    std::vector<std::size_t> all;
-    for (std::size_t from = 0; from < bytes.size();) {
-      const std::size_t end = std::min<std::size_t>(bytes.size(), from + 1 + random.below(300));
-      const auto found = find_markers(bytes, from, end, SIZE_MAX);
-      all.insert(all.end(), found.begin(), found.end());
-      const auto two = find_markers(bytes, from, end, 2);
-      ASSERT_EQ(two, std::vector(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, found.size()))));
-      from = end;
-    }
-    // The markers were searched in the whole buffer, but the parser gets only the bytes from `begin` on. So
-    // KnownMarkers must convert the positions.
-    const std::size_t begin = random.below(size + 1);
-    const std::span<const std::uint8_t> parsed = std::span(bytes).subspan(begin);
-    const KnownMarkers known{all, begin};
-    for (int i = 0; i < 20; ++i) {
-      const std::size_t from = random.below(static_cast<std::uint32_t>(parsed.size()) + 1);
-      ASSERT_EQ(known.next(parsed, from), next_as_described(parsed, from)) << size << " " << begin << " " << from;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace c63::test
