@@ -136,11 +136,13 @@ struct MotionEstimator::State {
   void estimate_on_host(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
                         cudaStream_t on) {
     if (results.vectors == nullptr && !pairs.empty()) refuse("there must be room for vectors");
-    std::map<const std::uint8_t*, std::size_t> places;  // indices of planes on the device, by their address on the host
+    // Indices of planes on the device, by their address and pitch on the host. Two planes with one address are different
+    // if their pitches are, such as a frame and its upper field.
+    std::map<std::pair<const std::uint8_t*, std::ptrdiff_t>, std::size_t> places;
     for (const MotionPair& pair : pairs) {
       for (const ConstPlaneView& plane : {pair.current, pair.reference}) {
         require_plane(plane);
-        places.emplace(plane.data, places.size());
+        places.emplace(std::pair(plane.data, plane.pitch), places.size());
       }
     }
     const std::size_t plane_size = static_cast<std::size_t>(pitch) * static_cast<std::size_t>(options.height);
@@ -148,7 +150,7 @@ struct MotionEstimator::State {
     std::uint8_t* const planes = room(batch_planes, places.size() * plane_size);
     std::vector<bool> uploaded(places.size());
     const auto on_device = [&](const ConstPlaneView& plane) {
-      const std::size_t place = places.at(plane.data);
+      const std::size_t place = places.at({plane.data, plane.pitch});
       std::uint8_t* const copy = planes + place * plane_size;
       if (!uploaded[place]) {
         check(cudaMemcpy2DAsync(copy, static_cast<std::size_t>(pitch), plane.data, static_cast<std::size_t>(plane.pitch),

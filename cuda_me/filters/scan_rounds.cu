@@ -11,6 +11,7 @@
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
+#include "cuda_me/runtime/needs.h"
 
 namespace c63::cuda::kernels {
 namespace {
@@ -217,34 +218,29 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
-/// Launches the kernel. `states` has one word per tile; all must be zero.
-template <typename Shape>
-void launch_rounds(cudaStream_t stream, int multiprocessors, const std::uint32_t* values, std::uint32_t* out,
-                   std::size_t count, unsigned long long* states, bool inclusive) {
-  const std::size_t tiles = divide_up(count, Shape::kTile);
-  allow_shared_bytes("scan_rounds", scan_rounds_kernel<Shape>, Shape::kSharedBytes);
-  const auto blocks = static_cast<unsigned>(std::min<std::size_t>(tiles, static_cast<std::size_t>(multiprocessors)));
-  launch_together("scan_rounds", scan_rounds_kernel<Shape>, {dim3(blocks), dim3(Shape::kThreads), Shape::kSharedBytes},
-                  stream, values, out, count, states, inclusive);
-}
-
 using BestShape = RoundsShape<16, 4, 6>;
 
 }  // namespace
 
 bool can_scan_rounds(const std::uint32_t* values, const std::uint32_t* out) {
-  if (!is_aligned(values, 16) || !is_aligned(out, 16)) return false;
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, scan_rounds_kernel<BestShape>), "scan_rounds");
-  return attributes.ptxVersion >= 90;  // otherwise the kernel was compiled for an older chip and is empty
+  return is_aligned(values, 16) && is_aligned(out, 16) &&
+         can_run({.kernel = reinterpret_cast<const void*>(scan_rounds_kernel<BestShape>),
+                  .threads = BestShape::kThreads,
+                  .shared_bytes = BestShape::kSharedBytes,
+                  .since = 90,
+                  .bulk_copies = true});
 }
 
 void scan_rounds(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,
                  bool inclusive) {
-  const std::size_t bytes = divide_up(count, BestShape::kTile) * sizeof(unsigned long long);
-  auto* states = static_cast<unsigned long long*>(queue.scratch(bytes));
+  const std::size_t tiles = divide_up(count, BestShape::kTile);
+  const std::size_t bytes = tiles * sizeof(unsigned long long);
+  auto* states = static_cast<unsigned long long*>(queue.scratch(bytes));  // one for each tile; zero at first
   fill_async(states, 0, bytes, queue.stream());
-  launch_rounds<BestShape>(queue.stream(), queue.multiprocessors(), values, out, count, states, inclusive);
+  const auto blocks = std::min(tiles, static_cast<std::size_t>(queue.multiprocessors()));
+  launch_together("scan_rounds", scan_rounds_kernel<BestShape>,
+                  {dim3(static_cast<unsigned>(blocks)), dim3(BestShape::kThreads), BestShape::kSharedBytes},
+                  queue.stream(), values, out, count, states, inclusive);
 }
 
 }  // namespace c63::cuda::kernels

@@ -97,8 +97,9 @@ struct CodingJob {
   FrameReport* report = nullptr;
 };
 
-/// The largest number of frames in one launch. More frames take several launches.
-inline constexpr int kMaxFramesPerLaunch = 24;
+/// The largest number of frames in one launch. More frames take several launches. The frames are kernel parameters, of
+/// which CUDA allows 32,764 bytes since version 12.1, and 4,096 before.
+inline constexpr int kMaxFramesPerLaunch = CUDART_VERSION >= 12010 ? 64 : 24;
 
 /// Enqueues a kernel that does motion compensation, transform, quantization and reconstruction, and writes the codes of
 /// every segment. The jobs must be frames that are not decided by rate.

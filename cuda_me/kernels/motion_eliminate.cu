@@ -10,6 +10,7 @@
 #include "cuda_me/kernels/motion_eliminate_tile.cuh"
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/plane_boxes.h"
+#include "cuda_me/runtime/needs.h"
 
 namespace c63::cuda {
 namespace {
@@ -40,12 +41,13 @@ bool readable_in_words(const MotionJob& job) {
 
 class EliminateSearch final : public MotionSearch {
  public:
-  explicit EliminateSearch(const DeviceInfo& device)
-      : multiprocessors_(static_cast<std::uint32_t>(device.multiprocessors)), boxes_(device.compute_major >= 9) {
-    if (boxes_.available()) {
-      allow_shared_bytes("motion_eliminate_queue", motion_eliminate_queue, sizeof(QueueShared));
-    }
-  }
+  explicit EliminateSearch(int multiprocessors)
+      : multiprocessors_(static_cast<std::uint32_t>(multiprocessors)),
+        boxes_(can_run({.kernel = reinterpret_cast<const void*>(motion_eliminate_queue),
+                        .threads = kQueueThreads,
+                        .shared_bytes = sizeof(QueueShared),
+                        .since = 90,
+                        .bulk_copies = true})) {}
 
   [[nodiscard]] MotionKernelResources resources() const override {
     if (!boxes_.available()) {
@@ -121,7 +123,7 @@ class EliminateSearch final : public MotionSearch {
 std::unique_ptr<MotionSearch> make_eliminate_search() {
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  return std::make_unique<EliminateSearch>(require_device(device));
+  return std::make_unique<EliminateSearch>(require_device(device).multiprocessors);
 }
 
 }  // namespace c63::cuda

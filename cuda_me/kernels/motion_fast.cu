@@ -8,25 +8,10 @@
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_tile.cuh"
 #include "cuda_me/kernels/plane_boxes.h"
+#include "cuda_me/runtime/needs.h"
 
 namespace c63::cuda {
 namespace {
-
-/// The methods to use on an architecture.
-struct FastPolicy {
-  /// Load windows by bulk tensor copies, for ranges of 8 and 16 if the plane's address and pitch allow it. On sm_90:
-  /// 39.2 us instead of 48.0 us per 1080p luma frame.
-  bool bulk = false;
-  /// Compute minima in floating point, because integer minima use the same pipe as VABSDIFF4. On sm_90 both forms are
-  /// equally fast (48.0 us per 1080p luma frame). There, three floating-point instructions replace an integer minimum
-  /// and the computation of its key. But an FADD still takes half an issue slot from VABSDIFF4. This was not measured
-  /// on other architectures. It is not used before sm_80.
-  bool float_minimum = false;
-};
-
-[[nodiscard]] constexpr FastPolicy policy_for(int compute_major) {
-  return {.bulk = compute_major >= 9, .float_minimum = compute_major >= 8};
-}
 
 template <typename Minimum>
 __global__ void __launch_bounds__(kTileThreads, kTileResident) motion_fast(const __grid_constant__ TileBatch batch) {
@@ -40,15 +25,27 @@ __global__ void __launch_bounds__(kBulkThreads) motion_fast_bulk(const __grid_co
 #endif
 }
 
+/// The bulk form, for ranges of 8 and 16 if the plane's address and pitch allow it. On sm_90, it takes 39.2 us instead
+/// of 48.0 us for a 1080p luma frame.
+KernelNeeds bulk_needs() {
+  return {.kernel = reinterpret_cast<const void*>(motion_fast_bulk), .threads = kBulkThreads,
+          .shared_bytes = sizeof(BulkShared), .since = 90, .bulk_copies = true};
+}
+
+/// The tile form that computes minima in floating point, because integer minima use the same pipe as VABSDIFF4. On sm_90
+/// both forms are equally fast (48.0 us per 1080p luma frame). There, three floating-point instructions replace an
+/// integer minimum and the computation of its key. But an FADD still takes half an issue slot from VABSDIFF4. This was
+/// not measured on other architectures. It is not used before sm_80.
+KernelNeeds float_needs() {
+  return {.kernel = reinterpret_cast<const void*>(motion_fast<FloatMinimum>), .threads = kTileThreads, .since = 80};
+}
+
 class FastSearch final : public MotionSearch {
  public:
-  explicit FastSearch(const DeviceInfo& device)
-      : tile_kernel_(policy_for(device.compute_major).float_minimum ? motion_fast<FloatMinimum>
-                                                                    : motion_fast<IntegerMinimum>),
-        multiprocessors_(static_cast<std::uint32_t>(device.multiprocessors)),
-        boxes_(policy_for(device.compute_major).bulk) {
-    if (boxes_.available()) allow_shared_bytes("motion_fast_bulk", motion_fast_bulk, sizeof(BulkShared));
-  }
+  explicit FastSearch(int multiprocessors)
+      : tile_kernel_(can_run(float_needs()) ? motion_fast<FloatMinimum> : motion_fast<IntegerMinimum>),
+        multiprocessors_(static_cast<std::uint32_t>(multiprocessors)),
+        boxes_(can_run(bulk_needs())) {}
 
   [[nodiscard]] MotionKernelResources resources() const override {
     if (!boxes_.available()) {
@@ -115,7 +112,7 @@ class FastSearch final : public MotionSearch {
 std::unique_ptr<MotionSearch> make_fast_search() {
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  return std::make_unique<FastSearch>(require_device(device));
+  return std::make_unique<FastSearch>(require_device(device).multiprocessors);
 }
 
 }  // namespace c63::cuda

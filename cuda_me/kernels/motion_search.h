@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
+#include "c63/error.h"
 #include "codec/geometry.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/kernels/motion_common.cuh"
 #include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/needs.h"
 
 namespace c63::cuda {
 
@@ -31,9 +34,7 @@ class BlockwiseSearch : public MotionSearch {
 
   BlockwiseSearch(const char* name, Kernel kernel, int threads, SharedBytes shared_bytes)
       : name_(name), kernel_(kernel), threads_(threads), shared_bytes_(shared_bytes) {
-    constexpr int kLargestRange = 127;
-    constexpr std::size_t kAlwaysAllowed = 48 << 10;
-    if (shared_bytes(kLargestRange) > kAlwaysAllowed) allow_shared_bytes(name, kernel, shared_bytes(kLargestRange));
+    while (!can_run({reinterpret_cast<const void*>(kernel), threads, shared_bytes(largest_range_)})) --largest_range_;
   }
 
   [[nodiscard]] MotionKernelResources resources() const override {
@@ -52,6 +53,11 @@ class BlockwiseSearch : public MotionSearch {
       rows = std::max(rows, jobs[i].height / kBlockSize);
       range = std::max(range, jobs[i].range);
     }
+    if (range > largest_range_) {
+      throw Error(ErrorKind::usage, "C63-MOTION-RANGE",
+                  std::string(name_) + " has shared memory for ranges up to " + std::to_string(largest_range_) +
+                      " on this GPU");
+    }
     const LaunchShape shape{dim3(static_cast<unsigned>(columns), static_cast<unsigned>(rows),
                                  static_cast<unsigned>(jobs.size())),
                             dim3(static_cast<unsigned>(threads_)), shared_bytes_(range)};
@@ -63,6 +69,7 @@ class BlockwiseSearch : public MotionSearch {
   Kernel kernel_;
   int threads_;
   SharedBytes shared_bytes_;
+  int largest_range_ = 127;  ///< whose window fits in the device's shared memory; less than 127 only on sm_75
 };
 
 }  // namespace c63::cuda

@@ -18,7 +18,7 @@ struct BoxedPlane {
 /// Makes tensor maps of planes, from which bulk copies read boxes of samples (bulk_copy.cuh).
 class PlaneBoxes {
  public:
-  /// `wanted` is true if the architecture has bulk tensor copies.
+  /// `wanted` is true if the device can run the kernel that reads the boxes (can_run()).
   explicit PlaneBoxes(bool wanted);
 
   [[nodiscard]] bool available() const { return encode_ != nullptr; }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/needs.h"
 #include "filters_test_support.h"
 
 namespace c63::cuda {
@@ -194,6 +195,25 @@ TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
             }
           }
         }
+      }
+    }
+  }
+}
+
+TEST(CudaScan, EveryCardsKernelsAgree) {
+  C63_NEED_FILTER_GPU();
+  FilterQueue queue;
+  for (const DeviceLimits& card : known_cards()) {
+    const PretendedCard pretended(card.architecture);
+    for (const std::size_t length : {std::size_t{5003}, std::size_t{4'200'001}}) {  // `best` changes in between
+      const auto values = make_values<std::uint32_t>(length, Content::random, 9, 1'000'000'000);
+      const DeviceArray<std::uint32_t> in(queue, std::span<const std::uint32_t>(values)), out(queue, length);
+      std::vector<std::uint32_t> expected(length);
+      c63::inclusive_scan<std::uint32_t>(values, expected, FilterForm::serial);
+      for (const auto variant : {ScanVariant::best, ScanVariant::rounds}) {
+        fill_async(out.data(), 0xCD, length * sizeof(std::uint32_t), queue.stream());
+        inclusive_scan<std::uint32_t>(queue, in.const_span(), out.span(), variant);
+        ASSERT_EQ(expected, out.download(queue)) << "sm_" << card.architecture << ", " << length;
       }
     }
   }

@@ -94,6 +94,30 @@ TEST_F(MotionEstimatorOnDevice, BatchesAndOptionsAreThoseOfTheDefinition) {
   });
 }
 
+/// The upper field of a frame begins at the frame's address. Its pitch is twice the frame's.
+TEST_F(MotionEstimatorOnDevice, PlanesWithOneAddressAndDifferentPitchesAreDifferent) {
+  TestPlane both(64, 96, 64);
+  fill(both, test::Content::smooth, 0, 3);
+  const ConstPlaneView frame{both.samples.data(), 64, 48, both.pitch};
+  const ConstPlaneView field{both.samples.data(), 64, 48, 2 * std::ptrdiff_t{both.pitch}};
+  TestPlane top(64, 48, 64);
+  TestPlane even(64, 48, 64);
+  for (int y = 0; y < 48; ++y) {
+    for (int x = 0; x < 64; ++x) {
+      top.at(x, y) = both.at(x, y);
+      even.at(x, y) = both.at(x, 2 * y);
+    }
+  }
+  const MotionField expected = search(even, top, 8);
+  std::vector<MotionVector> vectors(expected.vectors.size());
+  std::vector<std::uint16_t> sads(expected.sads.size());
+  MotionEstimator estimator({.width = 64, .height = 48, .range = 8});
+  const MotionPair pair{field, frame};
+  estimator.estimate({&pair, 1}, {.vectors = vectors.data(), .sads = sads.data()});
+  EXPECT_EQ(vectors, expected.vectors);
+  EXPECT_EQ(sads, expected.sads);
+}
+
 TEST_F(MotionEstimatorOnDevice, RefusesPlanesOfAnotherSizeAndUnknownKernels) {
   MotionEstimator estimator({.width = 96, .height = 72});
   EXPECT_THROW(static_cast<void>(estimator.estimate(host(current_), host(reference_))), Error);

@@ -1,5 +1,6 @@
-// Compares every search kernel with the scalar search, for many sizes, pitches, alignments, contents and ranges. Before
-// each search, outputs are filled with the byte 0xCD, so that a missing result shows.
+// Compares every search kernel with the scalar search, for many sizes, pitches, alignments, contents and ranges. Kernels
+// with several forms are compared in the form that each card would run. Before each search, outputs are filled with the
+// byte 0xCD, so that a missing result shows.
 #include "cuda_me/kernels/motion.h"
 
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@
 #include "cuda_me/motion_oracle.h"
 #include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/needs.h"
 #include "cuda_me/runtime/stream.h"
 #include "support/expect_error.h"
 
@@ -63,8 +65,7 @@ struct Case {
     expected = search(current, reference, range);
     current_on_device.emplace(current, misalignment, stream);
     reference_on_device.emplace(reference, misalignment, stream);
-    fill_async(vectors.data(), kPoison, vectors.bytes(), stream);
-    fill_async(sads.data(), kPoison, sads.bytes(), stream);
+    poison(stream);
     job = {current_on_device->data(),
            reference_on_device->data(),
            current.pitch,
@@ -76,7 +77,12 @@ struct Case {
            sads.data()};
   }
 
-  void expect_right(const char* kernel, cudaStream_t stream) const {
+  void poison(cudaStream_t stream) const {
+    fill_async(vectors.data(), kPoison, vectors.bytes(), stream);
+    fill_async(sads.data(), kPoison, sads.bytes(), stream);
+  }
+
+  void expect_right(const std::string& kernel, cudaStream_t stream) const {
     std::vector<MotionVector> got_vectors(blocks + 1);
     std::vector<std::uint16_t> got_sads(blocks + 1);
     copy_async(got_vectors.data(), vectors.data(), blocks + 1, stream);
@@ -104,22 +110,39 @@ struct Case {
   MotionJob job;
 };
 
+/// A search, and the card whose form of it was chosen.
+struct Form {
+  std::string label;
+  std::unique_ptr<MotionSearch> search;
+};
+
 class MotionParity : public testing::TestWithParam<MotionKernelInfo> {
  protected:
   void SetUp() override {
     if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason;
     stream_.emplace();
-    search_ = make_motion_search(GetParam().kernel);
+    const MotionKernel kernel = GetParam().kernel;
+    forms_.push_back({std::string(name(kernel)), make_motion_search(kernel)});
+    for (const DeviceLimits& card : known_cards()) {
+      if (kernel != MotionKernel::fast && kernel != MotionKernel::eliminate) continue;
+      const PretendedCard pretended(card.architecture);
+      forms_.push_back({forms_[0].label + " as on sm_" + std::to_string(card.architecture), make_motion_search(kernel)});
+    }
   }
 
+  void run(const Case& one) {
+    for (const Form& form : forms_) {
+      one.poison(*stream_);
+      form.search->enqueue({&one.job, 1}, *stream_);
+      one.expect_right(form.label, *stream_);
+    }
+  }
   void run(int width, int height, int pitch_gap, int misalignment, int range, Content content) {
-    const Case one(width, height, pitch_gap, misalignment, range, content, ++seed_, *stream_);
-    search_->enqueue({&one.job, 1}, *stream_);
-    one.expect_right(std::string(GetParam().name).c_str(), *stream_);
+    run(Case(width, height, pitch_gap, misalignment, range, content, ++seed_, *stream_));
   }
 
   std::optional<Stream> stream_;
-  std::unique_ptr<MotionSearch> search_;
+  std::vector<Form> forms_;
   std::uint32_t seed_ = 1;
 };
 
@@ -185,8 +208,11 @@ TEST_P(MotionParity, ManyPlanesInOneCall) {
   }
   std::vector<MotionJob> jobs;
   for (const auto& one : cases) jobs.push_back(one->job);
-  search_->enqueue(jobs, *stream_);
-  for (const auto& one : cases) one->expect_right(std::string(GetParam().name).c_str(), *stream_);
+  for (const Form& form : forms_) {
+    for (const auto& one : cases) one->poison(*stream_);
+    form.search->enqueue(jobs, *stream_);
+    for (const auto& one : cases) one->expect_right(form.label, *stream_);
+  }
 }
 
 // Planes with more tiles than the multiprocessors can hold at the same time. A tile is the blocks that a thread block
@@ -222,19 +248,25 @@ TEST_P(MotionParity, LargePlanesAsTheSimplestKernel) {
       jobs[i].vectors = vectors[1][i].data();
       jobs[i].sads = sads[1][i].data();
     }
-    search_->enqueue(jobs, *stream_);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      std::array<std::vector<MotionVector>, 2> got_vectors;
-      std::array<std::vector<std::uint16_t>, 2> got_sads;
-      for (int side = 0; side < 2; ++side) {
-        got_vectors[side].resize(vectors[side][i].size());
-        got_sads[side].resize(sads[side][i].size());
-        copy_async(got_vectors[side].data(), vectors[side][i].data(), got_vectors[side].size(), *stream_);
-        copy_async(got_sads[side].data(), sads[side][i].data(), got_sads[side].size(), *stream_);
+    for (const Form& form : forms_) {
+      for (std::size_t i = 0; i < jobs.size(); ++i) {
+        fill_async(vectors[1][i].data(), kPoison + 1, vectors[1][i].bytes(), *stream_);
+        fill_async(sads[1][i].data(), kPoison + 1, sads[1][i].bytes(), *stream_);
       }
-      stream_->synchronize();
-      EXPECT_EQ(got_vectors[0], got_vectors[1]) << "job " << i << ", content " << static_cast<int>(content);
-      EXPECT_EQ(got_sads[0], got_sads[1]) << "job " << i << ", content " << static_cast<int>(content);
+      form.search->enqueue(jobs, *stream_);
+      for (std::size_t i = 0; i < jobs.size(); ++i) {
+        std::array<std::vector<MotionVector>, 2> got_vectors;
+        std::array<std::vector<std::uint16_t>, 2> got_sads;
+        for (int side = 0; side < 2; ++side) {
+          got_vectors[side].resize(vectors[side][i].size());
+          got_sads[side].resize(sads[side][i].size());
+          copy_async(got_vectors[side].data(), vectors[side][i].data(), got_vectors[side].size(), *stream_);
+          copy_async(got_sads[side].data(), sads[side][i].data(), got_sads[side].size(), *stream_);
+        }
+        stream_->synchronize();
+        EXPECT_EQ(got_vectors[0], got_vectors[1]) << form.label << ", job " << i << ", content " << static_cast<int>(content);
+        EXPECT_EQ(got_sads[0], got_sads[1]) << form.label << ", job " << i << ", content " << static_cast<int>(content);
+      }
     }
   }
 }
@@ -243,13 +275,14 @@ TEST_P(MotionParity, SadsAreOptionalAndGraphsReplay) {
   const Case one(96, 64, 0, 0, 16, Content::smooth, 7, *stream_);
   MotionJob job = one.job;
   job.sads = nullptr;
-  search_->enqueue({&job, 1}, *stream_);
-  const GraphExec graph(Graph::capture(*stream_, [&] { search_->enqueue({&one.job, 1}, *stream_); }));
-  for (int replay = 0; replay < 2; ++replay) {
-    fill_async(one.vectors.data(), kPoison, one.vectors.bytes(), *stream_);
-    fill_async(one.sads.data(), kPoison, one.sads.bytes(), *stream_);
-    graph.launch(*stream_);
-    one.expect_right(std::string(GetParam().name).c_str(), *stream_);
+  for (const Form& form : forms_) {
+    form.search->enqueue({&job, 1}, *stream_);
+    const GraphExec graph(Graph::capture(*stream_, [&] { form.search->enqueue({&one.job, 1}, *stream_); }));
+    for (int replay = 0; replay < 2; ++replay) {
+      one.poison(*stream_);
+      graph.launch(*stream_);
+      one.expect_right(form.label, *stream_);
+    }
   }
 }
 
@@ -258,7 +291,7 @@ TEST_P(MotionParity, RefusesImpossibleJobs) {
   const auto refused = [&](auto change) {
     MotionJob job = one.job;
     change(job);
-    EXPECT_THROW(search_->enqueue({&job, 1}, *stream_), Error);
+    EXPECT_THROW(forms_[0].search->enqueue({&job, 1}, *stream_), Error);
   };
   refused([](MotionJob& job) { job.width = 12; });
   refused([](MotionJob& job) { job.height = 0; });
@@ -269,11 +302,33 @@ TEST_P(MotionParity, RefusesImpossibleJobs) {
 }
 
 TEST_P(MotionParity, SaysWhatItTakes) {
-  const MotionKernelResources resources = search_->resources();
-  EXPECT_GT(resources.registers, 0);
-  EXPECT_GT(resources.threads, 0);
-  EXPECT_GT(resources.occupancy, 0.0);
-  EXPECT_LE(resources.occupancy, 1.0);
+  for (const Form& form : forms_) {
+    const MotionKernelResources resources = form.search->resources();
+    EXPECT_GT(resources.registers, 0);
+    EXPECT_GT(resources.threads, 0);
+    EXPECT_GT(resources.occupancy, 0.0);
+    EXPECT_LE(resources.occupancy, 1.0);
+  }
+}
+
+/// The window of the largest range does not fit in the shared memory of sm_75. A search there says so, and searches
+/// ranges that fit.
+TEST_P(MotionParity, FitsInEveryCardsSharedMemory) {
+  for (const DeviceLimits& card : known_cards()) {
+    const PretendedCard pretended(card.architecture);
+    const auto search = make_motion_search(GetParam().kernel);
+    EXPECT_LE(search->resources().shared_bytes, card.shared_bytes) << card.architecture;
+    for (const int range : {16, 127}) {
+      const Case one(64, 48, 0, 0, range, Content::smooth, ++seed_, *stream_);
+      const std::string id = test::error_id([&] { search->enqueue({&one.job, 1}, *stream_); });
+      if (!id.empty() && card.architecture == 75 && range == 127) {
+        EXPECT_EQ(id, "C63-MOTION-RANGE");
+      } else {
+        EXPECT_EQ(id, "") << card.architecture << ", range " << range;
+        one.expect_right(std::to_string(card.architecture), *stream_);
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, MotionParity, testing::ValuesIn(motion_kernels().begin(), motion_kernels().end()),

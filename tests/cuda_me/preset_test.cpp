@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend_test_support.h"
+#include "cuda_me/runtime/needs.h"
 #include "support/generators.h"
 #include "support/shared_data.h"
 
@@ -173,6 +174,26 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
         SCOPED_TRACE(testing::Message() << name_of(coding) << ", " << lanes << " lanes");
         EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options).stream()));
         EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options, test::VideoSource::Kind::pipe).stream()));
+      }
+    }
+  }
+}
+
+/// Cards choose kernels by what they offer. Whatever they choose, the stream is the same.
+TEST_F(PresetTest, EveryCardsKernelsGiveTheCpusBytes) {
+  const Bytes video = test::noisy_video(144, 80, 12, 6);
+  for (const Preset preset : all_presets()) {
+    for (const int range : {16, 20}) {
+      const EncoderSettings settings{.coding = {.width = 144, .height = 80, .preset = preset, .qp = 20, .key_interval = 6,
+                                                .search_range = range}};
+      const Encoded expected = on_cpu(settings, video);
+      for (const DeviceLimits& card : known_cards()) {
+        const PretendedCard pretended(card.architecture);
+        for (const std::string_view kernel : {"fast", "eliminate", "automatic"}) {
+          if (kernel != "fast" && preset != Preset::reference) continue;  // other presets have one search
+          SCOPED_TRACE(testing::Message() << "sm_" << card.architecture << ", " << name(preset) << ", " << kernel);
+          EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, {.motion_kernel = std::string(kernel)}).stream()));
+        }
       }
     }
   }

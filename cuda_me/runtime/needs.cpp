@@ -1,0 +1,74 @@
+#include "cuda_me/runtime/needs.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <stdexcept>
+
+#include "c63/cuda/devices.h"
+#include "cuda_me/runtime/check.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr std::size_t kKiB = 1024;
+
+/// From the table of technical specifications in NVIDIA's CUDA programming guide.
+constexpr std::array kCards = {
+    DeviceLimits{75, 64 * kKiB, 1024, false},  DeviceLimits{80, 163 * kKiB, 2048, false},
+    DeviceLimits{86, 99 * kKiB, 1536, false},  DeviceLimits{87, 163 * kKiB, 1536, false},
+    DeviceLimits{89, 99 * kKiB, 1536, false},  DeviceLimits{90, 227 * kKiB, 2048, true},
+    DeviceLimits{100, 227 * kKiB, 2048, true}, DeviceLimits{120, 99 * kKiB, 1536, true},
+};
+
+constexpr int kThreadsOfABlock = 1024;   // on every card
+constexpr int kRegistersOfABlock = 65536;
+constexpr int kFirstWithBulkCopies = 90;
+
+std::atomic<const DeviceLimits*> pretended = nullptr;
+
+}  // namespace
+
+std::span<const DeviceLimits> known_cards() { return kCards; }
+
+DeviceLimits device_limits() {
+  if (const DeviceLimits* const card = pretended) return *card;
+  int index = 0;
+  check(cudaGetDevice(&index), "cudaGetDevice");
+  const DeviceInfo& device = require_device(index);
+  DeviceLimits limits;
+  limits.architecture = device.compute_major * 10 + device.compute_minor;
+  limits.shared_bytes = device.shared_bytes_per_block;
+  check(cudaDeviceGetAttribute(&limits.threads, cudaDevAttrMaxThreadsPerMultiProcessor, index), "cudaDeviceGetAttribute");
+  limits.bulk_copies = limits.architecture >= kFirstWithBulkCopies;
+  return limits;
+}
+
+bool can_run(const KernelNeeds& needs) {
+  const DeviceLimits limits = device_limits();
+  cudaFuncAttributes code{};
+  check(cudaFuncGetAttributes(&code, needs.kernel), "cudaFuncGetAttributes");
+  // ptxVersion is the architecture for which the source was compiled. A driver may compile its PTX for a newer device.
+  if (std::min(code.ptxVersion, limits.architecture) < needs.since) return false;
+  if (needs.bulk_copies && !limits.bulk_copies) return false;
+  if (needs.threads > std::min(kThreadsOfABlock, limits.threads)) return false;
+  if (needs.threads * code.numRegs > kRegistersOfABlock) return false;
+  if (code.sharedSizeBytes + needs.shared_bytes > limits.shared_bytes) return false;
+  constexpr std::size_t kAlwaysAllowed = 48 * kKiB;
+  if (code.sharedSizeBytes + needs.shared_bytes > kAlwaysAllowed) {
+    check(cudaFuncSetAttribute(needs.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(needs.shared_bytes)),
+          "cudaFuncSetAttribute");
+  }
+  return true;
+}
+
+PretendedCard::PretendedCard(int architecture) {
+  const auto* const card = std::ranges::find(kCards, architecture, &DeviceLimits::architecture);
+  if (card == kCards.end()) throw std::invalid_argument("no such card");
+  pretended = card;
+}
+
+PretendedCard::~PretendedCard() { pretended = nullptr; }
+
+}  // namespace c63::cuda
