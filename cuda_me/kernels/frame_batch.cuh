@@ -17,7 +17,7 @@ namespace c63::cuda {
 struct FrameBatch {
   std::array<CodingJob, kMaxFramesPerLaunch> jobs;
 };
-static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) <= (CUDART_VERSION >= 12010 ? 32764 : 4096));
+static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) + sizeof(int) <= (CUDART_VERSION >= 12010 ? 32764 : 4096));
 
 /// Splits the jobs into batches of at most kMaxFramesPerLaunch and calls launch(batch, frames) for each.
 template <typename Launch>

@@ -50,7 +50,6 @@ __global__ void __launch_bounds__(kThreads)
   job.vectors[block] = checked.vector;
   job.sads[block] = static_cast<std::uint16_t>(checked.sad);
 }
-static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) + sizeof(int) <= 4096);
 
 __global__ void __launch_bounds__(kThreads)
     check_rate_vectors_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, int luma_range) {
