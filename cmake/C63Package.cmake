@@ -33,7 +33,7 @@ set(CPACK_DEBIAN_MODULES_PACKAGE_ENHANCES "c63, libc63-dev")
 set(CPACK_COMPONENT_MODULES_DESCRIPTION "reads video through FFmpeg for Codec63's tools
  The module that c63's programs and library load for input that is neither raw
  nor Y4M, and to write pictures as PNG and JPEG.")
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "python3 (>= 3.11)")  # needed by c63course and c63grade
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "python3 (>= 3.11), bubblewrap")  # needed by c63course and c63grade
 if(C63_HAVE_FFMPEG)
   set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "python3 (>= 3.11), c63-ffmpeg (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "c63-ffmpeg (= ${PROJECT_VERSION})")

@@ -48,7 +48,7 @@ class Course(CourseTest):
         self.course("new", "mine")
         said = self.course("--task", "profile", "mine", program="c63grade", code=3)  # no answers yet
         seconds = time.monotonic() - began
-        self.assertIn("40 of 100 points, 60 more are given by hand; mine.profile.html", said)
+        self.assertIn("40 of 100 points, 60 more are given by hand", said)
         print(f"from c63course new to the first result: {seconds:.1f} s")
         self.assertLess(seconds, 120)
         result = json.loads((self.folder / "mine.profile.json").read_text())
@@ -68,13 +68,19 @@ class Course(CourseTest):
             "videos/sample_352x288.yuv",
         ):
             self.assertTrue((self.folder / "mine" / name).exists(), name)
+        for page in [*self.folder.glob("mine/tasks/*.md"), *self.folder.glob("mine/notebooks/*.ipynb")]:
+            for named in re.findall(r"guides/[\w.-]+", page.read_text()):
+                self.assertTrue((self.folder / "mine" / named).is_file(), named)
+            self.assertNotIn("docs/", page.read_text())
         self.assertEqual((self.folder / "mine/videos/sample_352x288.yuv").stat().st_size, 30 * 352 * 288 * 3 // 2)
-        self.assertIn("exists already", self.course("new", "mine", code=6))
+        self.course("new", "mine", code=6)
         for name in ("mine.tar.gz", "mine.zip"):
-            self.course("new", name)
-            shutil.unpack_archive(self.folder / name, self.folder / name.replace(".", "_"))
-            self.assertTrue((self.folder / name.replace(".", "_") / "mine" / "search.c").is_file())
-            self.assertIn("exists already", self.course("new", name, code=6))
+            shutil.rmtree(self.folder / "mine")
+            unpack = self.course("new", name).split("Next: ")[1].split(" && ")[0]
+            self.need(shutil.which(unpack.split()[0]), f"no {unpack.split()[0]} here")
+            run(["sh", "-c", unpack], self.folder)
+            self.assertTrue((self.folder / "mine" / "search.c").is_file())
+            self.course("new", name, code=6)
         self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".c63course")], [])
 
     # ---- tasks ----
@@ -182,26 +188,7 @@ class Course(CourseTest):
         (self.folder / "empty").mkdir()
         self.assertIn("none of the files is a result", self.course("table", "empty", code=4))
 
-    # ---- help and manual pages ----
-
-    def test_help_and_manual_pages(self):
-        for program in ("c63course", "c63grade"):
-            tree = json.loads(self.course("--describe-options", program=program))
-            help_text = self.course("--help", program=program)
-            names = {name for one in [tree, *tree["subcommands"]] for option in one["options"] for name in option["names"]}
-            self.assertTrue({"--help", "--version", "--quiet", "--verbose"} <= names)
-            for option in tree["options"]:
-                self.assertTrue(option["description"])
-                for name in option["names"]:
-                    self.assertIn(name, help_text)
-            self.assertIn("Exit codes: 0 done", help_text)
-            self.assertTrue(self.course("--version", program=program).startswith(program))
-            manual = PROGRAMS.parent / "shell" / "man1" / f"{program}.1"
-            if manual.is_file():
-                page = manual.read_text()
-                for name in names:
-                    self.assertIn("\\fB" + name.replace("-", "\\-") + "\\fR", page)
-                self.assertIn(".SH EXAMPLES", page)
+    # ---- usage ----
 
     def test_wrong_usage(self):
         for words in (
@@ -209,13 +196,16 @@ class Course(CourseTest):
             ["--task", "profile"],
             ["--task", "profile", "--rounds", "0", "x"],
             ["--nonsense"],
-            ["--task", "profile", "--given", "speed=3", "x"],
+            ["--task", "profile", "x", "x"],
         ):
             said = self.course(*words, program="c63grade", code=2)
             self.assertEqual(len(said.strip().splitlines()), 1, said)
         self.course(code=2)
+        for program in ("c63course", "c63grade"):
+            self.assertIn("Exit codes: 0 done", self.course("--help", program=program))
+            self.assertTrue(self.course("--version", program=program).startswith(program))
         self.need_all()
-        self.assertIn("neither a folder nor a command", self.course("--task", "profile", "absent", program="c63grade", code=4))
+        self.course("--task", "profile", "absent", program="c63grade", code=4)
 
     # ---- solutions ----
 
@@ -265,25 +255,6 @@ class Course(CourseTest):
             "moved: 2 columns left.", explain.look_of(luma[2:] + luma[:2] + chroma[0] + chroma[1], right, width, height)
         )
         self.assertIn("is wrong", explain.look_of(bytes(len(right)), right, width, height))
-
-    def test_page_escapes_what_others_wrote(self):
-        bad = "<script>"
-        result = {
-            "student": bad,
-            "title": bad,
-            "points": 1,
-            "of": 2,
-            "still_to_give": 0,
-            "isolation": [bad],
-            "answers": {"1": bad},
-            "build_log": bad,
-            "checks": [{"id": "own", "name": bad, "passed": None, "points": 0, "of": 1, "lines": [bad]}],
-            "date": bad,
-            "version": [bad],
-            "machine": {"cpu": bad, "cpus": 1, "gpu": bad, "load": 0.0},
-            "hidden_sequences": bad,
-        }
-        self.assertNotIn(bad, report.page(result))
 
 
 if __name__ == "__main__":

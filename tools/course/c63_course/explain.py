@@ -22,8 +22,15 @@ HINTS = {
 
 def blocks_of(stream, source, frames):
     """Returns a row for each block of the first `frames` frames: what c63mv prints. SADs compare with the source's samples."""
-    text = call([find_program("c63mv"), "--quiet", "-f", frames, stream, "--source", source, "--format", "csv", "-o", "-"])
+    text = call("c63mv", "--quiet", "-f", frames, stream, "--source", source, "--format", "csv", "-o", "-")
     return list(csv.DictReader(io.StringIO(text.decode())))
+
+
+def share_of(stream, sequence, vector):
+    """Returns the share of the luma blocks with a vector that have this one."""
+    rows = blocks_of(stream, sequence.source, sequence.frames)
+    inside = [(int(row["mv_x"]), int(row["mv_y"])) for row in rows if row["plane"] == "Y" and row["inter"] == "1"]
+    return inside.count(vector) / max(1, len(inside))
 
 
 def planes_of(video, width, height, frame):
@@ -119,37 +126,30 @@ def first_difference(stream, expected, source, frames):
 
 
 def motion_audit(stream, source):
-    """Returns the JSON of `c63cmp motion` about all vectors: first difference, suspicions, totals. None if c63cmp lacks
-    the command."""
-    program = find_program("c63cmp")
-    tree = json.loads(call([program, "--describe-options"]))
-    if "motion" not in [sub["name"] for sub in tree["subcommands"]]:
-        return None
-    report = pathlib.Path(stream).with_suffix(".audit.json")
-    said = subprocess.run([program, "motion", stream, source, "--quiet", "--json", str(report)], capture_output=True, text=True)
-    return json.loads(report.read_text()) if said.returncode in (0, 3) and report.exists() else None
+    """Returns the JSON of `c63cmp motion` about all vectors: first difference, suspicions, totals. None if it fails."""
+    audit = pathlib.Path(stream).with_suffix(".audit.json")
+    words = [find_program("c63cmp"), "motion", stream, source, "--quiet", "--json", audit]
+    said = subprocess.run([str(word) for word in words], capture_output=True)
+    return json.loads(audit.read_text()) if said.returncode in (0, 3) and audit.exists() else None
 
 
-def why_different(stream, expected, source, decoded, expected_decoded, width, height):
+def why_different(stream, expected, sequence, decoded, pictures):
     """Returns lines that say how a decodable stream differs from the expected one."""
     lines = []
     a, b = pathlib.Path(stream).read_bytes(), pathlib.Path(expected).read_bytes()
-    size = width * height * 3 // 2
-    if len(decoded) != len(expected_decoded):
-        lines.append(f"It has {len(decoded) // size} frames instead of {len(expected_decoded) // size}.")
-    look = look_of(decoded, expected_decoded, width, height)
+    size = sequence.frame_bytes
+    if len(decoded) != len(pictures):
+        lines.append(f"It has {len(decoded) // size} frames instead of {len(pictures) // size}.")
+    look = look_of(decoded, pictures, sequence.width, sequence.height)
     if look:
         lines.append(look)
-    found = first_difference(stream, expected, source, min(len(decoded), len(expected_decoded)) // size)
+    found = first_difference(stream, expected, sequence.source, min(len(decoded), len(pictures)) // size)
     if found:
-        lines.append("First difference: " + found[0])
-        lines.append(HINTS[found[1]])
+        lines += ["First difference: " + found[0], HINTS[found[1]]]
     else:
         at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
         lines.append(f"First difference: byte {at} of {len(b)}.")
-        if len(decoded) == len(expected_decoded):
-            lines.append(HINTS["levels"] if decoded != expected_decoded else HINTS["codes"])
-    audit = motion_audit(stream, source)
-    if audit:
-        lines += [f"The audit of all vectors suspects: {suspicion['text']}" for suspicion in audit.get("suspicions", [])]
-    return lines
+        if len(decoded) == len(pictures):
+            lines.append(HINTS["levels"] if decoded != pictures else HINTS["codes"])
+    audit = motion_audit(stream, sequence.source)
+    return lines + [f"The audit of all vectors suspects: {one['text']}" for one in (audit or {}).get("suspicions", [])]

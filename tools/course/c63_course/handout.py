@@ -1,12 +1,13 @@
 """Hands out the course: the skeleton, the tasks and a video, as a folder or an archive."""
 
 import pathlib
+import shlex
 import shutil
 import tempfile
 
-from . import rules
-from .programs import CourseError, call, course_folder, find_program
+from .programs import CourseError, call, course_folder
 
+GUIDES = ("architecture.md", "bitstream.md", "course.md", "rate.md")  # those that tasks and notebooks name
 ARCHIVES = {".tar.gz": "gztar", ".tgz": "gztar", ".zip": "zip"}
 
 
@@ -18,19 +19,34 @@ def fill(folder):
         dirs_exist_ok=True,
         ignore=shutil.ignore_patterns("build", "c63enc", "c63dec", "gmon.out"),
     )
-    (folder / "tasks").mkdir()
-    for file in rules.tasks().values():
-        for each in (file, file.with_suffix(".md")):
-            shutil.copy(each, folder / "tasks")
+    shutil.copytree(course_folder() / "tasks", folder / "tasks")
     shutil.copytree(course_folder() / "notebooks", folder / "notebooks")
+    (folder / "guides").mkdir()
+    for name in GUIDES:
+        installed, source = course_folder() / "guides" / name, course_folder().parents[1] / "docs" / name
+        shutil.copy(installed if installed.is_file() else source, folder / "guides")
     (folder / "videos").mkdir()
-    call([find_program("c63gen"), "--quiet", "-w", 352, "-h", 288, "-f", 30, folder / "videos" / "sample_352x288.yuv"])
+    call("c63gen", "--quiet", "-w", 352, "-h", 288, "-f", 30, folder / "videos" / "sample_352x288.yuv")
+
+
+def ending_of(target):
+    """Returns the ending of an archive's name, or nothing if the name is that of a folder."""
+    return next((ending for ending in ARCHIVES if target.endswith(ending)), "")
+
+
+def next_step(target):
+    """Returns the command to type after new()."""
+    ending, name = ending_of(target), shlex.quote(target)
+    if not ending:
+        return f"c63grade --task profile {name}"
+    unpack = "unzip" if ending == ".zip" else "tar -xf"
+    return f"{unpack} {name} && c63grade --task profile {shlex.quote(pathlib.Path(target).name.removesuffix(ending))}"
 
 
 def new(target):
     """Makes a folder, or an archive if the name ends like one. If it fails, nothing is left."""
     target = pathlib.Path(target)
-    ending = next((ending for ending in ARCHIVES if target.name.endswith(ending)), "")
+    ending = ending_of(target.name)
     if target.exists() and (ending or not target.is_dir() or any(target.iterdir())):
         raise CourseError(f"{target} exists already", 6)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -36,19 +36,24 @@ def find_program(name, needed=True):
     return found
 
 
-def call(command, **keywords):
+def call(program, *words):
     """Runs a c63 program and returns its standard output. If it fails, its error line becomes ours."""
-    result = subprocess.run([str(word) for word in command], capture_output=True, **keywords)
+    result = subprocess.run([find_program(program), *map(str, words)], capture_output=True)
     if result.returncode != 0:
         said = result.stderr.decode(errors="replace").strip().splitlines()
-        raise CourseError(said[-1] if said else f"{command[0]} ended with {result.returncode}", 4)
+        raise CourseError(said[-1] if said else f"{program} ended with {result.returncode}", 4)
     return result.stdout
+
+
+def printable(text):
+    """Returns a text that others wrote in a form for terminals, files and pages: one line, and what could do more than
+    show a letter as an escape such as \\x1b."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 def version():
     """Returns the lines of --version from the programs next to this one."""
-    enc = find_program("c63enc", needed=False)
-    return call([enc, "--version"]).decode().splitlines()[:2] if enc else ["c63enc is not here"]
+    return call("c63enc", "--version").decode().splitlines()[:2]
 
 
 class Parser(argparse.ArgumentParser):
@@ -124,7 +129,7 @@ def main_of(parser, act):
     try:
         return act(parser.parse_args(arguments))
     except CourseError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(f"{parser.prog}: {printable(error)}", file=sys.stderr)
         return error.code
     except KeyboardInterrupt:
         print(f"{parser.prog}: stopped", file=sys.stderr)
@@ -134,5 +139,5 @@ def main_of(parser, act):
         print(f"{parser.prog}: stdout: the reader closed the pipe", file=sys.stderr)
         return 6
     except OSError as error:
-        print(f"{parser.prog}: {error.filename or ''}: {error.strerror}", file=sys.stderr)
+        print(f"{parser.prog}: {printable(error.filename or '')}: {error.strerror}", file=sys.stderr)
         return 6

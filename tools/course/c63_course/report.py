@@ -1,115 +1,108 @@
-"""Pages with results, and the table of a class."""
+"""Results of hand-ins, and the table of a class."""
 
 import csv
-import html
+import hashlib
 import json
+import os
 import pathlib
-import statistics
+import urllib.parse
 
-from .programs import CourseError
+from .programs import CourseError, printable
 
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem;
-  margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff; }
-h1 { font-size: 1.5rem; margin-bottom: 0; } .sum { font-size: 1.25rem; margin: .25rem 0 1.5rem; }
-table { border-collapse: collapse; width: 100%; }
-td, th { text-align: left; vertical-align: top;
-  padding: .4rem .6rem; border-top: 1px solid #ddd; }
-td.points, th.points { text-align: right; white-space: nowrap; }
-ul { margin: .2rem 0;
-  padding-left: 1.1rem; }
-li { overflow-wrap: anywhere; }
-.yes { color: #0a7a30; }
-.no { color: #b3261e; }
-.open { color: #8a5a00; }
-pre { overflow-x: auto; background: #f5f5f5;
-  padding: .6rem; }
-.warn { background: #fff4d6; border-left: 4px solid #d99a00;
-  padding: .5rem .8rem; }
-footer { color: #555; font-size: .85rem; margin-top: 2rem; }
-@media (prefers-color-scheme: dark) { body { color: #eee; background: #16181c; }
-td, th { border-color: #3a3d44; }
-pre { background: #22252b; }
-  .warn { background: #3a3014; }
-.yes { color: #6fd08c; }
-.no { color: #ff8a80; }
-.open { color: #f0c060; }
-footer { color: #aaa; }
-}
-"""
-MARKS = {True: ("yes", "yes"), False: ("no", "no"), None: ("open", "open")}
+MARKS = {True: "yes", False: "no", None: "open"}
 
 
-def rounds_picture(speed):
-    """Returns a drawing with a dot for each round: the times of the skeleton and of the hand-in."""
-    longest = max(speed["baseline_seconds"] + speed["seconds"])
-    rows = []
-    for y, (name, seconds) in enumerate((("baseline", speed["baseline_seconds"]), ("hand-in", speed["seconds"]))):
-        dots = "".join(
-            f'<circle cx="{90 + 460 * one / longest:.1f}" cy="{20 + 30 * y}" r="5" fill-opacity=".5">'
-            f'<title>{1e3 * one:.2f} ms</title></circle>'
-            for one in seconds
-        )
-        median = 90 + 460 * statistics.median(seconds) / longest
-        rows.append(
-            f'<text x="0" y="{25 + 30 * y}">{name}</text>{dots}<path d="M{median:.1f} {10 + 30 * y}v20" stroke="currentColor" '
-            'stroke-width="2"/>'
-        )
-    return (
-        '<svg viewBox="0 0 640 70" width="100%" fill="currentColor" font-size="14" role="img" aria-label="Times of all rounds">'
-        + "".join(rows)
-        + f'<text x="560" y="25">{1e3 * longest:.0f} ms</text></svg>'
-    )
+def settle(result):
+    """Puts the sums into a result. Points that a teacher gave by hand are part of it, and of no run."""
+    for check in result["checks"]:
+        if check["id"] in result.get("given", {}):
+            check["points"] = min(float(check["of"]), result["given"][check["id"]])
+            check["passed"] = check["passed"] is not False
+    by_hand = [check for check in result["checks"] if check["id"] == "answers" and "answers" not in result.get("given", {})]
+    result["points"] = round(sum(check["points"] for check in result["checks"]), 2)
+    result["of"] = sum(check["of"] for check in result["checks"])
+    result["still_to_give"] = sum(check["of"] for check in by_hand)
+    result["passed"] = "fault" not in result and all(check["passed"] is not False for check in result["checks"])
+    return result
+
+
+def lines_of(result):
+    """Returns what a terminal shows of a result."""
+    more = f", {result['still_to_give']:g} more are given by hand" if result["still_to_give"] else ""
+    lines = [f"{result['student']}: {result['title']}", f"  {result['points']:g} of {result['of']:g} points{more}"]
+    lines += [f"  It {result['fault']}"] if "fault" in result else []
+    for check in result["checks"]:
+        lines.append(f"  {MARKS[check['passed']]:<5}{check['name']:<38} {check['points']:g} of {check['of']:g}")
+        lines += [f"         {line}" for line in check["lines"]]
+    return list(map(printable, lines + [f"  {line}" for line in result["isolation"]]))
 
 
 def page(result):
-    def text(value):
-        return html.escape(str(value))
+    """Returns the page for the student, as text."""
+    lines = lines_of(result)
+    speed, where = result.get("speed", {}), result["machine"]
+    for name, what in (("baseline_seconds", "baseline"), ("seconds", "hand-in")):
+        lines += [f"  {what:<9}" + "".join(f"{1e3 * one:10.2f}" for one in speed[name]) + " ms"] if speed else []
+    for number, answer in result.get("answers", {}).items():
+        lines += ["", f"Answer {number}"] + list(map(printable, answer.splitlines()))
+    lines += ["", "What the build said"] + list(map(printable, result.get("build_log", "").splitlines()))
+    device = f", {where['gpu']}" if where["gpu"] else ""
+    lines += ["", f"{result['date']}; {', '.join(result['version'])}; {where['cpu']}, {where['cpus']} CPUs{device}; load"]
+    lines[-1] += f" {where['load']:.1f} at the start; hidden sequences: {result['hidden_sequences']}"
+    return "\n".join(lines) + "\n"
 
-    rows = []
-    for check in result["checks"]:
-        css, word = MARKS[check["passed"]]
-        lines = "".join(f"<li>{text(line)}</li>" for line in check["lines"])
-        picture = rounds_picture(result["speed"]) if check["id"] == "speed" and "speed" in result else ""
-        rows.append(
-            f'<tr><td class="{css}">{word}</td><td>{text(check["name"])}'
-            f'{"<ul>" + lines + "</ul>" if lines else ""}{picture}</td>'
-            f'<td class="points">{check["points"]:g} of {check["of"]:g}</td></tr>'
-        )
-    open_points = f', {result["still_to_give"]:g} more are given by hand' if result["still_to_give"] else ""
-    answers = "".join(f"<h3>{text(number)}</h3><p>{text(answer)}</p>" for number, answer in result.get("answers", {}).items())
-    boxes = "".join(f"<li>{text(line)}</li>" for line in result["isolation"])
-    where = result["machine"]
-    build = ""
-    if result.get("build_log"):
-        build = f"<details><summary>What the build said</summary><pre>{text(result['build_log'])}</pre></details>"
-    device = ", " + text(where["gpu"]) if where["gpu"] else ""
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{text(result["student"])}: {text(result["title"])}</title><style>{STYLE}</style></head><body>
-<h1>{text(result["student"])}: {text(result["title"])}</h1>
-<p class="sum">{result["points"]:g} of {result["of"]:g} points{open_points}</p>
-{f'<div class="warn">The box did not hold everything on this machine:<ul>{boxes}</ul></div>' if boxes else ""}
-<table><tr><th></th><th>Rule</th><th class="points">Points</th></tr>{"".join(rows)}</table>
-{f"<h2>Answers</h2>{answers}" if answers else ""}
-{build}
-<footer>{text(result["date"])}; {text(", ".join(result["version"]))}; {text(where["cpu"])}, {where["cpus"]} CPUs{device};
-load {where["load"]:.1f} at the start; hidden sequences: {text(result["hidden_sequences"])}</footer>
-</body></html>
-"""
+
+def stem_of(student, task):
+    """Returns a file name: a different one for each name."""
+    stem = urllib.parse.quote(f"{student}.{task}", safe=" ", errors="surrogateescape")
+    return stem if len(stem) < 200 else stem[:100] + hashlib.sha256(stem.encode()).hexdigest()
+
+
+def write_file(file, text):
+    """Writes a file that appears when it is complete, and that only its owner may read."""
+    part = file.with_name(file.name + ".part")
+    part.unlink(missing_ok=True)
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        out.write(text)
+    part.replace(file)
 
 
 def write(result, folder):
-    """Writes the page and the JSON of a result. Returns their names."""
+    """Writes the page and the JSON of a result. Returns their names. Points given by hand for the same answers stay."""
     folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{result['student']}.{result['task']}")
-    files = folder / f"{stem}.html", folder / f"{stem}.json"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    stem = stem_of(result["student"], result["task"])
+    files = folder / f"{stem}.txt", folder / f"{stem}.json"
+    if files[1].is_file() and "given" not in result:
+        before = read(files[1])
+        if before and before.get("given") and before.get("answers") == result.get("answers"):
+            result["given"] = before["given"]
+            settle(result)
     for file, content in zip(files, (page(result), json.dumps(result, indent=2) + "\n")):
-        part = file.with_name(file.name + ".part")
-        part.write_text(content)
-        part.replace(file)
+        write_file(file, content)
     return files
+
+
+def read(file):
+    """Returns a result, or None if a JSON file is of another program."""
+    try:
+        result = json.loads(pathlib.Path(file).read_text())
+        if result.get("program") != "c63grade":
+            return None
+        result["student"], result["task"], result["date"]  # needed
+        return result
+    except (OSError, ValueError, KeyError, AttributeError, RecursionError) as error:
+        raise CourseError(f"{file} is not a result of c63grade: {error}", 4) from None
+
+
+def give(file, points):
+    """Records points that a teacher gave by hand for the answers. Nothing is built or run."""
+    result = read(file)
+    if result is None or "answers" not in [check["id"] for check in result["checks"]]:
+        raise CourseError(f"{file} is not a result of c63grade with answers", 4)
+    result["given"] = {"answers": points}
+    write(settle(result), pathlib.Path(file).parent)
+    return result
 
 
 def field(value):
@@ -128,15 +121,9 @@ def table(paths, output, form):
     for path in paths:
         files = sorted(pathlib.Path(path).glob("*.json")) if pathlib.Path(path).is_dir() else [pathlib.Path(path)]
         for file in files:
-            try:
-                result = json.loads(file.read_text())
-                if result.get("program") != "c63grade":
-                    continue
-                key = result["student"], result["task"]
-                date = result["date"]
-            except (OSError, ValueError, KeyError, AttributeError) as error:
-                raise CourseError(f"{file} is not a result of c63grade: {error}", 4) from None
-            if key not in results or results[key]["date"] <= date:
+            result = read(file)
+            key = (result["student"], result["task"]) if result else None
+            if result and (key not in results or results[key]["date"] <= result["date"]):
                 results[key] = result
     if not results:
         raise CourseError("none of the files is a result of c63grade", 4)

@@ -7,6 +7,20 @@ import tomllib
 from .programs import CourseError, course_folder
 
 SIZES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+CHECKS = {  # what is judged, by the key of its points
+    "build": "It builds",
+    "optimized": "It is built with optimization",
+    "own": "It is its own work",
+    "decodable": "Every stream can be decoded",
+    "bytes": "The bytes are the course encoder's",
+    "quality": "Bits and PSNR",
+    "search": "The search covers the range",
+    "flight": "Frames leave in time",
+    "decoder": "Its decoder agrees with c63dec",
+    "memory": "No faults in the use of memory",
+    "speed": "Speed",
+    "answers": "Answers",
+}
 # Each key, with its type or default. Unknown keys are errors, so that a misspelled rule is not ignored.
 TABLES = {
     "task": {"title": str, "time": str, "start": str, "step": str},
@@ -30,23 +44,7 @@ TABLES = {
     "decoder": {"command": (str, "./c63dec {input} {output}")},
     "speed": {"sequence": str, "rounds": (int, 5), "warmup": (int, 1), "baseline": (str, "skeleton"), "for_points": list},
     "answers": {"file": (str, "answers.md"), "questions": int},
-    "points": {
-        name: (int, 0)
-        for name in (
-            "build",
-            "optimized",
-            "own",
-            "decodable",
-            "bytes",
-            "quality",
-            "search",
-            "flight",
-            "decoder",
-            "memory",
-            "speed",
-            "answers",
-        )
-    },
+    "points": dict.fromkeys(CHECKS, (int, 0)),
 }
 SEQUENCE = {
     "name": str,
@@ -106,7 +104,7 @@ def load(path):
         given = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{path}: {error}", 4) from None
-    sequences = given.pop("sequence", [])
+    sequences = given.pop("sequence", None) or tomllib.loads((course_folder() / "tasks" / "sequences.toml").read_text())["sequence"]
     for name in given:
         if name not in TABLES:
             raise CourseError(f"{path}: there is no table [{name}] ({', '.join(TABLES)}, and [[sequence]])", 4)
@@ -124,8 +122,8 @@ def load(path):
 
 def check(rules, path):
     names = [sequence["name"] for sequence in rules["sequence"]]
-    if not names or len(set(names)) != len(names):
-        raise CourseError(f"{path}: a task needs sequences, each with a different name", 4)
+    if len(set(names)) != len(names):
+        raise CourseError(f"{path}: each sequence needs a different name", 4)
     for sequence in rules["sequence"]:
         if (
             sequence["width"] < 1
@@ -149,7 +147,7 @@ def check(rules, path):
 
 def tasks():
     """Returns the rule files of the course's tasks by name, in the order of the course."""
-    files = sorted((course_folder() / "tasks").glob("*.toml"))
+    files = sorted((course_folder() / "tasks").glob("[0-9]*.toml"))
     return {re.sub(r"^\d+-", "", file.stem): file for file in files}
 
 
