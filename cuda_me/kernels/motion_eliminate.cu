@@ -18,10 +18,11 @@ namespace {
 __global__ void __launch_bounds__(kEliminateThreads, kEliminateResident)
     motion_eliminate(const __grid_constant__ EliminateBatch batch) {
   __shared__ EliminateShared shared;
+  __shared__ EliminateBest<1> best;
   const int tile = static_cast<int>(blockIdx.x);
   int which = 0;
   while (which + 1 < batch.count && tile >= batch.jobs[which + 1].first_tile) ++which;
-  eliminate_tile(shared, batch.jobs[which], tile - batch.jobs[which].first_tile);
+  eliminate_tile(shared, best, batch.jobs[which], tile - batch.jobs[which].first_tile);
 }
 
 __global__ void __launch_bounds__(kQueueThreads) motion_eliminate_queue(const __grid_constant__ QueueBatch batch) {

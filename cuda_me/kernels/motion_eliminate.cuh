@@ -134,7 +134,6 @@ struct AllowedCandidates {
             static_cast<unsigned>(max(min(window.right - low_x, kSquare) - left, 0)),
             static_cast<unsigned>(max(min(window.bottom - low_y, kSquare) - top, 0))};
   }
-  [[nodiscard]] __device__ __forceinline__ bool all() const { return width == kSquare && height == kSquare; }
   [[nodiscard]] __device__ __forceinline__ bool has_column(unsigned dx) const { return dx - left < width; }
   [[nodiscard]] __device__ __forceinline__ bool has_row(unsigned dy) const { return dy - top < height; }
 
@@ -231,23 +230,101 @@ __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const
   return pairs;
 }
 
-/// Compares a pair's two candidates in full and returns the smaller of their keys. A key is sad << 16 | the candidate's
-/// place in the window. Such keys have the same order as those of candidate_key(). `words` points to the word of the
-/// pass's first candidate.
-template <bool kAll, typename Word>
-__device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const uint4 (&current)[kBlockSize / 2],
-                                                      const AllowedCandidates& allowed, unsigned lane, unsigned dy) {
-  const unsigned dx = pair_column(lane, dy);
-  const unsigned place = dy * kWordColumns + dx;
-  const PairSads sads = pair_sads(words + place, current);
-  std::uint32_t upper_key = sads.upper * 65536 + place;
-  std::uint32_t lower_key = sads.lower * 65536 + (place + kWordColumns);
-  if constexpr (!kAll) {
-    if (!allowed.has_column(dx) || !allowed.has_row(dy)) upper_key = kNoCandidate;
-    if (!allowed.has_column(dx) || !allowed.has_row(dy + 1)) lower_key = kNoCandidate;
+/// The smallest keys that a lane has seen, in ascending order. A key is a cost and a candidate in one word.
+template <int kCount>
+struct KeyList {
+  std::uint32_t keys[kCount];
+
+  __device__ KeyList() {
+#pragma unroll
+    for (std::uint32_t& key : keys) key = kNoCandidate;
   }
-  return min(upper_key, lower_key);
+  __device__ __forceinline__ void insert(std::uint32_t key) {
+    if constexpr (kCount == 1) {
+      keys[0] = min(keys[0], key);
+    } else {
+      if (key >= keys[kCount - 1]) return;
+#pragma unroll
+      for (std::uint32_t& at : keys) {
+        const std::uint32_t larger = max(at, key);
+        at = min(at, key);
+        key = larger;
+      }
+    }
+  }
+  /// Removes and returns the smallest key of all lanes. No two lanes may have the same key. The whole warp takes part.
+  __device__ __forceinline__ std::uint32_t take_smallest() {
+    const std::uint32_t smallest = warp_min(keys[0]);
+    if (keys[0] == smallest) {
+#pragma unroll
+      for (int i = 0; i + 1 < kCount; ++i) keys[i] = keys[i + 1];
+      keys[kCount - 1] = kNoCandidate;
+    }
+    return smallest;
+  }
+};
+
+/// The largest bound that is stored. Larger ones are stored as this value.
+inline constexpr std::uint32_t kMostBound = 1023;
+
+/// Returns the lower half of a key: (dy + 128) << 8 | (dx + 128) of a vector. Keys cost << 16 | this have the same order
+/// as those of candidate_key().
+[[nodiscard]] __device__ __forceinline__ std::uint32_t key_of_vector(int dx, int dy) {
+  return static_cast<std::uint32_t>((dy + 128) << 8 | (dx + 128));
 }
+[[nodiscard]] __device__ __forceinline__ MotionVector vector_of_key(std::uint32_t key) {
+  return {static_cast<std::int8_t>(static_cast<int>(key & 0xFFU) - 128),
+          static_cast<std::int8_t>(static_cast<int>(key >> 8 & 0xFFU) - 128)};
+}
+
+/// What a vector costs in a search by SAD alone: nothing. `first` is key_of_vector() of the pass's first candidate.
+struct NoCost {
+  static constexpr bool kCosts = false;
+  std::uint32_t first;
+
+  template <typename Pairs>
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t add_to(std::uint32_t bounds, unsigned, unsigned, int) const {
+    return bounds;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t key(std::uint32_t sad, unsigned dx, unsigned dy) const {
+    return sad * 65536 + (first + dy * 256 + dx);
+  }
+};
+
+/// A mask has a bit for each of a lane's pairs of candidates. Bit b, below 16, is for the pair that begins in row b.
+/// Bit b + 16 is for the pair that begins in row b + kBelow.
+struct WidePairs {  // for windows of 32x32 candidates, as at the start of this file
+  static constexpr int kHalf = kPairs / 2;
+  static constexpr int kBelow = kPairs;
+  static constexpr unsigned kSpan = kSquare;
+  [[nodiscard]] static __device__ __forceinline__ unsigned row(unsigned /*lane*/, unsigned p) { return 2 * p; }
+  [[nodiscard]] static __device__ __forceinline__ unsigned column(unsigned lane, unsigned dy) { return pair_column(lane, dy); }
+  [[nodiscard]] static __device__ __forceinline__ std::uint32_t allowed(const AllowedCandidates& allowed, unsigned lane) {
+    return allowed.pairs(lane);
+  }
+  [[nodiscard]] static __device__ __forceinline__ unsigned row_of_bit(unsigned bit) { return bit; }
+};
+struct NarrowPairs {  // for windows of 16x16 candidates; four rows of words span half of the banks
+  static constexpr int kHalf = 2;
+  static constexpr int kBelow = 8;
+  static constexpr unsigned kSpan = 16;
+  static_assert(4 * kWordColumns % kWarp == kWarp / 2);
+  [[nodiscard]] static __device__ __forceinline__ unsigned row(unsigned lane, unsigned p) { return 2 * p + lane / 16 * 4; }
+  [[nodiscard]] static __device__ __forceinline__ unsigned column(unsigned lane, unsigned /*dy*/) { return lane % 16; }
+  [[nodiscard]] static __device__ __forceinline__ std::uint32_t allowed(const AllowedCandidates& allowed, unsigned lane) {
+    std::uint32_t bits = 0;
+    if (!allowed.has_column(column(lane, 0))) return 0;
+#pragma unroll
+    for (unsigned p = 0; p < kHalf; ++p) {
+      const unsigned upper = row(lane, p);
+      if (allowed.has_row(upper) || allowed.has_row(upper + 1)) bits |= 1U << upper;
+      const unsigned lower = upper + kBelow;
+      if (allowed.has_row(lower) || allowed.has_row(lower + 1)) bits |= 1U << (upper + 16);
+    }
+    return bits;
+  }
+  [[nodiscard]] static __device__ __forceinline__ unsigned row_of_bit(unsigned bit) { return bit % 16 + bit / 16 * kBelow; }
+};
 
 /// The current block as eliminate() needs it.
 struct CurrentBlock {
@@ -257,44 +334,74 @@ struct CurrentBlock {
   int shift;
 };
 
-/// Returns the smallest key of a block's candidates. It may ignore candidates with a SAD above `known_sad`. `words` and
-/// `sums` point to the elements of the pass's first candidate.
-template <bool kAll, typename Word>
-__device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std::uint32_t* sums,
-                                                   const CurrentBlock& block, const AllowedCandidates& allowed,
-                                                   std::uint32_t known_sad) {
-  constexpr int kHalf = kPairs / 2;
+/// A block of a tile in one pass.
+template <typename Word>
+struct EliminateBlock {
+  const Word* words;  ///< points to the element of the pass's first candidate
+  const std::uint32_t* sums;
+  CurrentBlock current;
+  AllowedCandidates allowed;
+};
+
+/// Computes the keys of the two candidates of a pair. Adds those candidates that are allowed to the list.
+template <typename Pairs, bool kAll, int kCount, typename Cost, typename Word>
+__device__ __forceinline__ void add_pair(KeyList<kCount>& list, const Cost& cost, const Word* words,
+                                         const uint4 (&current)[kBlockSize / 2], const AllowedCandidates& allowed,
+                                         unsigned lane, unsigned dy) {
+  const unsigned dx = Pairs::column(lane, dy);
+  const PairSads sads = pair_sads(words + dy * kWordColumns + dx, current);
+  if (!kAll && !allowed.has_column(dx)) return;
+  if (kAll || allowed.has_row(dy)) list.insert(cost.key(sads.upper, dx, dy));
+  if (kAll || allowed.has_row(dy + 1)) list.insert(cost.key(sads.lower, dx, dy + 1));
+}
+
+/// Adds the best candidates of a block in this pass to the lists of the lanes: at least the kCount candidates with the
+/// smallest keys of all that the lists had or the pass has. `Cost` says what a vector costs in addition to its SAD.
+///
+/// Let V, k and slack be as at the start of this file, and c the cost of a vector. Then 2^k V + c <= SAD + c + slack. So
+/// the bound V + floor(c / 2^k) is at most (SAD + c + slack) / 2^k. Let w be the worst SAD + c in the list. If a
+/// candidate's bound exceeds (w + slack) / 2^k, its SAD + c exceeds w. So it is not among the best.
+template <typename Pairs, bool kAll, int kCount, typename Cost, typename Word>
+__device__ __forceinline__ void eliminate(KeyList<kCount>& list, const Cost& cost, const EliminateBlock<Word>& block) {
+  constexpr int kHalf = Pairs::kHalf;
   const unsigned lane = threadIdx.x % kWarp;
-  const std::uint32_t* columns[4];  // the columns repeat every fourth pair
-#pragma unroll
-  for (unsigned p = 0; p < 4; ++p) columns[p] = sums + pair_column(lane, 2 * p);
-  std::uint32_t bounds[kHalf];  // lower half: of pair p; upper half: of pair p + 8
+  std::uint32_t bounds[kHalf];
   MostPromising promising;
 #pragma unroll
   for (int p = 0; p < kHalf; ++p) {
-    bounds[p] = pair_bounds<kPairs>(columns[p % 4] + 2 * p * kWordColumns, block.bytes);
+    const unsigned row = Pairs::row(lane, static_cast<unsigned>(p));
+    const std::uint32_t* from = block.sums + Pairs::column(lane, row) + row * kWordColumns;
+    bounds[p] = cost.template add_to<Pairs>(pair_bounds<Pairs::kBelow>(from, block.current.bytes), lane,
+                                            static_cast<unsigned>(p), block.current.shift);
     promising.add(p, bounds[p]);
   }
   uint4 current[kBlockSize / 2];
 #pragma unroll
-  for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.rows[i];
+  for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.current.rows[i];
 
-  // Each lane first compares its most promising pair.
-  const unsigned first = promising.bit();
-  std::uint32_t best = warp_min(compare_pair<kAll>(words, current, allowed, lane, first));
-
-  std::uint32_t limit = add_samples(block.slacks, min(best >> 16, known_sad)) >> block.shift;
-  if constexpr (!kAll) limit = min(limit, 4U * 255);  // the largest bound, if no allowed candidate was compared yet
-  std::uint32_t left = pairs_within(limit, bounds);  // bit dy: the lane's pair in row dy
+  // Each lane first computes the keys of its most promising pair of candidates. Take the best key of each lane: the
+  // kCount-th smallest of these is an upper limit for the kCount-th smallest key of all candidates.
+  const unsigned own_row = Pairs::row(lane, 0);  // bit 0 of `bounds` is this row
+  const unsigned first = promising.bit() + own_row;
+  add_pair<Pairs, kAll>(list, cost, block.words, current, block.allowed, lane, Pairs::row_of_bit(first));
+  std::uint32_t own = list.keys[0];
+  std::uint32_t worst = 0;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    worst = warp_min(own);
+    if (own == worst) own = kNoCandidate;
+  }
+  std::uint32_t limit = add_samples(block.current.slacks, worst >> 16) >> block.current.shift;
+  if constexpr (!kAll || Cost::kCosts) limit = min(limit, kMostBound);  // no allowed candidate was compared yet, or few
+  std::uint32_t left = pairs_within(limit, bounds) << own_row;
   left &= ~(1U << first);
-  if constexpr (!kAll) left &= allowed.pairs(lane);
+  if constexpr (!kAll) left &= Pairs::allowed(block.allowed, lane);
   while (left != 0) {
-    const auto dy = static_cast<unsigned>(31 - __clz(static_cast<int>(left)));
-    left ^= 1U << dy;
-    best = min(best, compare_pair<kAll>(words, current, allowed, lane, dy));
+    const auto bit = static_cast<unsigned>(31 - __clz(static_cast<int>(left)));
+    left ^= 1U << bit;
+    add_pair<Pairs, kAll>(list, cost, block.words, current, block.allowed, lane, Pairs::row_of_bit(bit));
   }
   __syncwarp();
-  return warp_min(best);
 }
 
 #endif

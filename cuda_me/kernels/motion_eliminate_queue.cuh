@@ -204,23 +204,24 @@ __device__ __forceinline__ void search_block(TileSlot& slot, const QueueBatch& b
   const unsigned tile_x = index % kEliminateColumns;
   const unsigned tile_y = index / kEliminateColumns;
   const unsigned offset = (tile_y * kWordColumns + tile_x) * kBlockSize;
-  const uint2* words = slot.words + offset;
-  const std::uint32_t* sums = slot.sums + offset;
   const uint4 squares = slot.squares[index];
-  const CurrentBlock block{slot.current + index * (kBlockSize / 2), squares.x, squares.y, static_cast<int>(squares.z)};
-  constexpr std::uint32_t kNothingKnown = 0xFFFFU;
-  std::uint32_t key;
+  EliminateBlock<uint2> block{
+      slot.words + offset,
+      slot.sums + offset,
+      {slot.current + index * (kBlockSize / 2), squares.x, squares.y, static_cast<int>(squares.z)},
+      {}};
+  KeyList<1> list;
   if (squares.w != 0) {
-    key = eliminate<true>(words, sums, block, {}, kNothingKnown);
+    eliminate<WidePairs, true>(list, NoCost{0}, block);
   } else {
     const MotionJob& job = batch.jobs[slot.place.which].job;
     const int column = slot.place.column * kEliminateColumns + static_cast<int>(tile_x);
     const int row = slot.place.row * kEliminateRows + static_cast<int>(tile_y);
-    const AllowedCandidates allowed =
-        AllowedCandidates::of(search_window(column, row, job.width, job.height, kEliminateRange),
-                              column * kBlockSize - kEliminateRange, row * kBlockSize - kEliminateRange);
-    key = eliminate<false>(words, sums, block, allowed, kNothingKnown);
+    block.allowed = AllowedCandidates::of(search_window(column, row, job.width, job.height, kEliminateRange),
+                                          column * kBlockSize - kEliminateRange, row * kBlockSize - kEliminateRange);
+    eliminate<WidePairs, false>(list, NoCost{0}, block);
   }
+  const std::uint32_t key = list.take_smallest();
   if (threadIdx.x % kWarp == 0) slot.best[index] = key;
 }
 
@@ -236,9 +237,8 @@ __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatc
     store_motion(job, column, row, 0, 0, sad_in_place(job, column * kBlockSize, row * kBlockSize));
     return;
   }
-  const auto place = static_cast<int>(key & 0xFFFFU);
-  store_motion(job, column, row, place % kWordColumns - kEliminateRange, place / kWordColumns - kEliminateRange,
-               key >> 16);
+  store_motion(job, column, row, static_cast<int>(key & 0xFFU) - kEliminateRange,
+               static_cast<int>(key >> 8 & 0xFFU) - kEliminateRange, key >> 16);
 }
 
 /// An item of work. `turn` is the turn of its tile (see queue_tile()), and `item` its number among the tile's items.

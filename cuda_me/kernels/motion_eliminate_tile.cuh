@@ -1,7 +1,7 @@
 #pragma once
 
-// Successive elimination for every range, plane and architecture. A thread block takes a tile, and each warp a column
-// of four blocks. Ranges above 16 take several passes.
+// Successive elimination for every range, plane and architecture, by SAD alone or with the cost of vectors. A thread
+// block takes a tile, and each warp a column of four blocks. Ranges above 16 take several passes.
 
 #include "cuda_me/kernels/motion_eliminate.cuh"
 
@@ -31,8 +31,11 @@ struct alignas(16) EliminateShared {
   uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< block by block, two rows each
   std::uint8_t current_sums[kEliminateBlocks * 4];   ///< bytes A of the current blocks' squares
   std::uint8_t slacks[kEliminateBlocks * 4];         ///< slacks of the current blocks' squares
-  std::uint32_t best[kEliminateBlocks];              ///< smallest keys of the earlier passes
 };
+
+/// The smallest keys of each block of a tile, in order.
+template <int kCount>
+using EliminateBest = std::uint32_t[kEliminateBlocks][kCount];
 
 inline __device__ __noinline__ std::uint32_t gather_bytes(const std::uint8_t* p) {
   return p[0] | p[1] << 8 | p[2] << 16 | static_cast<std::uint32_t>(p[3]) << 24;
@@ -170,26 +173,22 @@ struct EliminateTile {
   }
 };
 
-/// A block of a tile in one pass. The pass's first candidate is the vector (first_dx, first_dy).
-struct EliminateBlock {
-  int index;                  ///< in the tile
-  const std::uint32_t* words;  ///< points to the word of the first candidate
-  const std::uint32_t* sums;
-  CurrentBlock current;
-  AllowedCandidates allowed;
-};
-
-/// Searches a tile in passes of kSquare x kSquare candidates. A pass's first candidate is the vector (dx, dy). In each
-/// pass, all threads call `begin_pass(is_first, dx, dy)` and are synchronized. Then each warp calls `search(block, dx,
-/// dy)` for the blocks of its column. Allowed candidates are those in the window that `window_of(column, row)` returns.
-template <typename Window, typename BeginPass, typename Search>
-__device__ __forceinline__ void go_through_tile(EliminateShared& shared, const EliminateJob& job, const EliminateTile& tile,
-                                                Window&& window_of, BeginPass&& begin_pass, Search&& search) {
+/// Searches a tile in passes of kSquare x kSquare candidates, and puts the kCount smallest keys of each block into
+/// `best`. `by` says how: by.begin_pass(dx, dy) is called by all threads before each pass, whose first candidate is the
+/// vector (dx, dy); then all threads are synchronized. by.cost(dx, dy) is the Cost of eliminate() in this pass.
+/// Allowed candidates are those in the window that by.window(column, row) returns.
+template <typename Pairs, int kCount, typename By>
+__device__ __forceinline__ void search_tile(EliminateShared& shared, EliminateBest<kCount>& best, const EliminateJob& job,
+                                            const EliminateTile& tile, const By& by) {
   const int x = tile.column * kBlockSize;
   const int y = tile.row * kBlockSize;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int column = tile.column + warp;
   const int columns = job.job.width / kBlockSize;
+  for (int i = lane; i < kEliminateRows * kCount; i += kWarp) {  // a warp's own column of the tile
+    best[i / kCount * kEliminateColumns + warp][i % kCount] = kNoCandidate;
+  }
   // A pass starts at a multiple of 8, so loads of whole words are aligned.
   const int range = job.job.range;
   const int start = -((range + 7) / 8 * 8);
@@ -202,7 +201,7 @@ __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const E
       } else {
         __syncthreads();
       }
-      begin_pass(first, first_dx, first_dy);
+      by.begin_pass(first_dx, first_dy);
       load_words(shared, job, x + first_dx, y + first_dy);
       __syncthreads();
       if (first) {
@@ -213,58 +212,69 @@ __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const E
       sum_window(shared, scale);
       __syncthreads();
       if (column >= columns) continue;
+      const auto cost = by.cost(first_dx, first_dy);
 #pragma unroll 1
       for (int r = 0; r < tile.rows; ++r) {
         const int row = tile.row + r;
-        const AllowedCandidates allowed = AllowedCandidates::of(
-            window_of(column, row), column * kBlockSize + first_dx, row * kBlockSize + first_dy);
         const int offset = r * kBlockSize * kWordColumns + warp * kBlockSize;
-        const int block = r * kEliminateColumns + warp;
-        const CurrentBlock current{shared.current + block * (kBlockSize / 2),
-                                   reinterpret_cast<const std::uint32_t*>(shared.current_sums)[block],
-                                   reinterpret_cast<const std::uint32_t*>(shared.slacks)[block], scale.shift};
-        search(EliminateBlock{block, shared.words + offset, shared.sums + offset, current, allowed}, first_dx, first_dy);
+        const int index = r * kEliminateColumns + warp;
+        const EliminateBlock<std::uint32_t> block{
+            shared.words + offset,
+            shared.sums + offset,
+            {shared.current + index * (kBlockSize / 2), reinterpret_cast<const std::uint32_t*>(shared.current_sums)[index],
+             reinterpret_cast<const std::uint32_t*>(shared.slacks)[index], scale.shift},
+            AllowedCandidates::of(by.window(column, row), column * kBlockSize + first_dx, row * kBlockSize + first_dy)};
+        KeyList<kCount> list;
+        if (lane == 0) {  // the best of the earlier passes
+#pragma unroll
+          for (int i = 0; i < kCount; ++i) list.keys[i] = best[index][i];
+        }
+        if (block.allowed.width == Pairs::kSpan && block.allowed.height == Pairs::kSpan) {
+          eliminate<Pairs, true>(list, cost, block);
+        } else {
+          eliminate<Pairs, false>(list, cost, block);
+        }
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          const std::uint32_t key = list.take_smallest();
+          if (lane == 0) best[index][i] = key;
+        }
+        __syncwarp();
       }
     }
   }
+  __syncwarp();
 }
 
-__device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const EliminateJob& job, int number) {
+/// How search_tile() searches by SAD alone.
+struct BySad {
+  const MotionJob& job;
+
+  [[nodiscard]] __device__ __forceinline__ SearchWindow window(int column, int row) const {
+    return search_window(column, row, job.width, job.height, job.range);
+  }
+  __device__ __forceinline__ void begin_pass(int, int) const {}
+  [[nodiscard]] __device__ __forceinline__ NoCost cost(int first_dx, int first_dy) const {
+    return {key_of_vector(first_dx, first_dy)};
+  }
+};
+
+/// Searches a tile by SAD and writes its results; each warp writes its column of the tile.
+__device__ __forceinline__ void eliminate_tile(EliminateShared& shared, EliminateBest<1>& best, const EliminateJob& job,
+                                               int number) {
   const EliminateTile tile(job, number);
+  search_tile<WidePairs, 1>(shared, best, job, tile, BySad{job.job});
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int column = tile.column + warp;
-  go_through_tile(
-      shared, job, tile,
-      [&](int at, int row) { return search_window(at, row, job.job.width, job.job.height, job.job.range); },
-      [&](bool first, int, int) {
-        if (first && threadIdx.x < kEliminateBlocks) shared.best[threadIdx.x] = kNoCandidate;
-      },
-      [&](const EliminateBlock& block, int first_dx, int first_dy) {
-        const std::uint32_t before = shared.best[block.index];
-        const std::uint32_t key =
-            block.allowed.all() ? eliminate<true>(block.words, block.sums, block.current, block.allowed, before >> 16)
-                                : eliminate<false>(block.words, block.sums, block.current, block.allowed, before >> 16);
-        if (key == kNoCandidate) return;
-        const auto place = static_cast<int>(key & 0xFFFFU);
-        const int dy = place / kWordColumns;
-        const int dx = place % kWordColumns;
-        const std::uint32_t best =
-            key >> 16 << 16 | static_cast<std::uint32_t>((first_dy + dy + 128) << 8 | (first_dx + dx + 128));
-        __syncwarp();
-        if (lane == 0) shared.best[block.index] = min(before, best);
-      });
-  if (column >= job.job.width / kBlockSize) return;
-  __syncwarp();
-  if (lane >= tile.rows) return;
+  if (column >= job.job.width / kBlockSize || lane >= tile.rows) return;
   const int row = tile.row + lane;
-  // Keys sad << 16 | (dy + 128) << 8 | (dx + 128) have the same order as those of candidate_key().
-  const std::uint32_t key = shared.best[lane * kEliminateColumns + warp];
+  const std::uint32_t key = best[lane * kEliminateColumns + warp][0];
   if (key == kNoCandidate) {
     store_motion(job.job, column, row, 0, 0, sad_in_place(job.job, column * kBlockSize, row * kBlockSize));
   } else {
-    store_motion(job.job, column, row, static_cast<int>(key & 0xFFU) - 128, static_cast<int>(key >> 8 & 0xFFU) - 128,
-                 key >> 16);
+    const MotionVector vector = vector_of_key(key);
+    store_motion(job.job, column, row, vector.x, vector.y, key >> 16);
   }
 }
 

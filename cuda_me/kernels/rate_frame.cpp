@@ -1,13 +1,7 @@
 #include "cuda_me/kernels/rate_frame.h"
 
-#include "cuda_me/kernels/cost_search.h"
-
 namespace c63::cuda {
 namespace {
-
-void enqueue_search(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  best_cost_search().enqueue(layout, group, stream);
-}
 
 constexpr std::array kStages = {
     RateStage{"weights", enqueue_weights},

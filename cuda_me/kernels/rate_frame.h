@@ -22,7 +22,7 @@
 //
 //   weights               the weight of error in each MCU, by activity (detail of its luma)
 //   repeat error          the error of repeating the previous picture
-//   search                the best vectors of every block by SAD plus vector cost (cost_search.h)
+//   search                the best vectors of every block by SAD plus vector cost
 //   choose vectors        each block's own best vector, or its left neighbour's
 //   list candidates       the vectors to try for a block
 //   transform candidates  the coefficients of every candidate
@@ -148,6 +148,7 @@ struct RateStage {
 
 void enqueue_weights(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_repeat_error(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
+void enqueue_search(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_choose_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_list_candidates(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_transform_candidates(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);

@@ -1,6 +1,5 @@
-// Tests the kernels that search by SAD and vector cost. For each block they must find the same vectors as the
-// definition (the CPU's search), in the same order: the cheapest first. Vectors of equal cost have a defined order,
-// too.
+// Tests the search by SAD and vector cost. For each block it must find the vectors of the definition (every candidate,
+// in plain loops), in the same order: the cheapest first. Vectors of equal cost have a defined order, too.
 
 #include <algorithm>
 #include <array>
@@ -9,7 +8,7 @@
 
 #include "backend_test_support.h"
 #include "codec/search_window.h"
-#include "cuda_me/kernels/cost_search.h"
+#include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 #include "decide/vector_cost.h"
@@ -86,9 +85,9 @@ Found expected(const FrameLayout& layout, const Geometry& geometry, const Bytes&
   return found;
 }
 
-class CostSearchTest : public BackendTest {};
+class RateSearchTest : public BackendTest {};
 
-TEST_F(CostSearchTest, EveryKernelFindsTheSame) {
+TEST_F(RateSearchTest, FindsWhatTheDefinitionFinds) {
   test::Random random(3);
   const Stream stream;
   for (const auto& [width, height] : {std::array{16, 16}, {72, 40}, {150, 70}}) {
@@ -118,20 +117,18 @@ TEST_F(CostSearchTest, EveryKernelFindsTheSame) {
           copy_async(on_device.data(), &frame, 1, stream);
           const RateGroup group{.frames = on_device.data(), .count = 1, .range = range, .inter = true, .found_vectors = count};
           const Found right = expected(layout, geometry, current_samples, reference_samples, range, frame.rate);
-          for (const CostSearchInfo& kernel : cost_search_kernels()) {
-            SCOPED_TRACE(testing::Message() << kernel.name << ", " << width << "x" << height << ", content " << kind
-                                            << ", range " << range << ", " << count << " vectors");
-            Found found{std::vector<MotionVector>(right.vectors.size(), {99, 99}), std::vector<std::uint16_t>(blocks, 0xAAAA)};
-            copy_async(vectors.data(), found.vectors.data(), found.vectors.size(),
-                       stream);  // overwrites the vectors of earlier searches
-            copy_async(costs.data(), found.costs.data(), blocks, stream);
-            kernel.enqueue(layout, group, stream);
-            copy_async(found.vectors.data(), vectors.data(), found.vectors.size(), stream);
-            copy_async(found.costs.data(), costs.data(), blocks, stream);
-            stream.synchronize();
-            ASSERT_EQ(found.costs, right.costs);
-            ASSERT_EQ(found.vectors, right.vectors);
-          }
+          SCOPED_TRACE(testing::Message() << width << "x" << height << ", content " << kind
+                                          << ", range " << range << ", " << count << " vectors");
+          Found found{std::vector<MotionVector>(right.vectors.size(), {99, 99}), std::vector<std::uint16_t>(blocks, 0xAAAA)};
+          copy_async(vectors.data(), found.vectors.data(), found.vectors.size(),
+                     stream);  // overwrites the vectors of earlier searches
+          copy_async(costs.data(), found.costs.data(), blocks, stream);
+          enqueue_search(layout, group, stream);
+          copy_async(found.vectors.data(), vectors.data(), found.vectors.size(), stream);
+          copy_async(found.costs.data(), costs.data(), blocks, stream);
+          stream.synchronize();
+          ASSERT_EQ(found.costs, right.costs);
+          ASSERT_EQ(found.vectors, right.vectors);
         }
       }
     }
