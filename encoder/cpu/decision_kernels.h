@@ -15,23 +15,6 @@
 
 namespace c63::cpu {
 
-/// Kernels may read this many entries after every row of CostedSearch::costs, so they must exist. Their values do not
-/// matter.
-inline constexpr int kCostGuard = 32;
-/// The cost of a vector outside the range: more than any SAD plus any real cost. Before the first vector of each row of
-/// the range, there are kOutOfRangeColumns entries of this cost.
-inline constexpr std::uint16_t kOutOfRange = 0x8000;
-inline constexpr int kOutOfRangeColumns = 8;
-
-/// A block to search by SAD and the cost of vectors.
-struct CostedSearch : StartedSearch {
-  Position own;                            ///< position of the block in its plane
-  const std::uint16_t* costs = nullptr;    ///< costs of the window's vectors, row by row
-  const std::uint8_t* quarters = nullptr;  ///< these costs divided by four, rounded down, at most 255
-  std::ptrdiff_t cost_pitch = 0;           ///< pitch of `costs` and of `quarters`
-  std::uint32_t* keys = nullptr;           ///< search_best() writes its result there
-};
-
 /// The size (number of bits) of the largest AC level.
 inline constexpr std::size_t kMaxLevelSize = 10;
 /// The largest size for which LevelTable::bits_by_size has entries. Levels of larger sizes are rare.
@@ -132,12 +115,6 @@ struct BlockChoice {
 /// The kernels for decisions by rate and distortion. They exist once per instruction set, and all forms give the same
 /// results.
 struct DecisionKernels {
-  /// Finds the `count` candidates of each block's window with the lowest SAD plus vector cost. Of equal ones, the first
-  /// in raster order is better. `index` is the number of a candidate in this order. Writes candidate_key(cost, index)
-  /// of each to the block's `keys`, best first, and UINT32_MAX if there are fewer candidates. `sums` has the quarter
-  /// sums of the reference plane. They change only the time, not the result.
-  void (*search_best)(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count);
-
   /// Computes and transforms the residual of each pair. Writes one entry of `blocks` for each.
   void (*transform_blocks)(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "codec/dct.h"
+#include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels.h"
 
 namespace c63::cpu {
@@ -146,6 +147,14 @@ static_assert(kDcLevels == 4);
   beam.base += hn::GetLane(least) + first;
   beam.started = true;
   return choices;
+}
+
+/// Returns the decision kernels of an instruction set that has no forms of its own: portable and scalar kernels.
+[[maybe_unused]] const DecisionKernels& decision_table() {
+  const DecisionKernels& scalar = scalar_decision_kernels();
+  static const DecisionKernels kKernels{scalar.transform_blocks, choose_levels, scalar.write_levels,
+                                        cost_candidate,          extend_beam,   extend_narrow_by<cost_candidate, extend_beam>};
+  return kKernels;
 }
 
 }  // namespace portable

@@ -3,29 +3,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "cpu/best_keys.h"
 #include "cpu/decision_kernels.h"
-#include "cpu/sad_scalar.h"
 #include "decide/forward_transform.h"
 
 namespace c63::cpu {
 namespace {
-
-void search_best(std::span<const CostedSearch> blocks, const QuarterSumsView&, std::size_t count) {
-  for (const CostedSearch& block : blocks) {
-    BestKeys best({block.keys, count});
-    const SearchWindow& window = block.window;
-    std::uint32_t index = 0;
-    for (int y = window.top; y < window.bottom; ++y) {
-      for (int x = window.left; x < window.right; ++x) {
-        const std::uint32_t sad =
-            sad_8x8(block.current, block.current_pitch, &block.reference.at(x, y), block.reference.pitch);
-        const std::uint32_t cost = sad + block.costs[(y - window.top) * block.cost_pitch + x - window.left];
-        best.add(candidate_key(cost, index++));
-      }
-    }
-  }
-}
 
 void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks) {
   for (const BlockPair& pair : pairs) {
@@ -80,7 +62,7 @@ BeamChoices extend(Beam& beam, int width, const BeamCandidate* candidates, int c
 }  // namespace
 
 const DecisionKernels& scalar_decision_kernels() {
-  static constexpr DecisionKernels kScalar{search_best,    transform_blocks, choose_levels, write_levels,
+  static constexpr DecisionKernels kScalar{transform_blocks, choose_levels, write_levels,
                                            cost_candidate, extend,           extend_narrow_by<cost_candidate, extend>};
   return kScalar;
 }

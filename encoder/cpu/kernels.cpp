@@ -69,6 +69,11 @@ TransformTable::TransformTable(const QuantizationTable& quantization, int plane_
   }
 }
 
+const SearchCosts& free_vectors() {
+  static const SearchCosts kFree;
+  return kFree;
+}
+
 const Kernels& kernels(std::optional<SimdLevel> level) {
   const Kernels* best = nullptr;
   std::string names;

@@ -52,13 +52,13 @@ struct Kernels {
   /// SAD of two 8x8 blocks.
   std::uint32_t (*sad)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
-  /// Computes the SADs of all candidates, without skipping any. Returns the candidate with the least SAD; of equal
-  /// ones, the first in raster order.
-  BestCandidate (*search_brute)(const BlockSearch& block);
-
-  /// Finds the same candidate as search_brute() for each block. `sums` are the quarter sums of the reference plane. A
-  /// candidate may be skipped if its sums prove that it is worse than one that is already known.
-  void (*search_eliminating)(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best);
+  /// Finds the `count` candidates of each block's window with the lowest SAD plus vector cost. Of equal ones, the first
+  /// in raster order is better. Writes candidate_key(cost, index) of each to the block's `keys`, best first, and
+  /// UINT32_MAX if there are fewer candidates; `index` is the number of a candidate in raster order. `costs` is null if
+  /// vectors cost nothing. `sums` are the quarter sums of the reference plane. A candidate may be skipped if its sums
+  /// prove that it is worse than others; without sums, every SAD is computed.
+  void (*search)(std::span<const BlockSearch> blocks, const QuarterSumsView& sums, const SearchCosts* costs,
+                 std::size_t count);
 
   /// Computes the quarter sums of the 4x4 samples that begin at (x, y), for x from 0 to count - 1 and y from 0 to rows
   /// - 1. Reads rows + 3 rows of count + 3 samples. `pitch` is that of the samples, `sums_pitch` that of the sums.
@@ -85,6 +85,9 @@ struct Kernels {
 /// Returns the kernels of `level`, or without a level the fastest that this machine has. Throws Error (usage) if the
 /// machine or this build does not have `level`.
 [[nodiscard]] const Kernels& kernels(std::optional<SimdLevel> level = {});
+
+/// The costs of vectors that cost nothing.
+[[nodiscard]] const SearchCosts& free_vectors();
 
 /// The kernels that define the correct results.
 [[nodiscard]] const Kernels& scalar_kernels();

@@ -1,210 +1,120 @@
 #if defined(C63_SIMD_X86)
 
-#include <immintrin.h>
+// The tables of the kernels with AVX2, and the transform for decisions. Kernels without a form of their own are the
+// portable or scalar ones.
 
+#include "cpu/decision_kernels_portable.h"
+#include "cpu/extend_narrow_x86.h"
 #include "cpu/kernels_portable.h"
-#include "cpu/transform_avx2.h"
+#include "cpu/kernels_x86.h"
+#include "cpu/transform_blocks_x86.h"
 
 namespace c63::cpu {
 namespace {
 
-/// Returns a row of eight samples, repeated four times.
-__m256i four_times(const std::uint8_t* p) {
-  std::int64_t bytes;
-  std::memcpy(&bytes, p, sizeof bytes);
-  return _mm256_set1_epi64x(bytes);
-}
+/// The operations that transform_blocks_x86.h needs, on registers that hold a row of two blocks.
+struct Ymm {
+  using Vector = __m256i;
+  static constexpr int kBlocks = 2;
 
-/// A register of candidates: four in one row, 8 positions apart.
-struct OneRow {
-  static constexpr int kColumns = 32;
+  static Vector zero() { return _mm256_setzero_si256(); }
+  static Vector all_16(int value) { return _mm256_set1_epi16(static_cast<short>(value)); }
+  static Vector all_32(int value) { return _mm256_set1_epi32(value); }
+  static Vector load(const void* p) { return _mm256_load_si256(static_cast<const __m256i*>(p)); }
+  static void store(void* p, Vector v) { _mm256_store_si256(static_cast<__m256i*>(p), v); }
+  static Vector add_16(Vector a, Vector b) { return _mm256_add_epi16(a, b); }
+  static Vector subtract_16(Vector a, Vector b) { return _mm256_sub_epi16(a, b); }
+  static Vector add_32(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
+  static Vector multiply_add_pairs(Vector a, Vector b) { return _mm256_madd_epi16(a, b); }
+  template <int kShift>
+  static Vector shift_left_16(Vector v) { return _mm256_slli_epi16(v, kShift); }
+  /// Returns the upper halves of the 32-bit numbers of `a` and `b`, alternately one of `a` and one of `b`.
+  static Vector upper_halves(Vector a, Vector b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xAA); }
+  static Vector interleave_low_16(Vector a, Vector b) { return _mm256_unpacklo_epi16(a, b); }
+  static Vector interleave_high_16(Vector a, Vector b) { return _mm256_unpackhi_epi16(a, b); }
+  static Vector interleave_low_32(Vector a, Vector b) { return _mm256_unpacklo_epi32(a, b); }
+  static Vector interleave_high_32(Vector a, Vector b) { return _mm256_unpackhi_epi32(a, b); }
+  static Vector interleave_low_64(Vector a, Vector b) { return _mm256_unpacklo_epi64(a, b); }
+  static Vector interleave_high_64(Vector a, Vector b) { return _mm256_unpackhi_epi64(a, b); }
+  /// Returns the sum of the four 32-bit numbers of each 128-bit lane, in all four places of the lane.
+  static Vector sum_of_four_32(Vector v) {
+    v = _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0x4E));
+    return _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0xB1));
+  }
 
-  static __m256i load(const std::uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
-  static __m256i rows(int row) { return _mm256_set1_epi32(row); }
+  /// Returns a register of 16-bit numbers: `number` in all places of each block b for which asked(b) is true, and 0 in
+  /// the other places.
+  template <typename Asked>
+  [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
+    return _mm256_setr_m128i(_mm_set1_epi16(asked(0) ? number : 0), _mm_set1_epi16(asked(1) ? number : 0));
+  }
+  /// Loads eight samples of each block as 16-bit numbers.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_samples(Samples&& samples) {
+    return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(1))));
+  }
+  /// Does what row_of_samples() does, for two blocks with the same samples.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
+    const __m128i one = eight_of(samples(0));
+    return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(one, one));
+  }
+  /// Loads eight samples of the first block as 16-bit numbers. The second block gets zeros.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
+    return _mm256_cvtepu8_epi16(eight_of(samples(0)));
+  }
+  [[gnu::always_inline]] static __m128i eight_of(const std::uint8_t* p) {
+    return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  }
+
+  /// Writes the coefficients of both blocks to `blocks`, in zig-zag order.
+  [[gnu::always_inline]] static void store_zig_zag(const BlockRegisters<Ymm>& registers, TransformedBlock* const* blocks) {
+    alignas(32) std::int16_t rows[8][16];
+    for (int v = 0; v < 8; ++v) store(rows[v], registers.rows[v]);
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      for (std::size_t k = 0; k < 64; ++k) blocks[b]->coefficients[k] = rows[kZigZag[k] / 8][8 * b + static_cast<std::size_t>(place_of_column(kZigZag[k] % 8))];
+    }
+  }
+
+  /// Sets `ac` of both blocks to the result of summarize_ac().
+  [[gnu::always_inline]] static void summarize(TransformedBlock* const* blocks, const LevelTable& table) {
+    for (int b = 0; b < kBlocks; ++b) summarize(*blocks[b], table);
+  }
+  [[gnu::always_inline]] static void summarize(TransformedBlock& block, const LevelTable& table) {
+    __m256i energy = zero();
+    std::uint64_t kept = 0;
+    unroll<4>([&](auto i) __attribute__((always_inline)) {
+      __m256i magnitude = _mm256_abs_epi16(load(block.coefficients.data() + 16 * i));
+      if (i == 0) magnitude = _mm256_andnot_si256(_mm256_setr_epi32(0xFFFF, 0, 0, 0, 0, 0, 0, 0), magnitude);  // not DC
+      const __m256i over = _mm256_cmpgt_epi16(magnitude, load(table.quantizer.thresholds.data() + 16 * i));
+      const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(over), _mm256_extracti128_si256(over, 1));
+      kept |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(bytes))) << (16 * i);
+      energy = add_32(energy, _mm256_madd_epi16(magnitude, magnitude));
+    });
+    const __m256i fours = sum_of_four_32(energy);
+    block.ac.kept = kept;
+    block.ac.energy = _mm_cvtsi128_si32(_mm_add_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1)));
+  }
 };
 
-/// A register of candidates: two in one row, 8 positions apart, and two at the same columns `below` rows further down.
-struct TwoRows {
-  static constexpr int kColumns = 16;
-  int below;
-  std::ptrdiff_t pitch;
-
-  [[nodiscard]] __m256i load(const std::uint8_t* p) const {
-    const auto half = [](const std::uint8_t* q) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q)); };
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(half(p)), half(p + below * pitch), 1);
-  }
-  [[nodiscard]] __m256i rows(int row) const { return _mm256_setr_m128i(_mm_set1_epi32(row), _mm_set1_epi32(row + below)); }
-};
-
-enum class Part { first, middle, last };
-
-/// Processes eight rows of the reference, as in columns_avx512.h: sum i belongs to the candidate row whose number is i
-/// modulo 8.
-template <Part kPart, typename Shape>
-[[gnu::always_inline]] inline void eight_rows(const Shape& shape, const __m256i (&block)[8], const std::uint8_t* reference,
-                                              std::ptrdiff_t pitch, int row, __m256i (&sums)[8], __m256i& best) {
-#pragma GCC unroll 8
-  for (int r = 0; r < (kPart == Part::last ? 7 : 8); ++r) {
-    const __m256i samples = shape.load(reference + r * pitch);
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; ++k) {
-      if ((kPart == Part::first && k > r) || (kPart == Part::last && k <= r)) continue;
-      __m256i& sum = sums[(r - k) & 7];
-      const __m256i sad = _mm256_sad_epu8(block[k], samples);
-      sum = k == 0 ? sad : _mm256_add_epi32(sum, sad);
-    }
-    if (kPart != Part::first || r == 7) {
-      const __m256i key = _mm256_or_si256(_mm256_slli_epi32(sums[(r - 7) & 7], 16), shape.rows(row + r - 7));
-      best = _mm256_min_epu32(best, key);
-    }
-  }
-}
-
-/// Searches the window's columns from `left` on: `columns` of them, but at most Shape::kColumns. The candidates of a
-/// register lie 8 positions apart. So a register moves down `rows` rows eight times, each time one position further
-/// right.
-template <typename Shape>
-BestCandidate search_columns(const BlockSearch& search, const Shape& shape, int left, int columns, int rows) {
-  const int top = search.window.top;
-  const std::ptrdiff_t pitch = search.reference.pitch;
-  __m256i block[8];
-  for (int k = 0; k < 8; ++k) block[k] = four_times(search.current + k * search.current_pitch);
-  std::uint32_t keys[Shape::kColumns];
-  std::fill_n(keys, Shape::kColumns, UINT32_MAX);
-  for (int phase = 0; phase < 8; ++phase) {
-    __m256i best = _mm256_set1_epi32(-1);
-    const std::uint8_t* reference = &search.reference.at(left + phase, top);
-    __m256i sums[8];
-    int row = 0;
-    if (rows >= 8) {
-      eight_rows<Part::first>(shape, block, reference, pitch, row, sums, best);
-      for (row = 8; row + 8 <= rows; row += 8) {
-        eight_rows<Part::middle>(shape, block, reference + row * pitch, pitch, row, sums, best);
-      }
-      eight_rows<Part::last>(shape, block, reference + row * pitch, pitch, row, sums, best);
-    }
-    for (; row < rows; ++row) {
-      __m256i sum = _mm256_setzero_si256();
-      for (int k = 0; k < 8; ++k) {
-        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(block[k], shape.load(reference + (row + k) * pitch)));
-      }
-      best = _mm256_min_epu32(best, _mm256_or_si256(_mm256_slli_epi32(sum, 16), shape.rows(row)));
-    }
-    alignas(32) std::uint64_t lanes[4];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), best);
-    for (int i = 0; i < 4; ++i) {
-      std::uint32_t& key = keys[8 * i % Shape::kColumns + phase];
-      key = std::min(key, static_cast<std::uint32_t>(lanes[i]));
-    }
-  }
-  const std::uint32_t* first = std::min_element(keys, keys + std::min(columns, Shape::kColumns));
-  return {left + static_cast<int>(first - keys), top + static_cast<int>(*first & 0xFFFF), *first >> 16};
-}
-
-BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
-  const int rows = search.window.bottom - search.window.top;
-  if (columns <= TwoRows::kColumns && rows % 2 == 0) {
-    return search_columns(search, TwoRows{rows / 2, search.reference.pitch}, left, columns, rows / 2);
-  }
-  return search_columns(search, OneRow{}, left, columns, rows);
-}
-
-BestCandidate search_brute(const BlockSearch& search) {
-  BestCandidate best{.sad = UINT32_MAX};
-  for (int left = search.window.left; left < search.window.right; left += 32) {
-    const BestCandidate found = search_columns(search, left, search.window.right - left);
-    if (found.sad < best.sad || (found.sad == best.sad && found.y < best.y)) best = found;
-  }
-  return best;
-}
-
-/// Returns the SADs of eight neighbouring candidates. VMPSADBW takes a row of the block in one step, its left half in
-/// one lane and its right half in the other.
-[[gnu::always_inline]] inline __m128i sads_of_eight(const __m256i (&block)[8], const std::uint8_t* reference,
-                                                    std::ptrdiff_t pitch) {
-  __m256i sum = _mm256_setzero_si256();
-#pragma GCC unroll 8
-  for (int k = 0; k < 8; ++k) {
-    const __m256i samples = _mm256_broadcastsi128_si256(
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(reference + k * pitch)));
-    sum = _mm256_add_epi16(sum, _mm256_mpsadbw_epu8(samples, block[k], 0x28));
-  }
-  return _mm_add_epi16(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
-}
-
-constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
-  return a.sad != b.sad ? a.sad < b.sad : a.y != b.y ? a.y < b.y : a.x < b.x;
-}
-
-/// Searches the columns [left, left + columns) of a window, but at most 32. Returns the best candidate there, or `best`
-/// if none is better.
-BestCandidate eliminate_columns(const BlockSearch& search, const portable::QuarterBounds& bounds,
-                                const QuarterSumsView& sums, const __m256i (&block)[8], const BestCandidate& best, int left, int columns) {
-  const SearchWindow& window = search.window;
-  const int rows = window.bottom - window.top;
-  const std::ptrdiff_t pitch = search.reference.pitch;
-  static_assert(portable::QuarterBounds::kLanes == 32);
-  const std::uint8_t limit = quarter_limit(static_cast<int>(best.sad));
-  alignas(32) std::uint32_t survivors[256 + 16];  // for each row, a byte for each eight candidates
-  const std::uint8_t* row_of_sums = sums.at(left, window.top);
-  for (int row = 0; row < rows; ++row, row_of_sums += sums.pitch) {
-    survivors[row] = portable::QuarterBounds::at_most(bounds.at(row_of_sums, sums.pitch), limit, columns);
-  }
-  std::fill_n(survivors + rows, 15, 0U);
-
-  // Candidates that their sums do not rule out lie close together, and eight neighbours cost little more than one. So
-  // all eight are searched if one of them is not ruled out.
-  alignas(16) std::uint16_t beyond[4][8];  // all ones for candidates to the right of the window
-  for (int x = 0; x < 32; ++x) beyond[x / 8][x % 8] = x < columns ? 0 : 0xFFFF;
-  const std::uint8_t* reference = &search.reference.at(left, window.top);
-  std::uint32_t best_key = UINT32_MAX;  // the SAD, and below it the place in raster order
-  for (int row = 0; row < rows; row += 16) {
-    const auto nonzero = [&](int first) {
-      const __m256i bytes = _mm256_load_si256(reinterpret_cast<const __m256i*>(survivors + first));
-      const __m256i zero = _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256());
-      return static_cast<std::uint64_t>(~static_cast<std::uint32_t>(_mm256_movemask_epi8(zero)));
-    };
-    for (std::uint64_t groups = nonzero(row) | nonzero(row + 8) << 32; groups != 0; groups &= groups - 1) {
-      const auto group = static_cast<unsigned>(4 * row + std::countr_zero(groups));
-      const __m128i sads = sads_of_eight(block, reference + (group / 4) * pitch + group % 4 * 8, pitch);
-      const __m128i invalid = _mm_load_si128(reinterpret_cast<const __m128i*>(beyond[group % 4]));
-      const auto least = static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_or_si128(sads, invalid))));
-      best_key = std::min(best_key, least << 16 | group << 3 | least >> 16);
-    }
-  }
-  const int place = static_cast<int>(best_key & 0xFFFF);  // 32 candidates in each row
-  const BestCandidate found{left + place % 32, window.top + place / 32, best_key >> 16};
-  return best_key != UINT32_MAX && is_better(found, best) ? found : best;
-}
-
-BestCandidate eliminate(const StartedSearch& search, const QuarterSumsView& sums) {
-  const SearchWindow& window = search.window;
-  const portable::PackedBlock packed(search.current, search.current_pitch);
-  BestCandidate best{.sad = UINT32_MAX};
-  for (const Position start : search.starts) {
-    const std::uint32_t sad = packed.sad(&search.reference.at(start.x, start.y), search.reference.pitch);
-    best = sad < best.sad ? BestCandidate{start.x, start.y, sad} : best;
-  }
-  if (quarter_limit(static_cast<int>(best.sad)) == kNoQuarterLimit) return search_brute(search);
-  const portable::QuarterBounds bounds(search);
-  __m256i block[8];
-  for (int k = 0; k < 8; ++k) block[k] = four_times(search.current + k * search.current_pitch);
-  for (int left = window.left; left < window.right; left += 32) {
-    best = eliminate_columns(search, bounds, sums, block, best, left, window.right - left);
-  }
-  return best;
-}
-
-void search_eliminating(std::span<const StartedSearch> blocks, const QuarterSumsView& sums, BestCandidate* best) {
-  for (const StartedSearch& block : blocks) *best++ = eliminate(block, sums);
+void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks) {
+  transform_blocks_of<Ymm>(pairs, table, blocks);
 }
 
 }  // namespace
 
+const DecisionKernels& avx2_decision_kernels() {
+  static const DecisionKernels kKernels{transform_blocks,         portable::choose_levels, scalar_decision_kernels().write_levels,
+                                        portable::cost_candidate, portable::extend_beam,   extend_narrow};
+  return kKernels;
+}
+
 const Kernels& avx2_kernels() {
-  static constexpr Kernels kKernels{SimdLevel::avx2,      portable::sad,         search_brute,
-                                    search_eliminating,   portable::quarter_sums, avx2::transform_quantize,
-                                    avx2::dequantize_reconstruct, portable::ssim_sums, avx2_decision_kernels};
+  static constexpr Kernels kKernels{SimdLevel::avx2,          avx2::sad,
+                                    avx2::search,             portable::quarter_sums,
+                                    avx2::transform_quantize, avx2::dequantize_reconstruct,
+                                    portable::ssim_sums,      avx2_decision_kernels};
   return kKernels;
 }
 

@@ -1,6 +1,6 @@
 #if defined(C63_SIMD_NEON)
 
-#include "cpu/decision_table_portable.h"
+#include "cpu/decision_kernels_portable.h"
 #include "cpu/kernels_portable.h"
 
 namespace c63::cpu {

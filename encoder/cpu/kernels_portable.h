@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "codec/dct.h"
+#include "cpu/best_keys.h"
 #include "cpu/each_block.h"
 #include "cpu/kernels.h"
 
@@ -32,7 +33,11 @@ using TwoRows = hn::Full128<std::uint8_t>;
 
 /// Returns two sums of absolute differences, each of eight bytes.
 [[nodiscard]] inline auto sads_of_eight(hn::Vec<TwoRows> a, hn::Vec<TwoRows> b) {
+#if defined(C63_SIMD_X86)
+  return hn::Vec<hn::Full128<std::uint64_t>>{_mm_sad_epu8(a.raw, b.raw)};  // Highway has no name for this instruction
+#else
   return hn::SumsOf8(hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a)));
+#endif
 }
 
 /// The samples of a block, two rows in each register.
@@ -56,19 +61,6 @@ struct PackedBlock {
 [[nodiscard]] std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b,
                                 std::ptrdiff_t b_pitch) {
   return PackedBlock(a, a_pitch).sad(b, b_pitch);
-}
-
-[[maybe_unused]] BestCandidate search_brute(const BlockSearch& search) {
-  const PackedBlock block(search.current, search.current_pitch);
-  const SearchWindow& window = search.window;
-  BestCandidate best{.sad = UINT32_MAX};
-  for (int y = window.top; y < window.bottom; ++y) {
-    for (int x = window.left; x < window.right; ++x) {
-      const std::uint32_t found = block.sad(&search.reference.at(x, y), search.reference.pitch);
-      if (found < best.sad) best = {x, y, found};
-    }
-  }
-  return best;
 }
 
 /// Returns the sum of the 4x4 samples at p.
@@ -104,14 +96,16 @@ class QuarterBounds {
                             hn::SaturatedAdd(distance(below, quarters_[2]), distance(below + 4, quarters_[3])));
   }
 
-  /// Returns a mask with one bit for each of the first `count` values. A bit is set if its value is at most `limit`.
-  [[nodiscard]] static std::uint32_t at_most(Bytes values, std::uint8_t limit, int count) {
+  /// Returns a mask with a bit for each value that is at most `limit`.
+  [[nodiscard]] static std::uint32_t at_most(Bytes values, std::uint8_t limit) {
     std::uint8_t mask[8] = {};
     hn::StoreMaskBits(kTag, hn::Eq(hn::Min(values, hn::Set(kTag, limit)), values), mask);
     std::uint32_t bits;
     std::memcpy(&bits, mask, sizeof bits);
-    return count < kLanes ? bits & ((1U << count) - 1U) : bits;
+    return bits;
   }
+  /// Returns a mask of the first `count` of kLanes bits.
+  [[nodiscard]] static std::uint32_t first_bits(int count) { return ~0U >> (32 - std::min(count, kLanes)); }
 
  private:
   [[nodiscard]] static Bytes distance(const std::uint8_t* sums, Bytes quarter) {
@@ -122,34 +116,53 @@ class QuarterBounds {
   Bytes quarters_[4];
 };
 
-[[maybe_unused]] BestCandidate eliminate(const StartedSearch& search, const QuarterSumsView& sums) {
+/// Searches one block. Only candidates whose bounds do not rule them out are searched, one at a time.
+template <bool kCosted, bool kOne>
+void search_block(const BlockSearch& search, const QuarterSumsView& sums, const SearchCosts& costs, std::size_t count) {
+  static_assert(QuarterBounds::kLanes <= SearchCosts::kGuard);
   const SearchWindow& window = search.window;
   const PackedBlock block(search.current, search.current_pitch);
   const QuarterBounds bounds(search);
-  BestCandidate best{.sad = UINT32_MAX};
-  for (const Position start : search.starts) {
-    const std::uint32_t found = block.sad(&search.reference.at(start.x, start.y), search.reference.pitch);
-    if (found < best.sad) best = {start.x, start.y, found};
+  BestKeys best({search.keys, count});
+  std::uint32_t first = UINT32_MAX;
+  const auto limit_of_best = [&] { return kOne ? static_cast<int>(std::min<std::uint32_t>(first >> 16, kNoCost - 1)) : best.limit(); };
+  const auto try_candidate = [&](int x, int y) {
+    const std::uint32_t sad = block.sad(&search.reference.at(x, y), search.reference.pitch);
+    const std::uint32_t cost = kCosted ? costs.of(x - search.own.x, y - search.own.y) : 0;
+    const std::uint32_t key = candidate_key(sad + cost, search.index_of(x, y));
+    if constexpr (kOne) {
+      first = std::min(first, key);
+    } else {
+      best.add(key);
+    }
+  };
+  if (sums.data != nullptr) {
+    for (const Position start : search.starts) try_candidate(start.x, start.y);
   }
   for (int y = window.top; y < window.bottom; ++y) {
+    const int of_row = kCosted ? costs.quarters[SearchCosts::entry(y - search.own.y)] : 0;
     for (int x = window.left; x < window.right; x += QuarterBounds::kLanes) {
-      const std::uint8_t limit = quarter_limit(static_cast<int>(best.sad));
-      std::uint32_t bits = QuarterBounds::at_most(bounds.at(sums.at(x, y), sums.pitch), limit, window.right - x);
-      for (; bits != 0; bits &= bits - 1) {
-        const int column = x + std::countr_zero(bits);
-        const std::uint32_t found = block.sad(&search.reference.at(column, y), search.reference.pitch);
-        if (found < best.sad || (found == best.sad && (y < best.y || (y == best.y && column < best.x)))) {
-          best = {column, y, found};
+      std::uint32_t bits = QuarterBounds::first_bits(window.right - x);
+      const int limit = quarter_limit(limit_of_best());
+      if (sums.data != nullptr && limit != kNoQuarterLimit) {
+        if (of_row > limit) break;
+        auto sum = bounds.at(sums.at(x, y), sums.pitch);
+        if constexpr (kCosted) {
+          const std::uint8_t* const of_columns = costs.quarters.data() + SearchCosts::entry(x - search.own.x);
+          sum = hn::SaturatedAdd(sum, hn::LoadU(QuarterBounds::kTag, of_columns));
         }
+        bits &= QuarterBounds::at_most(sum, static_cast<std::uint8_t>(limit - of_row));
       }
+      for (; bits != 0; bits &= bits - 1) try_candidate(x + std::countr_zero(bits), y);
     }
   }
-  return best;
+  if constexpr (kOne) search.keys[0] = first;
 }
 
-[[maybe_unused]] void search_eliminating(std::span<const StartedSearch> blocks, const QuarterSumsView& sums,
-                                         BestCandidate* best) {
-  for (const StartedSearch& block : blocks) *best++ = eliminate(block, sums);
+[[maybe_unused]] void search(std::span<const BlockSearch> blocks, const QuarterSumsView& sums, const SearchCosts* costs, std::size_t count) {
+  const auto search_one = costs == nullptr ? (count == 1 ? search_block<false, true> : search_block<false, false>)
+                                           : (count == 1 ? search_block<true, true> : search_block<true, false>);
+  for (const BlockSearch& block : blocks) search_one(block, sums, costs != nullptr ? *costs : free_vectors(), count);
 }
 
 void quarter_sums(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* sums,
@@ -345,8 +358,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
 [[maybe_unused]] constexpr Kernels table(SimdLevel level, const DecisionKernels& (*decisions)()) {
   return {level,
           sad,
-          search_brute,
-          search_eliminating,
+          search,
           quarter_sums,
           transform_quantize_each<code_block>,
           dequantize_reconstruct_each<restore_block>,

@@ -1,27 +1,38 @@
 // The scalar kernels, which define the correct results. All other forms are compared with them.
 
+#include <cstdlib>
+
 #include "codec/dct.h"
+#include "cpu/best_keys.h"
 #include "cpu/each_block.h"
 #include "cpu/kernels.h"
-#include "cpu/sad_scalar.h"
 
 namespace c63::cpu {
 namespace {
 
-BestCandidate search_brute(const BlockSearch& block) {
-  BestCandidate best{.x = block.window.left, .y = block.window.top, .sad = UINT32_MAX};
-  for (int y = block.window.top; y < block.window.bottom; ++y) {
-    for (int x = block.window.left; x < block.window.right; ++x) {
-      const std::uint32_t sad =
-          sad_8x8(block.current, block.current_pitch, &block.reference.at(x, y), block.reference.pitch);
-      if (sad < best.sad) best = {x, y, sad};
+/// Returns the sum of absolute differences of two blocks.
+std::uint32_t sad_8x8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
+  std::uint32_t sum = 0;
+  for (int y = 0; y < kBlockSize; ++y) {
+    for (int x = 0; x < kBlockSize; ++x) {
+      sum += static_cast<std::uint32_t>(std::abs(a[y * a_pitch + x] - b[y * b_pitch + x]));
     }
   }
-  return best;
+  return sum;
 }
 
-void search_eliminating(std::span<const StartedSearch> blocks, const QuarterSumsView&, BestCandidate* best) {
-  for (const StartedSearch& block : blocks) *best++ = search_brute(block);
+void search(std::span<const BlockSearch> blocks, const QuarterSumsView&, const SearchCosts* costs, std::size_t count) {
+  for (const BlockSearch& block : blocks) {
+    BestKeys best({block.keys, count});
+    const SearchWindow& window = block.window;
+    for (int y = window.top; y < window.bottom; ++y) {
+      for (int x = window.left; x < window.right; ++x) {
+        const std::uint32_t sad = sad_8x8(block.current, block.current_pitch, &block.reference.at(x, y), block.reference.pitch);
+        const std::uint32_t cost = costs != nullptr ? costs->of(x - block.own.x, y - block.own.y) : 0;
+        best.add(candidate_key(sad + cost, block.index_of(x, y)));
+      }
+    }
+  }
 }
 
 void quarter_sums(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* sums,
@@ -88,10 +99,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
 }  // namespace
 
 const Kernels& scalar_kernels() {
-  static constexpr Kernels kScalar{SimdLevel::scalar,
-                                   sad_8x8,
-                                   search_brute,
-                                   search_eliminating,
+  static constexpr Kernels kScalar{SimdLevel::scalar, sad_8x8, search,
                                    quarter_sums,
                                    transform_quantize_each<code_block>,
                                    dequantize_reconstruct_each<restore_block>,

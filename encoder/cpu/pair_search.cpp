@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "codec/search_window.h"
+#include "cpu/plane_search.h"
 #include "cpu/search_method.h"
 
 namespace c63::cpu {
@@ -45,86 +45,49 @@ class PairSearcher {
       : geometry_(geometry),
         settings_(settings),
         kernels_(kernels),
-        searcher_(make_block_searcher(settings.method, kernels, geometry, settings.range)),
-        before_(static_cast<std::size_t>(geometry.blocks())) {}
+        search_(make_block_searcher(settings.method, kernels, geometry, settings.range), kernels, geometry, kRowsPerMcu, settings.range) {}
 
   /// Searches one pair of planes. `results` and `around` point to the entries of this pair's blocks. A block's window lies
   /// around its vector in `around`. If `around` is null, all windows lie around the zero vector.
   void search(const MotionPair& pair, const MotionResults& results, const MotionVector* around) {
     current_.set(pair.current, settings_.guarded);
     reference_.set(pair.reference, settings_.guarded);
-    searcher_->begin(current_.view(), reference_.view());
+    search_.begin(current_.view(), reference_.view(), around);
     const int mcu_rows = (geometry_.height + kMcuSize - 1) / kMcuSize;
     oneapi::tbb::parallel_for(0, mcu_rows, [&](int row) {
-      searcher_->prepare_rows(row * kMcuSize, std::min((row + 1) * kMcuSize, geometry_.height));
+      search_.prepare_rows(row * kMcuSize, std::min((row + 1) * kMcuSize, geometry_.height));
     });
-    searcher_->prepare();
+    search_.prepare();
     oneapi::tbb::parallel_for(0, mcu_rows, [&](int mcu_row) {
-      const BlockSearcher::Row timed = searcher_->begin_row(mcu_row * kMcuSize);
-      const int first = mcu_row * kMcuSize / kBlockSize;
-      const int end = std::min(first + kMcuSize / kBlockSize, geometry_.rows);
-      for (int row = first; row < end; ++row) search_row(*timed.searcher, row, row > first, results, around);
-      searcher_->end_row(mcu_row * kMcuSize, timed);
+      search_.search_mcu_row(mcu_row);
+      for (int row = mcu_row * kRowsPerMcu; row < std::min((mcu_row + 1) * kRowsPerMcu, geometry_.rows); ++row) {
+        for (int column = 0; column < geometry_.columns; ++column) finish_block(column, row, results);
+      }
     });
-    std::copy_n(results.vectors, before_.size(), before_.begin());
   }
 
  private:
-  void search_row(const BlockSearcher& searcher, int row, bool has_above, const MotionResults& results,
-                  const MotionVector* around) const {
-    // The predictors change how long an exhaustive search takes, but not its result. So it may search several blocks at
-    // once, with the vector to the left of the first one as a predictor of all.
-    const bool is_exact = is_exhaustive(settings_.method);
-    const int together = is_exact ? static_cast<int>(BlockSearcher::kMostTogether) : 1;
-    std::array<std::array<MotionVector, 3>, BlockSearcher::kMostTogether> predictors;
-    std::array<BlockTask, BlockSearcher::kMostTogether> tasks;
-    std::array<BestCandidate, BlockSearcher::kMostTogether> found;
-    const std::size_t first_block = static_cast<std::size_t>(row) * static_cast<std::size_t>(geometry_.columns);
-    MotionVector left;
-    for (int first = 0; first < geometry_.columns; first += together) {
-      const int end = std::min(first + together, geometry_.columns);
-      std::size_t count = 0;  // of blocks that have candidates
-      for (int column = first; column < end; ++column) {
-        const std::size_t block = first_block + static_cast<std::size_t>(column);
-        const MotionVector centre = around != nullptr ? around[block] : MotionVector{};
-        BlockTask& task = tasks[count];
-        task.window =
-            search_window_around(column, row, geometry_.width, geometry_.height, settings_.range, centre.x, centre.y);
-        task.x = column * kBlockSize;
-        task.y = row * kBlockSize;
-        if (task.window.empty()) {
-          finish_block(searcher, task, {task.x, task.y, sad_at(task.x, task.y, task.x, task.y)}, results);
-          continue;
-        }
-        std::array<MotionVector, 3>& near = predictors[count];
-        std::size_t known = 0;
-        near[known++] = left;
-        if (is_exact) {
-          near[known++] = before_[block];
-          if (has_above) near[known++] = results.vectors[block - static_cast<std::size_t>(geometry_.columns)];
-        }
-        task.predictors = std::span(near).first(known);
-        ++count;
-      }
-      searcher.search_several(std::span(tasks).first(count), found.data());
-      for (std::size_t i = 0; i < count; ++i) finish_block(searcher, tasks[i], found[i], results);
-      left = results.vectors[first_block + static_cast<std::size_t>(end - 1)];
-    }
-  }
+  static constexpr int kRowsPerMcu = kMcuSize / kBlockSize;
 
-  /// Writes the results of a block, for which `best` was found.
-  void finish_block(const BlockSearcher& searcher, const BlockTask& task, BestCandidate best,
-                    const MotionResults& results) const {
-    const std::size_t block = static_cast<std::size_t>(task.y / kBlockSize) * static_cast<std::size_t>(geometry_.columns) +
-                              static_cast<std::size_t>(task.x / kBlockSize);
+  /// Writes the results of a block.
+  void finish_block(int column, int row, const MotionResults& results) const {
+    const auto block = static_cast<std::size_t>(row * geometry_.columns + column);
+    const int x = column * kBlockSize;
+    const int y = row * kBlockSize;
+    MotionVector vector = search_.chosen()[block];
+    std::uint32_t sad = search_.sads()[block];
     if (settings_.zero_bias > 0) {
-      const std::uint32_t zero = sad_at(task.x, task.y, task.x, task.y);
-      if (zero < best.sad + static_cast<std::uint32_t>(settings_.zero_bias)) best = {task.x, task.y, zero};
+      const std::uint32_t zero = sad_at(x, y, x, y);
+      if (zero < sad + static_cast<std::uint32_t>(settings_.zero_bias)) {
+        vector = {};
+        sad = zero;
+      }
     }
-    results.vectors[block] = {static_cast<std::int8_t>(best.x - task.x), static_cast<std::int8_t>(best.y - task.y)};
-    if (results.sads != nullptr) results.sads[block] = static_cast<std::uint16_t>(best.sad);
-    if (results.seconds != nullptr) results.seconds[block] = second_of(searcher, task, best);
-    if (results.quarters != nullptr) add_quarters(task.x, task.y, best, results.quarters + 4 * block);
+    results.vectors[block] = vector;
+    if (results.sads != nullptr) results.sads[block] = static_cast<std::uint16_t>(sad);
+    const Position best{x + vector.x, y + vector.y};
+    if (results.seconds != nullptr) results.seconds[block] = second_of(column, row, best);
+    if (results.quarters != nullptr) add_quarters(x, y, best, results.quarters + 4 * block);
   }
 
   [[nodiscard]] std::uint32_t sad_at(int x, int y, int from_x, int from_y) const {
@@ -136,9 +99,8 @@ class PairSearcher {
   /// Returns the smallest SAD that the search finds among the window's candidates at least settings_.second_distance
   /// columns or rows away from `best`; kNoSecond if there is none. They lie in four parts of the window: above, to the
   /// left, to the right and below.
-  [[nodiscard]] std::uint16_t second_of(const BlockSearcher& searcher, const BlockTask& task,
-                                        const BestCandidate& best) const {
-    const SearchWindow& w = task.window;
+  [[nodiscard]] std::uint16_t second_of(int column, int row, const Position& best) const {
+    const SearchWindow w = search_.window_of(column, row);
     const int near = settings_.second_distance - 1;
     const int top = std::clamp(best.y - near, w.top, std::max(w.top, w.bottom));
     const int bottom = std::clamp(best.y + near + 1, top, std::max(top, w.bottom));
@@ -148,12 +110,12 @@ class PairSearcher {
                            SearchWindow{w.left, bottom, w.right, w.bottom}};
     std::uint32_t smallest = MotionResults::kNoSecond;
     for (const SearchWindow& part : parts) {
-      if (!part.empty()) smallest = std::min(smallest, searcher.search({part, task.x, task.y, task.predictors}).sad);
+      if (!part.empty()) smallest = std::min(smallest, search_.least_sad(part, column, row));
     }
     return static_cast<std::uint16_t>(smallest);
   }
 
-  void add_quarters(int x, int y, const BestCandidate& best, std::uint16_t* quarters) const {
+  void add_quarters(int x, int y, const Position& best, std::uint16_t* quarters) const {
     const ConstPlaneView current = current_.view();
     const ConstPlaneView reference = reference_.view();
     std::array<int, 4> sums{};
@@ -168,8 +130,7 @@ class PairSearcher {
   PlaneGeometry geometry_;
   const MotionSettings& settings_;
   const Kernels& kernels_;
-  std::unique_ptr<BlockSearcher> searcher_;
-  std::vector<MotionVector> before_;  ///< vectors of the last pair, to which the next pair's may be similar
+  PlaneSearch search_;
   GuardedPlane current_;
   GuardedPlane reference_;
 };

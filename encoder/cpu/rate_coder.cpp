@@ -6,7 +6,7 @@
 #include "c63/filters.h"
 #include "codec/search_window.h"
 #include "cpu/block_prediction.h"
-#include "cpu/search_own.h"
+#include "cpu/search_method.h"
 #include "decide/activity_weights.h"
 
 namespace c63::cpu {
@@ -42,8 +42,12 @@ RateCoder::RateCoder(const CodingSettings& settings, const Kernels& kernels)
 void RateCoder::begin(const FrameJob& job) {
   FrameCoder::begin(job);
   const FramePlan& plan = *job.plan;
-  if (!plan.key) {
-    for (int p = 0; p < kPlanes; ++p) searches_[p].begin(job.current->plane(p), job.reference->plane(p), plan.rate);
+  for (int p = 0; p < kPlanes; ++p) {
+    if (plan.key) {
+      searches_[p].forget();
+    } else {
+      searches_[p].begin(job.current->plane(p), job.reference->plane(p), plan.rate);
+    }
   }
   weights_ = frame_weights(plan, job.current->plane(0));
   chroma_weights_ = chroma_weights(weights_, plan.rate.chroma_weight);
@@ -75,16 +79,14 @@ void RateCoder::prepare_row(int mcu_row) {
 }
 
 void RateCoder::prepare() {
-  for (CostSearch& search : searches_) search.prepare();
+  for (PlaneSearch& search : searches_) search.prepare();
 }
 
 std::uint64_t RateCoder::search_row(int mcu_row) {
   std::uint64_t luma_sad = 0;
   for (int p = 0; p < kPlanes; ++p) {
-    for (int row = mcu_row * block_rows_per_mcu(p); row < (mcu_row + 1) * block_rows_per_mcu(p); ++row) {
-      const std::uint64_t sad = searches_[p].search_block_row(row);
-      if (p == 0) luma_sad += sad;
-    }
+    const std::uint64_t sad = searches_[p].search_mcu_row(mcu_row);
+    if (p == 0) luma_sad = sad;
   }
   return luma_sad;
 }

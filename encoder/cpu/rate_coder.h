@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/cost_search.h"
 #include "cpu/frame_coder.h"
+#include "cpu/plane_search.h"
 #include "cpu/row_decider.h"
 
 namespace c63::cpu {
@@ -41,7 +41,7 @@ class RateCoder final : public FrameCoder {
   std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< one table for the frame's λ, or one for each weight
   QuantizationTables level_tables_{};                    ///< the quantization tables for which levels_ was made
   Cost lambda_ = 0;                                      ///< the λ for which levels_ was made
-  std::vector<CostSearch> searches_;  ///< one for each plane
+  std::vector<PlaneSearch> searches_;  ///< one for each plane
   oneapi::tbb::enumerable_thread_specific<RowDecider> deciders_;
 };
 

@@ -5,8 +5,8 @@
 #include "codec/geometry.h"
 #include "codec/bit_cost.h"
 #include "cpu/block_prediction.h"
-#include "cpu/cost_search.h"
 #include "cpu/decision_kernels.h"
+#include "cpu/plane_search.h"
 #include "decide/rate_decisions.h"
 #include "decide/weight.h"
 
@@ -18,7 +18,7 @@ struct RowInput {
   int mcu_row = 0;
   ConstPlaneView current;
   ConstPlaneView reference;          ///< not read in key frames
-  const CostSearch* search = nullptr;  ///< has searched this row and the neighbouring rows; null in key frames
+  const PlaneSearch* search = nullptr;  ///< has searched this row and the neighbouring rows; null in key frames
   const RateDecisions* rate = nullptr;
   const LevelTable* levels = nullptr;  ///< one table for the frame's λ, or one for each weight
   const Weight* weights = nullptr;     ///< weights of the row's MCUs; null: none

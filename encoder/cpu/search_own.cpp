@@ -1,7 +1,5 @@
 // A search that a user wrote, as a search method. It searches a whole plane at once, and its vectors are checked.
 
-#include "cpu/search_own.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -12,6 +10,7 @@
 #include "c63/motion_kernel.h"
 #include "c63/own_search.h"
 #include "codec/search_window.h"
+#include "cpu/search_method.h"
 #include "decide/own_vector.h"
 
 namespace c63::cpu {
@@ -44,8 +43,6 @@ class OwnSearcher final : public BlockSearcher {
              .sads = sads_.data()});
     for (int block = 0; block < geometry_.blocks(); ++block) check(block);
   }
-
-  [[nodiscard]] PredictorSource wanted_predictors() const override { return PredictorSource::none; }
 
  protected:
   void visit(SearchCandidates& candidates) const override {

@@ -9,8 +9,6 @@ class ZeroSearch final : public BlockSearcher {
  public:
   using BlockSearcher::BlockSearcher;
 
-  [[nodiscard]] PredictorSource wanted_predictors() const override { return PredictorSource::none; }
-
  protected:
   void visit(SearchCandidates& candidates) const override { candidates.add(candidates.own().x, candidates.own().y); }
 };

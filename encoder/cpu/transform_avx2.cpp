@@ -3,7 +3,7 @@
 // Transform, quantization and reconstruction with AVX2. A block is eight registers of eight binary32 values. Every
 // output is summed as the format says: products in the order of the inputs, each product and each sum rounded.
 
-#include "cpu/transform_avx2.h"
+#include "cpu/kernels_x86.h"
 
 #include <immintrin.h>
 

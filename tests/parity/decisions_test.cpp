@@ -10,10 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "codec/search_window.h"
 #include "contents.h"
 #include "cpu/block_prediction.h"
-#include "cpu/cost_table.h"
 #include "cpu/kernels.h"
 #include "cpu/vector_list.h"
 #include "decide/candidate_vectors.h"
@@ -45,13 +43,6 @@ class DecisionParity : public testing::TestWithParam<SimdLevel> {
   const DecisionKernels* kernels_ = nullptr;
 };
 
-std::vector<std::uint8_t> quarter_sums_of(const Plane& plane) {
-  const ConstPlaneView view = plane.view();
-  std::vector<std::uint8_t> quarters(static_cast<std::size_t>(view.width * view.height) + 4 * kPlaneGuard, 0xBE);
-  scalar_kernels().quarter_sums(view.row(0), view.pitch, view.width - 3, view.height - 3, quarters.data(), view.width);
-  return quarters;
-}
-
 /// Tables with equal steps (1 to 255) and with random steps, for each plane and several λ.
 std::vector<LevelTable> level_tables() {
   std::vector<LevelTable> tables;
@@ -68,57 +59,6 @@ std::vector<LevelTable> level_tables() {
     }
   }
   return tables;
-}
-
-// ---- search
-
-TEST_P(DecisionParity, SearchOfEveryBlock) {
-  constexpr int kSizes[][2] = {{8, 8}, {16, 16}, {48, 40}, {88, 24}, {8, 96}};
-  // The results of the scalar kernels. They are computed once and used for all instruction sets, because that takes
-  // long.
-  static std::vector<std::vector<std::array<std::uint32_t, 9>>> known;
-  std::size_t at = 0;
-  for (const auto [width, height] : kSizes) {
-    for (const Content content : kContents) {
-      const Plane current(content, width, height, width + 3, 5);
-      const Plane reference(content, width, height, width + 11, 6);
-      const auto sums = quarter_sums_of(reference);
-      for (const int range : {0, 1, 5, 8, 16, 40, 127}) {
-        for (const Cost lambda : {0, 500, 20000, kMaxLambda}) {
-          const CostTable costs(VectorCosts(sad_per_bit(lambda)), range);
-          std::vector<CostedSearch> searches;
-          for (int block = 0; block < width / 8 * (height / 8); ++block) {
-            const int x = block % (width / 8) * 8;
-            const int y = block / (width / 8) * 8;
-            CostedSearch& search = searches.emplace_back();
-            search.current = &current.view().at(x, y);
-            search.current_pitch = current.view().pitch;
-            search.reference = reference.view();
-            search.window = whole_search_window(x / 8, y / 8, width, height, range);
-            search.costs = costs.costs(search.window.left - x, search.window.top - y);
-            search.quarters = costs.quarters(search.window.left - x, search.window.top - y);
-            search.cost_pitch = costs.pitch();
-            const Position last{search.window.right - 1, search.window.bottom - 1};
-            search.starts = {Position{x, y}, {search.window.left, search.window.top}, last, block % 2 == 0 ? last : Position{x, y}};
-          }
-          for (const std::size_t count : {1U, 2U, 4U, 7U}) {
-            const auto found_by = [&, pitch = width](const DecisionKernels& kernels) {
-              std::vector<std::array<std::uint32_t, 9>> keys(searches.size());
-              for (std::size_t i = 0; i < searches.size(); ++i) {
-                keys[i].fill(0xABCDABCD);
-                searches[i].keys = keys[i].data() + 1;
-              }
-              kernels.search_best(searches, {sums.data(), pitch}, count);
-              return keys;
-            };
-            if (at == known.size()) known.push_back(found_by(scalar_));
-              ASSERT_EQ(found_by(*kernels_), known[at++]) << name_of(content) << " " << width << "x" << height << " range "
-                                                              << range << " best " << count;
-          }
-        }
-      }
-    }
-  }
 }
 
 // ---- transform

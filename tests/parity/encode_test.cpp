@@ -142,11 +142,14 @@ TEST(EstimateMotion, FindsTheFirstMinimumOfTheCodecsWindow) {
       for (int row = 0; row < field.rows; ++row) {
         for (int column = 0; column < field.columns; ++column) {
           const SearchWindow window = search_window(column, row, kWidth, kHeight, range);
-          const std::uint8_t* block = current.data() + row * 8 * kWidth + column * 8;
-          const auto best = cpu::scalar_kernels().search_brute({block, kWidth, from, window});
+          std::uint32_t key = 0;
+          const cpu::BlockSearch block{.window = window, .own = {8 * column, 8 * row}, .current = current.data() + row * 8 * kWidth + column * 8,
+                                       .current_pitch = kWidth, .reference = from, .keys = &key};
+          cpu::scalar_kernels().search({&block, 1}, {}, nullptr, 1);
+          const cpu::Position best = block.candidate_of(key);
           EXPECT_EQ(field.at(column, row).x, best.x - 8 * column);
           EXPECT_EQ(field.at(column, row).y, best.y - 8 * row);
-          EXPECT_EQ(field.sads[static_cast<std::size_t>(row * field.columns + column)], best.sad);
+          EXPECT_EQ(field.sads[static_cast<std::size_t>(row * field.columns + column)], key >> 16);
         }
       }
     }

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "contents.h"
+#include "decide/rate_decisions.h"
 #include "support/print_names.h"
 
 namespace c63::cpu::kernels_test {
@@ -69,45 +71,68 @@ TEST_P(KernelParity, QuarterSumsAndNothingAfterThem) {
   }
 }
 
-void expect_same(const BestCandidate& actual, const BestCandidate& expected, const std::string& what) {
-  EXPECT_EQ(actual.x, expected.x) << what;
-  EXPECT_EQ(actual.y, expected.y) << what;
-  EXPECT_EQ(actual.sad, expected.sad) << what;
+/// The keys that a search writes for a block, with one entry before and one after the largest number of them.
+using Keys = std::array<std::uint32_t, kMaxFoundVectors + 2>;
+
+std::vector<Keys> search(const Kernels& kernels, std::vector<BlockSearch>& blocks, const std::vector<std::uint8_t>* sums, int pitch,
+                         const SearchCosts* costs, std::size_t count) {
+  std::vector<Keys> keys(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    keys[i].fill(0xABCDABCD);
+    blocks[i].keys = keys[i].data() + 1;
+  }
+  kernels.search(blocks, sums != nullptr ? QuarterSumsView{sums->data(), pitch} : QuarterSumsView{}, costs, count);
+  return keys;
 }
 
-TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
-  constexpr int kSizes[][2] = {{16, 16}, {48, 40}, {88, 24}, {16, 96}};
-  static std::vector<BestCandidate> known;  // the scalar kernel's result, computed once for all instruction sets
+BlockSearch block_of(const Plane& current, const Plane& reference, int x, int y, const SearchWindow& window) {
+  return {.window = window, .own = {x, y}, .current = &current.view().at(x, y), .current_pitch = current.view().pitch,
+          .reference = reference.view()};
+}
+
+TEST_P(KernelParity, SearchOfEveryBlock) {
+  constexpr int kSizes[][2] = {{8, 8}, {16, 16}, {48, 40}, {88, 24}, {16, 96}, {8, 96}};
+  struct Goal {
+    Cost lambda;
+    std::size_t count;
+  };
+  constexpr Cost kFree = -1;  // vectors without a cost
+  constexpr Goal kGoals[] = {{kFree, 1}, {kFree, 2}, {0, 1}, {500, 1}, {500, 2}, {20000, 1}, {20000, 2}, {20000, 4}, {kMaxLambda, 2}, {kMaxLambda, 7}};
+  // The results of the scalar kernels. They are computed once and used for all instruction sets, because that takes
+  // long.
+  static std::vector<std::vector<Keys>> known;
   std::size_t at = 0;
   for (const auto [width, height] : kSizes) {
     for (const Content content : kContents) {
-      Plane current(content, width, height, width + 3, 5);
-      Plane reference(content, width, height, width + 11, 6);
-      const ConstPlaneView from = reference.view();
-      const auto sums = sums_of(scalar_, from);
-      for (const int range : {1, 3, 8, 13, 16, 21, 40}) {
-        for (int row = 0; row < height / 8; ++row) {
-          for (int column = 0; column < width / 8; ++column) {
-            const SearchWindow window = search_window(column, row, width, height, range);
-            if (window.empty()) continue;
-            const BlockSearch search{&current.view().at(column * 8, row * 8), current.view().pitch, from, window};
-            const std::string what = std::string(name_of(content)) + " range " + std::to_string(range) + " block " +
-                                     std::to_string(column) + "," + std::to_string(row);
-            if (at == known.size()) known.push_back(scalar_.search_brute(search));
-            const BestCandidate expected = known[at++];
-            expect_same(kernels_->search_brute(search), expected, what);
-            // The elimination kernel must find the same vector from any start: the first candidate, the last one, the
-            // best one, or one in between.
-            const Position places[] = {{window.left, window.top},
-                                       {window.right - 1, window.bottom - 1},
-                                       {expected.x, expected.y},
-                                       {(window.left + window.right) / 2, (window.top + window.bottom) / 2}};
-            std::vector<StartedSearch> searches;
-            for (const Position start : places) searches.push_back({search, {start, start, start, start}});
-            searches.push_back({search, {places[0], places[1], places[2], places[3]}});
-            BestCandidate found[5];
-            kernels_->search_eliminating(searches, {sums.data(), width}, found);
-            for (const BestCandidate& each : found) expect_same(each, expected, what);
+      const Plane current(content, width, height, width + 3, 5);
+      const Plane reference(content, width, height, width + 11, 6);
+      const auto sums = sums_of(scalar_, reference.view());
+      for (const int range : {0, 1, 3, 5, 8, 13, 16, 21, 40, 127}) {
+        for (const bool whole : {false, true}) {
+          // An exhaustive search must find the same from any starts: the first candidate, the last one, the zero vector,
+          // or one in between.
+          std::vector<BlockSearch> blocks;
+          for (int block = 0; block < width / 8 * (height / 8); ++block) {
+            const int column = block % (width / 8);
+            const int row = block / (width / 8);
+            const SearchWindow w = whole ? whole_search_window(column, row, width, height, range) : search_window(column, row, width, height, range);
+            if (w.empty()) continue;
+            BlockSearch& search = blocks.emplace_back(block_of(current, reference, column * 8, row * 8, w));
+            const Position places[] = {{std::min(column * 8, w.right - 1), std::min(row * 8, w.bottom - 1)},
+                                       {w.left, w.top}, {w.right - 1, w.bottom - 1}, {(w.left + w.right) / 2, (w.top + w.bottom) / 2}};
+            for (std::size_t i = 0; i < kStarts; ++i) search.starts[i] = places[(i * static_cast<std::size_t>(block) + block) % 4];
+          }
+          if (blocks.empty()) continue;
+          for (const auto& [lambda, count] : kGoals) {
+            const SearchCosts costs(VectorCosts(sad_per_bit(std::max(lambda, 0))));
+            const SearchCosts* const priced = lambda == kFree ? nullptr : &costs;
+            if (at == known.size()) known.push_back(search(scalar_, blocks, nullptr, width, priced, count));
+            const auto& expected = known[at++];
+            const std::string what = std::string(name_of(content)) + " " + std::to_string(width) + "x" + std::to_string(height) +
+                                     " range " + std::to_string(range) + " lambda " + std::to_string(lambda) + " best " + std::to_string(count);
+            ASSERT_EQ(search(*kernels_, blocks, &sums, width, priced, count), expected) << what;
+            if (lambda > 500) continue;
+            ASSERT_EQ(search(*kernels_, blocks, nullptr, width, priced, count), expected) << what << " without sums";
           }
         }
       }
@@ -127,19 +152,17 @@ TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
     const auto sums = sums_of(scalar_, plane.view());
     for (const int range : {16, 35}) {
       const SearchWindow window = search_window(5, 6, 96, 96, range);
-      const BlockSearch search{&plane.view().at(40, 48), 96, plane.view(), window};
-      const BestCandidate expected = scalar_.search_brute(search);
-      EXPECT_EQ(expected.sad, 0U);
-      expect_same(kernels_->search_brute(search), expected, "brute");
+      std::vector<BlockSearch> searches;
       for (int y = window.top; y < window.bottom; y += 3) {
         for (int x = window.left; x < window.right; x += 5) {
-          const Position start{x, y};
-          const StartedSearch started{search, {start, start, {window.left, y}, start}};
-          BestCandidate found;
-          kernels_->search_eliminating({&started, 1}, {sums.data(), 96}, &found);
-          expect_same(found, expected, "eliminating");
+          searches.push_back(block_of(plane, plane, 40, 48, window));
+          searches.back().starts = {Position{x, y}, {x, y}, {window.left, y}, {x, y}};
         }
       }
+      const auto expected = search(scalar_, searches, nullptr, 96, nullptr, 1);
+      EXPECT_EQ(expected[0][1] >> 16, 0U);
+      EXPECT_EQ(search(*kernels_, searches, &sums, 96, nullptr, 1), expected);
+      EXPECT_EQ(search(*kernels_, searches, nullptr, 96, nullptr, 1), expected);
     }
   }
 }
@@ -163,11 +186,10 @@ TEST_P(KernelParity, SearchFindsEqualsBeforeTheStart) {
           copy_to({x, y});
           if (x % 3 == 0) reference.view().at(x + 5, y + 2) ^= 1;
           if (x % 4 != 0) copy_to(start);
-          const StartedSearch search{{block, kSize, reference.view(), window}, {start, start, {x, y}, start}};
+          std::vector<BlockSearch> searches{block_of(current, reference, column * 8, row * 8, window)};
+          searches[0].starts = {start, start, {x, y}, start};
           const auto sums = sums_of(scalar_, reference.view());
-          BestCandidate found;
-          kernels_->search_eliminating({&search, 1}, {sums.data(), kSize}, &found);
-          expect_same(found, scalar_.search_brute(search), std::to_string(x) + "," + std::to_string(y));
+          EXPECT_EQ(search(*kernels_, searches, &sums, kSize, nullptr, 1), search(scalar_, searches, nullptr, kSize, nullptr, 1)) << x << "," << y;
         }
       }
     }

@@ -51,14 +51,9 @@ class AutomaticSearch : public testing::TestWithParam<SimdLevel> {
     }
     real = &kernels(GetParam());
     kernels_ = *real;
-    kernels_.search_brute = [](const BlockSearch& block) {
-      spend(brute);
-      return is_checked ? real->search_brute(block) : BestCandidate{};
-    };
-    kernels_.search_eliminating = [](std::span<const StartedSearch> blocks, const QuarterSumsView& view,
-                                     BestCandidate* best) {
-      for (std::size_t i = 0; i < blocks.size(); ++i) spend(eliminate);
-      if (is_checked) real->search_eliminating(blocks, view, best);
+    kernels_.search = [](std::span<const BlockSearch> blocks, const QuarterSumsView& view, const SearchCosts* costs, std::size_t count) {
+      for (std::size_t i = 0; i < blocks.size(); ++i) spend(view.data != nullptr ? eliminate : brute);
+      if (is_checked) real->search(blocks, view, costs, count);
     };
     kernels_.quarter_sums = [](const std::uint8_t* samples, std::ptrdiff_t pitch, int count, int rows, std::uint8_t* out,
                                std::ptrdiff_t out_pitch) {
@@ -96,18 +91,18 @@ class Plane {
     is_checked = check;
     if (check) fill_planes();
     for (Cost* cost : {&brute, &eliminate, &sums}) cost->calls = 0;
-    searcher_->begin(view(current_), view(reference_));
+    searcher_->begin(view(current_), view(reference_), {});
     const int rows = (geometry_.rows + 1) / 2;
     tbb::parallel_for(0, rows,
                       [&](int row) { searcher_->prepare_rows(row * kMcuSize, (row + 1) * kMcuSize); });
     searcher_->prepare();
     tbb::parallel_for(0, rows, [&](int row) {
-      const BlockSearcher::Row at_work = searcher_->begin_row(row * kMcuSize);
+      const auto begun = searcher_->begin_row(row * kMcuSize);
       for (int block = 2 * row * geometry_.columns; block < std::min(2 * (row + 1) * geometry_.columns, blocks());
            ++block) {
-        search_block(*at_work.searcher, block % geometry_.columns, block / geometry_.columns, check);
+        search_block(block % geometry_.columns, block / geometry_.columns, check);
       }
-      searcher_->end_row(row * kMcuSize, at_work);
+      searcher_->end_row(row * kMcuSize, begun);
     });
   }
 
@@ -122,20 +117,22 @@ class Plane {
     return {samples.data() + kPlaneGuard, geometry_.width, geometry_.height, geometry_.width};
   }
 
-  void search_block(const BlockSearcher& searcher, int column, int row, bool check) const {
+  void search_block(int column, int row, bool check) const {
     const int x = column * kBlockSize;
     const int y = row * kBlockSize;
     SearchWindow window = search_window(column, row, geometry_.width, geometry_.height, range_);
     if (window.empty()) window = {x, y, x + 1, y + 1};
-    const MotionVector predictor{1, 2};
-    const BestCandidate found = searcher.search({window, x, y, {&predictor, 1}});
-    if (!check) return;
+    std::uint32_t found = 0;
     const ConstPlaneView current = view(current_);
-    const BestCandidate expected =
-        scalar_kernels().search_brute({&current.at(x, y), current.pitch, view(reference_), window});
-    EXPECT_TRUE(found.x == expected.x && found.y == expected.y && found.sad == expected.sad)
-        << "frame " << frame_ << " block " << column << "," << row << ": " << found.x << "," << found.y << " "
-        << found.sad << " instead of " << expected.x << "," << expected.y << " " << expected.sad;
+    BlockSearch search{.window = window, .own = {x, y}, .current = &current.at(x, y), .current_pitch = current.pitch,
+                       .reference = view(reference_), .keys = &found};
+    search.starts.fill({window.left, window.bottom - 1});
+    searcher_->search({&search, 1});
+    if (!check) return;
+    std::uint32_t expected = 0;
+    search.keys = &expected;
+    scalar_kernels().search({&search, 1}, {}, nullptr, 1);
+    EXPECT_EQ(found, expected) << "frame " << frame_ << " block " << column << "," << row;
   }
 
   PlaneGeometry geometry_;

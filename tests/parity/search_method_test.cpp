@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "codec/search_window.h"
-#include "cpu/cost_table.h"
 #include "decide/vector_cost.h"
 #include "parity/contents.h"
 #include "pipeline/coding.h"
@@ -41,68 +40,37 @@ constexpr int kHeight = 40;
 constexpr int kRange = 9;
 constexpr PlaneGeometry kGeometry{kWidth, kHeight, kWidth / 8, kHeight / 8, std::size_t{kWidth} * kHeight};
 
-class SearchMethods : public testing::TestWithParam<SearchMethod> {
- protected:
-  void begin(BlockSearcher& searcher, SearchGoal goal) const {
-    searcher.begin(current_.view(), reference_.view(), goal);
-    searcher.prepare_rows(0, kHeight);
-    searcher.prepare();
-  }
+class SearchMethods : public testing::TestWithParam<SearchMethod> {};
 
-  Plane current_{Content::random, kWidth, kHeight, kWidth, 3};
-  Plane reference_{Content::random, kWidth, kHeight, kWidth, 4};
-  EveryCandidate definition_{kernels(), kGeometry, kRange};
-};
-
-TEST_P(SearchMethods, FindTheLeastSadOfAllCandidates) {
+TEST_P(SearchMethods, FindTheBestOfAllCandidates) {
   const auto searcher = make_block_searcher(GetParam(), kernels(), kGeometry, kRange);
+  EveryCandidate definition(kernels(), kGeometry, kRange);
+  const SearchCosts cheap(VectorCosts(sad_per_bit(500)));
+  const SearchCosts dear(VectorCosts(sad_per_bit(20000)));
   for (const Content content : parity::kContents) {
-    current_ = Plane(content, kWidth, kHeight, kWidth, 7);
-    reference_ = Plane(content, kWidth, kHeight, kWidth, 8);
-    begin(*searcher, SearchGoal::least_sad);
-    begin(definition_, SearchGoal::least_sad);
-    for (int block = 0; block < kGeometry.blocks(); ++block) {
-      const int column = block % kGeometry.columns;
-      const int row = block / kGeometry.columns;
-      const BlockTask task{search_window(column, row, kWidth, kHeight, kRange), column * 8, row * 8, {}};
-      const BestCandidate found = searcher->search(task);
-      const BestCandidate expected = definition_.search(task);
-      ASSERT_TRUE(found.x == expected.x && found.y == expected.y && found.sad == expected.sad)
-          << parity::name_of(content) << ", block " << column << ", " << row;
-    }
-  }
-}
-
-TEST_P(SearchMethods, FindTheBestOfAllCandidatesByCost) {
-  const auto searcher = make_block_searcher(GetParam(), kernels(), kGeometry, kRange);
-  begin(*searcher, SearchGoal::best_by_cost);
-  begin(definition_, SearchGoal::best_by_cost);
-  for (const Cost lambda : {0, 500, 20000}) {
-    const CostTable costs(VectorCosts(sad_per_bit(lambda)), kRange);
-    for (const std::size_t count : {1U, 3U, 7U}) {
-      for (int block = 0; block < kGeometry.blocks(); ++block) {
-        const int x = block % kGeometry.columns * 8;
-        const int y = block / kGeometry.columns * 8;
-        CostedSearch search;
-        search.own = {x, y};
-        search.current = &current_.view().at(x, y);
-        search.current_pitch = kWidth;
-        search.reference = reference_.view();
-        search.window = whole_search_window(x / 8, y / 8, kWidth, kHeight, kRange);
-        search.costs = costs.costs(search.window.left - x, search.window.top - y);
-        search.quarters = costs.quarters(search.window.left - x, search.window.top - y);
-        search.cost_pitch = costs.pitch();
-        search.starts.fill({x, y});
-        std::array<std::uint32_t, 8> found;
-        std::array<std::uint32_t, 8> expected;
-        found.fill(0xABCDABCD);
-        expected.fill(0xABCDABCD);
-        search.keys = found.data();
-        searcher->search_best({&search, 1}, count);
-        search.keys = expected.data();
-        definition_.search_best({&search, 1}, count);
-        ASSERT_EQ(found, expected) << "block " << block << ", best " << count << ", lambda " << lambda;
-      }
+    const Plane current(content, kWidth, kHeight, kWidth, 7);
+    const Plane reference(content, kWidth, kHeight, kWidth, 8);
+    for (const SearchGoal& goal : {SearchGoal{}, SearchGoal{&cheap, 1}, SearchGoal{&dear, 3}, SearchGoal{&dear, 7}}) {
+      const auto search = [&](BlockSearcher& by) {
+        std::vector<std::array<std::uint32_t, 8>> keys(static_cast<std::size_t>(kGeometry.blocks()));
+        by.begin(current.view(), reference.view(), goal);
+        by.prepare_rows(0, kHeight);
+        by.prepare();
+        for (int block = 0; block < kGeometry.blocks(); ++block) {
+          const int column = block % kGeometry.columns;
+          const int row = block / kGeometry.columns;
+          auto& found = keys[static_cast<std::size_t>(block)];
+          found.fill(0xABCDABCD);
+          BlockSearch one{.window = goal.costs == nullptr ? search_window(column, row, kWidth, kHeight, kRange)
+                                                             : whole_search_window(column, row, kWidth, kHeight, kRange),
+                             .own = {column * 8, row * 8}, .current = &current.view().at(column * 8, row * 8),
+                             .current_pitch = kWidth, .reference = reference.view(), .keys = found.data()};
+          one.starts.fill({one.window.left, one.window.top});
+          by.search({&one, 1});
+        }
+        return keys;
+      };
+      ASSERT_EQ(search(*searcher), search(definition)) << parity::name_of(content) << ", best " << goal.count;
     }
   }
 }

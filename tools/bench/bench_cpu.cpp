@@ -24,7 +24,7 @@
 #include "c63/error.h"
 #include "cpu/block_prediction.h"
 #include "cpu/frame_coder.h"
-#include "cpu/search_method.h"
+#include "cpu/plane_search.h"
 #include "cpu/kernels.h"
 
 namespace c63::bench {
@@ -170,23 +170,13 @@ class Scene {
   PredictionVectors previous_;
 };
 
-/// Searches all luma blocks of the scene, with the vectors of neighbours and of the previous frame as predictors. Returns
-/// the sum of the SADs of the vectors that it finds.
-std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
-  searcher.begin(scene.current(), scene.reference());
-  searcher.prepare_rows(0, scene.current().height);
-  searcher.prepare();
-  const auto& previous = scene.previous().plane(0).vectors;
-  const int columns = scene.geometry().plane(0).columns;
-  std::vector<MotionVector> above(static_cast<std::size_t>(columns) + 1);
-  MotionVector left;
+/// Searches all luma blocks of the scene. Returns the sum of the SADs of the vectors that it finds.
+std::uint64_t search_luma(const Scene& scene, cpu::PlaneSearch& search) {
+  search.begin(scene.current(), scene.reference(), nullptr);
+  search.prepare_rows(0, scene.current().height);
+  search.prepare();
   std::uint64_t total = 0;
-  scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow& window) {
-    const MotionVector predictors[] = {left, above[column], previous[block], above[column + 1]};
-    const cpu::BestCandidate best = searcher.search({window, 8 * column, 8 * row, predictors});
-    left = above[column] = {static_cast<std::int8_t>(best.x - 8 * column), static_cast<std::int8_t>(best.y - 8 * row)};
-    total += best.sad;
-  });
+  for (int row = 0; row < scene.geometry().mcu_rows(); ++row) total += search.search_mcu_row(row);
   return total;
 }
 
@@ -249,11 +239,11 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
 
   const double differences = candidates * blocks * 64;
   for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate}) {
-    const std::shared_ptr<cpu::BlockSearcher> searcher =
-        cpu::make_block_searcher(method, k, g, scene.settings().coding.search_range);
+    const int range = scene.settings().coding.search_range;
+    const auto search = std::make_shared<cpu::PlaneSearch>(cpu::make_block_searcher(method, k, g, range), k, g, 2, range);
     const std::string what = "search " + std::string(name(method));
     Case* const added =
-        add(what.c_str(), "absdiff", differences, [&scene, searcher] { sink = search_luma(scene, *searcher); });
+        add(what.c_str(), "absdiff", differences, [&scene, search] { sink = search_luma(scene, *search); });
     if (method == SearchMethod::full_eliminate) {
       added->note = "the differences of all candidates are counted; those of candidates that cannot win are not computed";
     }
@@ -264,11 +254,15 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
   scene.for_each_luma_block([&](int, int, int, const SearchWindow& w) {
     whole += w.right - w.left == full_window && w.bottom - w.top == full_window ? 1 : 0;
   });
-  add("search_brute interior", "absdiff", whole * full_window * full_window * 64, [&scene, &k, g, full_window] {
+  add("search interior", "absdiff", whole * full_window * full_window * 64, [&scene, &k, g, full_window] {
     std::uint64_t total = 0;
     scene.for_each_luma_block([&](int, int column, int row, const SearchWindow& w) {
       if (w.right - w.left != full_window || w.bottom - w.top != full_window) return;
-      total += k.search_brute({&scene.current().at(8 * column, 8 * row), g.width, scene.reference(), w}).sad;
+      std::uint32_t key = 0;
+      const cpu::BlockSearch block{.window = w, .own = {8 * column, 8 * row}, .current = &scene.current().at(8 * column, 8 * row),
+                                   .current_pitch = g.width, .reference = scene.reference(), .keys = &key};
+      k.search({&block, 1}, {}, nullptr, 1);
+      total += key >> 16;
     });
     sink = total;
   });

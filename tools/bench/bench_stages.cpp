@@ -93,7 +93,7 @@ constexpr auto timed_decision = &Timed<kStage, plain_decisions, kMember>::run;
 
 const cpu::DecisionKernels& timed_decisions() {
   using Table = cpu::DecisionKernels;
-  static constexpr Table kTimed{timed_decision<kSearch, &Table::search_best>, timed_decision<kTransform, &Table::transform_blocks>,
+  static constexpr Table kTimed{timed_decision<kTransform, &Table::transform_blocks>,
                                 timed_decision<kLevels, &Table::choose_levels>, timed_decision<kWriting, &Table::write_levels>,
                                 timed_decision<kCosts, &Table::cost_candidate>, timed_decision<kBeam, &Table::extend_beam>,
                                 timed_decision<kBeam, &Table::extend_narrow>};
@@ -107,8 +107,7 @@ cpu::Kernels timed(const cpu::Kernels& kernels) {
   plain_decisions = kernels.decisions();
   return {kernels.level,
           timed_kernel<kSad, &Table::sad>,
-          timed_kernel<kSearch, &Table::search_brute>,
-          timed_kernel<kSearch, &Table::search_eliminating>,
+          timed_kernel<kSearch, &Table::search>,
           timed_kernel<kSums, &Table::quarter_sums>,
           timed_kernel<kTransform, &Table::transform_quantize>,
           timed_kernel<kReconstruct, &Table::dequantize_reconstruct>,

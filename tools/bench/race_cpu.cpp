@@ -20,7 +20,7 @@
 #include "bench/race_files.h"
 #include "c63/error.h"
 #include "common/process.h"
-#include "cpu/search_method.h"
+#include "cpu/plane_search.h"
 #include "io/scratch_folder.h"
 #include "race/compile_search.h"
 #include "race/host_search.h"
@@ -72,24 +72,16 @@ struct Entrant {
 };
 
 Entrant built_in(const std::string& name, SearchMethod method, SimdLevel level, const TimedPlanes& planes, int range) {
-  const std::shared_ptr<cpu::BlockSearcher> searcher =
-      cpu::make_block_searcher(method, cpu::kernels(level), planes.geometry(), range);
-  return {name, [&planes, range, searcher](SearchResults& results) {
-            const PlaneGeometry& g = planes.geometry();
-            searcher->begin(planes.current(), planes.reference());
-            for (int row = 0; row < g.rows; ++row) searcher->prepare_rows(8 * row, 8 * row + 8);
-            searcher->prepare();
-            MotionVector left;
-            for (int row = 0; row < g.rows; ++row) {
-              for (int column = 0; column < g.columns; ++column) {
-                const SearchWindow window = search_window(column, row, g.width, g.height, range);
-                const cpu::BestCandidate best = searcher->search({window, 8 * column, 8 * row, {&left, 1}});
-                left = {static_cast<std::int8_t>(best.x - 8 * column), static_cast<std::int8_t>(best.y - 8 * row)};
-                const auto block = static_cast<std::size_t>(row * g.columns + column);
-                results.vectors[block] = left;
-                results.sads[block] = static_cast<std::uint16_t>(best.sad);
-              }
-            }
+  const cpu::Kernels& kernels = cpu::kernels(level);
+  const PlaneGeometry g = planes.geometry();
+  const auto search = std::make_shared<cpu::PlaneSearch>(cpu::make_block_searcher(method, kernels, g, range), kernels, g, 1, range);
+  return {name, [&planes, g, search](SearchResults& results) {
+            search->begin(planes.current(), planes.reference(), nullptr);
+            search->prepare_rows(0, g.height);
+            search->prepare();
+            for (int row = 0; row < g.rows; ++row) search->search_mcu_row(row);
+            std::copy_n(search->chosen(), planes.blocks(), results.vectors.begin());
+            std::copy_n(search->sads(), planes.blocks(), results.sads.begin());
           }};
 }
 
@@ -138,7 +130,7 @@ ordered_json instructions_of(const std::string& library, const ScratchFolder& fo
 }
 
 std::string next_step(const ordered_json& code, double share) {
-  if (share > 0.8) return "rule candidates out by sums: step 5 of docs/course.md, encoder/cpu/search_eliminate.cpp";
+  if (share > 0.8) return "rule candidates out by sums: step 5 of docs/course.md, encoder/cpu/search_full.cpp";
   if (code.is_object() && code.value("sums_of_differences", 0) == 0) {
     return "PSADBW sums eight absolute differences in one instruction: _mm_sad_epu8 (step 0 of docs/course.md)";
   }
