@@ -82,6 +82,15 @@ void in_one_kernel(FilterQueue& queue, BasicPlaneView<const Sample> reference, V
 
 }  // namespace
 
+template <>
+std::span<const std::pair<std::string_view, ShiftVariant>> variant_names() {
+  using enum ShiftVariant;
+  static constexpr std::pair<std::string_view, ShiftVariant> kNames[] = {
+      {"best", best}, {"sums-on-cpu", sums_on_cpu}, {"atomics", atomics}, {"back-to-back", back_to_back},
+      {"four-streams", four_streams}, {"one-kernel", one_kernel}};
+  return kNames;
+}
+
 template <typename Sample>
 void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
                 std::span<const BasicPlaneView<const Sample>> frames, std::span<ShiftSums> sums, ShiftVariant variant) {

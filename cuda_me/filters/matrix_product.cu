@@ -21,22 +21,22 @@ __global__ void product_direct(In a, In b, Out c) {
 
 __device__ float value_at(In m, int x, int y) { return x < m.width && y < m.height ? m.data[y * m.pitch + x] : 0.0F; }
 
-constexpr int kTile = 32;
+constexpr int kSharedTile = 32;
 
 __global__ void product_shared(In a, In b, Out c) {
-  __shared__ float tile_a[kTile][kTile];
-  __shared__ float tile_b[kTile][kTile];
+  __shared__ float tile_a[kSharedTile][kSharedTile];
+  __shared__ float tile_b[kSharedTile][kSharedTile];
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);
-  const int x = static_cast<int>(blockIdx.x) * kTile + tx;
-  const int y = static_cast<int>(blockIdx.y) * kTile + ty;
+  const int x = static_cast<int>(blockIdx.x) * kSharedTile + tx;
+  const int y = static_cast<int>(blockIdx.y) * kSharedTile + ty;
   float total = 0;
-  for (int first = 0; first < a.width; first += kTile) {
+  for (int first = 0; first < a.width; first += kSharedTile) {
     tile_a[ty][tx] = value_at(a, first + tx, y);
     tile_b[ty][tx] = value_at(b, x, first + ty);
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < kTile; ++k) total += tile_a[ty][k] * tile_b[k][tx];
+    for (int k = 0; k < kSharedTile; ++k) total += tile_a[ty][k] * tile_b[k][tx];
     __syncthreads();
   }
   if (x < c.width && y < c.height) c.data[y * c.pitch + x] = total;
@@ -95,7 +95,7 @@ void multiply_direct(FilterQueue& queue, In a, In b, Out c) {
   launch("product_direct", product_direct, {tiles(c, 16), dim3(16, 16)}, queue.stream(), a, b, c);
 }
 void multiply_shared(FilterQueue& queue, In a, In b, Out c) {
-  launch("product_shared", product_shared, {tiles(c, kTile), dim3(kTile, kTile)}, queue.stream(), a, b, c);
+  launch("product_shared", product_shared, {tiles(c, kSharedTile), dim3(kSharedTile, kSharedTile)}, queue.stream(), a, b, c);
 }
 void multiply_registers(FilterQueue& queue, In a, In b, Out c) {
   launch("product_registers", product_registers, {tiles(c, kSide), dim3(kThreads)}, queue.stream(), a, b, c);
@@ -104,6 +104,14 @@ void multiply_registers(FilterQueue& queue, In a, In b, Out c) {
 }  // namespace c63::cuda::kernels
 
 namespace c63::cuda {
+
+template <>
+std::span<const std::pair<std::string_view, ProductVariant>> variant_names() {
+  using enum ProductVariant;
+  static constexpr std::pair<std::string_view, ProductVariant> kNames[] = {
+      {"best", best}, {"direct", direct}, {"shared-tile", shared_tile}, {"register-tile", register_tile}};
+  return kNames;
+}
 
 void multiply(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<const float> b, BasicPlaneView<float> c,
               ProductVariant variant) {

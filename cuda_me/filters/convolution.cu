@@ -1,0 +1,206 @@
+// 1-D convolution on a GPU, in all variants.
+#include "c63/filter_checks.h"
+#include "cuda_me/filters/filter_common.cuh"
+
+namespace c63::cuda::kernels {
+namespace {
+
+/// The taps of a 1-D convolution as a kernel parameter, which is in constant memory.
+struct Taps {
+  int count = 0;
+  double value[kMaxTaps];
+};
+
+// 1-D convolution, variant `global`: reads every input value and every tap (a factor of the kernel) from global memory.
+
+__global__ void store_taps(const __grid_constant__ Taps taps, double* out) {
+  for (int k = static_cast<int>(threadIdx.x); k < taps.count; k += static_cast<int>(blockDim.x)) out[k] = taps.value[k];
+}
+
+__global__ void convolution_global(const double* signal, std::size_t count, const double* taps, int tap_count,
+                                   double* out) {
+  const std::size_t i = global_thread();
+  if (i >= count) return;
+  double total = 0;
+  for (int k = 0; k < tap_count; ++k) {
+    const std::size_t at = i + static_cast<std::size_t>(tap_count / 2 - k);
+    if (at < count) total += taps[k] * signal[at];
+  }
+  out[i] = total;
+}
+
+void convolve_global(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
+  auto* stored = static_cast<double*>(queue.scratch(kMaxTaps * sizeof(double)));
+  launch("store_taps", store_taps, {dim3(1), dim3(256)}, queue.stream(), taps, stored);
+  launch("convolution_global", convolution_global,
+         {dim3(static_cast<unsigned>(divide_up(signal.size(), 256))), dim3(256)}, queue.stream(), signal.data(),
+         signal.size(), stored, taps.count, out);
+}
+
+// 1-D convolution, variant `constant_taps`: the taps (the kernel's factors) are in constant memory. All threads of a
+// warp read the same tap at once.
+
+__global__ void convolution_constant(const double* signal, std::size_t count, const __grid_constant__ Taps taps,
+                                     double* out) {
+  const std::size_t i = global_thread();
+  if (i >= count) return;
+  double total = 0;
+  for (int k = 0; k < taps.count; ++k) {
+    const std::size_t at = i + static_cast<std::size_t>(taps.count / 2 - k);
+    if (at < count) total += taps.value[k] * signal[at];
+  }
+  out[i] = total;
+}
+
+void convolve_constant(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
+  launch("convolution_constant", convolution_constant,
+         {dim3(static_cast<unsigned>(divide_up(signal.size(), 256))), dim3(256)}, queue.stream(), signal.data(),
+         signal.size(), taps, out);
+}
+
+// 1-D convolution, variant `shared_tile`: the taps (the kernel's factors) are in constant memory. The input values that
+// a thread block needs are in shared memory. They reach past its outputs on both sides.
+
+constexpr int kThreads = 256;
+
+__global__ void convolution_shared(const double* signal, std::size_t count, const __grid_constant__ Taps taps,
+                                   double* out) {
+  __shared__ double tile[kThreads + kMaxTaps];
+  const int radius = taps.count / 2;
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kThreads;
+  for (int j = static_cast<int>(threadIdx.x); j < kThreads + 2 * radius; j += kThreads) {
+    const std::size_t at = first + static_cast<std::size_t>(j) - static_cast<std::size_t>(radius);
+    tile[j] = at < count ? signal[at] : 0.0;
+  }
+  __syncthreads();
+  const std::size_t i = first + threadIdx.x;
+  if (i >= count) return;
+  const double* middle = tile + threadIdx.x + 2 * radius;
+  double total = 0;
+  for (int k = 0; k < taps.count; ++k) total += taps.value[k] * middle[-k];
+  out[i] = total;
+}
+
+void convolve_shared(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
+  launch("convolution_shared", convolution_shared,
+         {dim3(static_cast<unsigned>(divide_up(signal.size(), kThreads))), dim3(kThreads)}, queue.stream(),
+         signal.data(), signal.size(), taps, out);
+}
+
+// 1-D convolution, variant `tuned`, for kernels of 3 to 11 taps (factors). Their number is known at compile time. A
+// thread keeps the values around its outputs in registers. Loads and stores move 16 bytes, except at the end of the
+// input.
+
+constexpr int kPairs = 4;  // a thread has 8 outputs: 4 pairs, each 2 * kThreads values after the previous one
+
+template <int kTaps>
+struct FewTaps {
+  double value[kTaps];
+};
+
+/// Returns signal[i] and signal[i + 1], with zeros for indices from `count` on. `i` must be even.
+__device__ double2 load_pair(const double* signal, std::size_t count, std::size_t i) {
+  if (i + 1 < count) return __ldg(reinterpret_cast<const double2*>(signal + i));
+  return make_double2(i < count ? signal[i] : 0.0, 0.0);
+}
+
+template <int kTaps>
+__global__ void __launch_bounds__(kThreads) convolution_tuned(const double* __restrict__ signal, std::size_t count,
+                                                              const __grid_constant__ FewTaps<kTaps> taps,
+                                                              double* __restrict__ out) {
+  constexpr int kRadius = kTaps / 2;
+  constexpr int kLead = (kRadius + 1) / 2;  // pairs of input values on each side of the pair at the outputs' place
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * (2 * kThreads * kPairs) + 2 * threadIdx.x;
+  double x[kPairs][2 * (2 * kLead + 1)];
+#pragma unroll
+  for (int p = 0; p < kPairs; ++p) {
+#pragma unroll
+    for (int j = 0; j <= 2 * kLead; ++j) {
+      // Before the signal's start, the unsigned index wraps around and exceeds `count`. So load_pair() returns zeros
+      // there, too.
+      const std::size_t i = first + static_cast<std::size_t>(2 * kThreads * p + 2 * (j - kLead));
+      const double2 pair = load_pair(signal, count, i);
+      x[p][2 * j] = pair.x;
+      x[p][2 * j + 1] = pair.y;
+    }
+  }
+#pragma unroll
+  for (int p = 0; p < kPairs; ++p) {
+    double2 total = make_double2(0, 0);
+#pragma unroll
+    for (int k = 0; k < kTaps; ++k) {
+      total.x += taps.value[k] * x[p][2 * kLead + kRadius - k];
+      total.y += taps.value[k] * x[p][2 * kLead + 1 + kRadius - k];
+    }
+    const std::size_t i = first + static_cast<std::size_t>(2 * kThreads * p);
+    if (i + 1 < count) {
+      __stcs(reinterpret_cast<double2*>(out + i), total);
+    } else if (i < count) {
+      out[i] = total.x;
+    }
+  }
+}
+
+template <int kTaps>
+void run(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
+  FewTaps<kTaps> few;
+  for (int k = 0; k < kTaps; ++k) few.value[k] = taps.value[k];
+  launch("convolution_tuned", convolution_tuned<kTaps>,
+         {dim3(static_cast<unsigned>(divide_up(signal.size(), 2 * kThreads * kPairs))), dim3(kThreads)},
+         queue.stream(), signal.data(), signal.size(), few, out);
+}
+
+bool can_convolve_tuned(std::span<const double> signal, const Taps& taps, const double* out) {
+  return taps.count >= 3 && taps.count <= 11 && is_aligned(signal.data(), 16) && is_aligned(out, 16);
+}
+
+void convolve_tuned(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
+  switch (taps.count) {
+    case 3: return run<3>(queue, signal, taps, out);
+    case 5: return run<5>(queue, signal, taps, out);
+    case 7: return run<7>(queue, signal, taps, out);
+    case 9: return run<9>(queue, signal, taps, out);
+    default: return run<11>(queue, signal, taps, out);
+  }
+}
+
+}  // namespace
+}  // namespace c63::cuda::kernels
+
+namespace c63::cuda {
+template <>
+std::span<const std::pair<std::string_view, ConvolutionVariant>> variant_names() {
+  using enum ConvolutionVariant;
+  static constexpr std::pair<std::string_view, ConvolutionVariant> kNames[] = {
+      {"best", best}, {"global", global}, {"constant-taps", constant_taps}, {"shared-tile", shared_tile},
+      {"tuned", tuned}};
+  return kNames;
+}
+
+void convolve(FilterQueue& queue, std::span<const double> signal, std::span<const double> taps, std::span<double> out,
+              ConvolutionVariant variant) {
+  check_taps(taps);
+  check_same_length(signal.size(), "the signal", out.size(), "the output");
+  check_apart(signal.data(), signal.size_bytes(), out.data(), out.size_bytes());
+  if (signal.empty()) return;
+  kernels::Taps argument;
+  argument.count = static_cast<int>(taps.size());
+  std::copy(taps.begin(), taps.end(), argument.value);
+  const bool can_tune = kernels::can_convolve_tuned(signal, argument, out.data());
+  switch (variant) {
+    case ConvolutionVariant::global: return kernels::convolve_global(queue, signal, argument, out.data());
+    case ConvolutionVariant::constant_taps: return kernels::convolve_constant(queue, signal, argument, out.data());
+    case ConvolutionVariant::best:
+    case ConvolutionVariant::tuned:
+      if (can_tune) return kernels::convolve_tuned(queue, signal, argument, out.data());
+      [[fallthrough]];
+    case ConvolutionVariant::shared_tile: return kernels::convolve_shared(queue, signal, argument, out.data());
+  }
+}
+
+void mean_filter(FilterQueue& queue, std::span<const double> signal, int width, std::span<double> out,
+                 ConvolutionVariant variant) {
+  convolve(queue, signal, mean_taps(width), out, variant);
+}
+
+}  // namespace c63::cuda
