@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "c63/error.h"
-#include "c63/motion_audit.h"
+#include "race/motion_audit.h"
 #include "common/exit_code.h"
 #include "common/json_number.h"
 #include "common/notices.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "c63/motion_audit.h"
+#include "race/motion_audit.h"
 #include "race/race_cases.h"
 
 namespace c63::race {

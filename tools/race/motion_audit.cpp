@@ -1,9 +1,9 @@
-#include "c63/motion_audit.h"
+#include "race/motion_audit.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "api/motion_mistakes.h"
+#include "race/motion_mistakes.h"
 #include "c63/error.h"
 #include "c63/motion.h"
 #include "codec/search_window.h"

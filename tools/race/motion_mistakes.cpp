@@ -1,4 +1,4 @@
-#include "api/motion_mistakes.h"
+#include "race/motion_mistakes.h"
 
 #include <algorithm>
 #include <array>
