@@ -38,7 +38,7 @@ class CMakeBuild(build_ext):
         to.mkdir(parents=True, exist_ok=True)
         package = folder / "python" / "c63"
         # _c63, libc63_ffmpeg if FFmpeg is there, and what the build makes of the table of options
-        for module in [*package.glob("*.so"), package / "_options.py", package / "_encode.pyi"]:
+        for module in [*package.glob("*.so"), package / "_options.py"]:
             shutil.copy2(module, to)
 
     @staticmethod

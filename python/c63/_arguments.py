@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import typing
 from typing import Any, NoReturn, Optional, Sequence
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from ._error import UsageError
 
 INT32 = 2**31 - 1
-UINT64 = 2**64 - 1
 
 
 def refuse(name: str, wanted: str, got: Any) -> NoReturn:
@@ -57,10 +55,10 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def choice(name: str, value: Any, names: Sequence[str], optional: bool = False) -> str:
-    """Returns `value` if it is one of `names`. With `optional`, None is allowed."""
+def choice(name: str, value: Any, names: Sequence[str]) -> str:
+    """Returns `value` if it is one of `names`."""
     if not isinstance(value, str) or value not in names:
-        refuse(name, "one of " + ", ".join(names) + (" or None" if optional else ""), value)
+        refuse(name, "one of " + ", ".join(names), value)
     return str(value)
 
 
@@ -71,18 +69,3 @@ def picture_size(value: Any, name: str = "input_res") -> Optional[tuple[int, int
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         refuse(name, "(width, height)", value)
     return integer(name, value[0], 0), integer(name, value[1], 0)
-
-
-def by_type(name: str, value: Any, wanted: Any) -> Any:
-    """Returns `value` if it fits the annotated type `wanted`: bool, int, float, a Literal of names, or Optional of
-    these."""
-    options = typing.get_args(wanted) if typing.get_origin(wanted) is typing.Union else (wanted,)
-    optional = type(None) in options
-    if optional and value is None:
-        return None
-    (kind,) = (option for option in options if option is not type(None))
-    if typing.get_origin(kind) is typing.Literal:
-        return choice(name, value, typing.get_args(kind), optional)
-    if kind is bool:
-        return flag(name, value)
-    return integer(name, value) if kind is int else number(name, value)

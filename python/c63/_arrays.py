@@ -36,6 +36,11 @@ class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
                 return as_frames(made, *self.size_of_pictures)
         return made
 
+    def __array_wrap__(self, array: Any, *more: Any) -> Any:
+        made = super().__array_wrap__(array, *more[:1])
+        # Sums and means are numbers, which round() and json take. squeeze(), which has no `more`, must return an array.
+        return made[()] if made.ndim == 0 and more else made
+
     def __reduce__(self) -> Any:  # pickles the size, too
         rebuild, arguments, state = super().__reduce__()  # type: ignore[misc]
         return rebuild, arguments, (state, self.size_of_pictures)

@@ -5,18 +5,24 @@ from __future__ import annotations
 import dataclasses
 import os
 import types
-from typing import Any, NamedTuple, Optional, Union, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _c63
-from ._arguments import integer, picture_size, refuse, setting_error
+from ._arguments import picture_size, refuse, setting_error
 from ._arrays import U8, Motion, kept
 from ._arrays import motion as motion_of
 from ._device import is_device_array, stream_of
+from ._options import TARGETS
 from ._settings import Settings, merge, takes_options
 from ._video import Video
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import EncoderOptions, VideoOptions
 
 #: The fields of a row of `statistics`: index; bytes; sse and ssim of Y, U, V; luma_sad; shift_x, shift_y in samples;
 #: header_bits, motion_bits, luma_bits, chroma_bits; read_ms, upload_ms, motion_ms, transform_ms, measure_ms,
@@ -61,7 +67,7 @@ def encode_with_statistics(
     *,
     input_res: Optional[tuple[int, int]] = None,
     stream: Any = None,
-    **options: Any,
+    **options: Unpack[VideoOptions],
 ) -> Encoded:
     """Encodes like encode(). Also returns statistics of each frame and a summary of the run.
 
@@ -71,11 +77,9 @@ def encode_with_statistics(
     chosen = merge(settings, options)
     handle = _stream_handle(frames, stream)
     if isinstance(frames, Video):
-        coded, rows, summary = _c63.encode_video(frames._reader, chosen, chosen.backend, chosen.device)
+        coded, rows, summary = _c63.encode_video(frames._reader, chosen)
     else:
-        coded, rows, summary = _c63.encode_arrays(
-            frames, picture_size(input_res), chosen, chosen.backend, chosen.device, handle
-        )
+        coded, rows, summary = _c63.encode_arrays(frames, picture_size(input_res), chosen, handle)
     return Encoded(coded, np.frombuffer(rows, STATISTICS), summary)
 
 
@@ -86,7 +90,7 @@ def encode(
     *,
     input_res: Optional[tuple[int, int]] = None,
     stream: Any = None,
-    **options: Any,
+    **options: Unpack[VideoOptions],
 ) -> bytes:
     """Encodes a video and returns the stream, with the same bytes as c63enc.
 
@@ -138,14 +142,12 @@ class VideoEncoder:
     summary: dict[str, Any]  #: of the last video, like Encoded.summary
 
     @takes_options()
-    def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Any) -> None:
-        self.width = integer("width", width)
-        self.height = integer("height", height)
+    def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Unpack[VideoOptions]) -> None:
         self.settings = merge(settings, options)
         self.statistics = np.empty(0, STATISTICS)
         self.summary = {}
-        chosen = self.settings
-        self._native = _c63.VideoEncoder(self.width, self.height, chosen, chosen.backend, chosen.device)
+        self._native = _c63.VideoEncoder(width, height, self.settings)
+        self.width, self.height = int(width), int(height)
 
     def __repr__(self) -> str:
         return f"<c63.VideoEncoder {self.width}x{self.height}>"
@@ -185,17 +187,13 @@ class Encoder:
     height: int
     settings: Settings
 
-    @takes_options(without=("bitrate", "size", "target_psnr", "target_ssim", "frame_drop", "gop_cap", "fps"))
-    def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Any) -> None:
-        self.width = integer("width", width)
-        self.height = integer("height", height)
+    @takes_options(without=TARGETS)
+    def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Unpack[EncoderOptions]) -> None:
         self.settings = merge(settings, options)
         self._rows: list[bytes] = []
         self._finished = False
-        chosen = self.settings
-        if chosen.has_target:
-            raise setting_error("a target needs several passes over the whole video; use c63.encode() instead of Encoder")
-        self._native = _c63.PushEncoder(self.width, self.height, chosen, chosen.backend, chosen.device)
+        self._native = _c63.PushEncoder(width, height, self.settings)
+        self.width, self.height = int(width), int(height)
 
     def __repr__(self) -> str:
         return f"<c63.Encoder {self.width}x{self.height}, {len(self._rows)} frames polled{', finished' if self._finished else ''}>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import statistics
 import sys
 import time
@@ -185,35 +184,6 @@ class Race:
         for t in self.timings:
             lines.append(f"{t.name:<32} {t.us:>10.1f} {t.us_low:>9.1f}..{t.us_high:>10.1f} {t.more_sad_percent:>7.2f} %")
         return "\n".join(lines)
-
-    def svg(self) -> str:
-        """The figure: a bar for each search. Its colors follow the page's text, light or dark."""
-        most = max((t.us for t in self.timings), default=1.0)
-        height = 28 * len(self.timings) + 8
-        parts = []
-        for i, t in enumerate(self.timings):
-            y, width = 28 * i + 8, max(1.0, 300 * t.us / most)
-            color = "#e07b39" if i == 0 else "#4f81bd"
-            parts.append(f'<text x="0" y="{y + 14}" fill="currentColor">{html.escape(t.name)}</text>')
-            parts.append(f'<rect x="200" y="{y}" width="{width:.1f}" height="18" fill="{color}"/>')
-            parts.append(f'<text x="{206 + width:.1f}" y="{y + 14}" fill="currentColor">{t.us:.1f} µs</text>')
-        style = "font-family: sans-serif; font-size: 13px; max-width: 100%"
-        size = f'width="620" height="{height}" viewBox="0 0 620 {height}"'
-        return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" style="{style}">{"".join(parts)}</svg>'
-
-    def _repr_html_(self) -> str:
-        verdict = f"<pre>{html.escape(self._text)} (seed {self.seed})</pre>"
-        text = f"<p><b>{html.escape(self.name)}</b></p>{verdict}"
-        if not self.timings:
-            return text
-        rows = "".join(
-            f"<tr><td>{html.escape(t.name)}</td><td>{t.us:.1f}</td><td>{t.us_low:.1f} to {t.us_high:.1f}</td>"
-            f"<td>{t.more_sad_percent:.2f} %</td></tr>"
-            for t in self.timings
-        )
-        head = "<tr><th>search</th><th>µs a call</th><th>lowest to highest</th><th>more SAD</th></tr>"
-        place = f"<p>{self.size[0]}x{self.size[1]}, {html.escape(self.device)}</p>"
-        return f"{text}{place}<table>{head}{rows}</table>{self.svg()}"
 
 
 def planes_of(library: Library, size: tuple[int, int], seed: int) -> tuple[Any, Any]:

@@ -133,18 +133,20 @@ def open(
     input_res: Optional[tuple[int, int]] = None,
     format: Format = "auto",
     strict: bool = False,
+    tolerant: bool = False,
 ) -> Video:
     """Opens a video file for reading.
 
     input_res: (width, height) of raw video, unless its name contains them. format: "auto", "raw", "y4m" or "av"
     (FFmpeg).
-    strict: treat a partial last frame as an error. Raises Error (input) if the file cannot be read.
+    strict: treat a partial last frame as an error. tolerant: read on after damage that FFmpeg reports, and put it into
+    `warnings`. Raises Error (input) if the file cannot be read.
     """
     try:
-        name = os.fsdecode(path)
+        name, encoded = os.fsdecode(path), os.fsencode(path)
     except TypeError:
         refuse("path", "a file's name", path)
     width, height = picture_size(input_res) or (0, 0)
     if not isinstance(format, str):
         refuse("format", "one of auto, raw, y4m, av", format)
-    return Video(_c63.VideoReader(name, width, height, format, flag("strict", strict)), name)
+    return Video(_c63.VideoReader(encoded, width, height, format, flag("strict", strict), flag("tolerant", tolerant)), name)

@@ -37,6 +37,10 @@ EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
   return settings;
 }
 
+Devices devices_of(py::handle settings) {
+  return select_devices(text_from(settings.attr("backend"), "backend"), devices_from(settings));
+}
+
 /// A video that can be read from its start for each pass.
 struct PassSource {
   VideoFormat format;
@@ -49,19 +53,11 @@ PassSource source_of(ArraySource& arrays) {
   return {arrays.format(), [&]() -> FrameSource& { return arrays.source(); }};
 }
 
-/// If `passes` is true, the encode makes several passes, and each reads the video from its start. A file that cannot
-/// seek is opened again for each pass. `again` keeps the opened file until the next pass.
+/// A file that cannot seek is opened again for each pass. `again` keeps the opened file until the next pass.
 PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSource>& again) {
   return {
       reader.source().format(),
-      [&reader, passes, &again]() -> FrameSource& {
-        if (!passes) return reader.source();
-        if (FrameSource* const source = reader.from_start(again)) return *source;
-        throw Error(ErrorKind::usage, "C63-TARGET-INPUT",
-                    "a target needs several passes, but this input can be read only once: give the array from read()",
-                    {.file = reader.path()});
-      },
-      [&reader] { reader.stop(); }, [&reader] { return reader.warnings().empty() ? "" : reader.warnings().back(); }};
+      [&reader, passes, &again]() -> FrameSource& { return reader.from_start(again, passes); }, [&reader] { reader.stop(); }, [&reader] { return reader.warnings().empty() ? "" : reader.warnings().back(); }};
 }
 
 /// Encodes whole videos of one size, one after another.
@@ -168,9 +164,9 @@ class VideoEncoder {
 };
 
 /// Encodes arrays. If they are on a GPU, that GPU encodes them, unless the caller names another device.
-py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, const std::string& backend,
-                        py::handle devices, std::uintptr_t stream) {
-  std::vector<int> gpus = ints_from(devices, "device");
+py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, std::uintptr_t stream) {
+  const std::string backend = text_from(settings.attr("backend"), "backend");
+  std::vector<int> gpus = devices_from(settings);
   ArraySource arrays(frames, size, stream);
   if (arrays.device() && gpus.empty() && backend != "cpu") gpus = {*arrays.device()};
   VideoEncoder encoder(settings_for(settings, arrays.format()), select_devices(backend, gpus), target_from(settings));
@@ -183,19 +179,16 @@ py::tuple encode_video_with(VideoEncoder& encoder, VideoReader& reader, py::hand
   return encoder.encode(source_of(reader, encoder.has_target(), again), out);
 }
 
-py::tuple encode_video(VideoReader& reader, py::handle settings, const std::string& backend,
-                       const std::vector<int>& gpus) {
-  VideoEncoder encoder(settings_for(settings, reader.source().format()), select_devices(backend, gpus),
-                       target_from(settings));
+py::tuple encode_video(VideoReader& reader, py::handle settings) {
+  VideoEncoder encoder(settings_for(settings, reader.source().format()), devices_of(settings), target_from(settings));
   return encode_video_with(encoder, reader, py::none());
 }
 
-OwnProcessPtr<VideoEncoder> keep_encoder(py::handle width, py::handle height, py::handle settings, const std::string& backend,
-                                         py::handle gpus) {
+OwnProcessPtr<VideoEncoder> keep_encoder(py::handle width, py::handle height, py::handle settings) {
   EncoderSettings kept = settings_for(settings, {int_from(width, "width"), int_from(height, "height"), {}});
   kept.execution.keep_devices = true;
   return OwnProcessPtr<VideoEncoder>(
-      new VideoEncoder(std::move(kept), select_devices(backend, ints_from(gpus, "device")), target_from(settings)));
+      new VideoEncoder(std::move(kept), devices_of(settings), target_from(settings)));
 }
 
 py::tuple encode_arrays_with(VideoEncoder& encoder, py::handle frames, py::handle size, std::uintptr_t stream, py::handle out) {
@@ -224,10 +217,13 @@ CodedFrame hand_out(EncodedFrame&& frame) {
 /// An EncodeSession that takes frames from Python.
 class PushEncoder {
  public:
-  PushEncoder(py::handle width, py::handle height, py::handle settings, const std::string& backend, py::handle gpus)
+  PushEncoder(py::handle width, py::handle height, py::handle settings)
       : format_{int_from(width, "width"), int_from(height, "height"), {}} {
     EncoderSettings coding = settings_for(settings, format_);
-    Devices devices = select_devices(backend, ints_from(gpus, "device"));
+    if (target_from(settings)) {
+      throw Error(ErrorKind::usage, "C63-SETTING", "a target needs several passes over the whole video; use c63.encode() instead of Encoder");
+    }
+    Devices devices = devices_of(settings);
     const py::gil_scoped_release released;
     session_ = std::make_unique<EncodeSession>(make_encoder(std::move(coding), devices));
   }
@@ -318,8 +314,7 @@ void add_encoding(py::module_& module) {
       .def_readonly("prediction", &CodedFrame::prediction)
       .def_readonly("motion", &CodedFrame::motion);
   py::class_<PushEncoder, OwnProcessPtr<PushEncoder>>(module, "PushEncoder")
-      .def(py::init<py::handle, py::handle, py::handle, const std::string&, py::handle>(), "width"_a, "height"_a,
-           "settings"_a, "backend"_a, "devices"_a)
+      .def(py::init<py::handle, py::handle, py::handle>(), "width"_a, "height"_a, "settings"_a)
       .def("push", &PushEncoder::push, "frame"_a)
       .def("poll", &PushEncoder::poll)
       .def("wait", &PushEncoder::wait)
@@ -327,12 +322,12 @@ void add_encoding(py::module_& module) {
       .def("summary", &PushEncoder::summary)
       .def("close", &PushEncoder::close);
   py::class_<VideoEncoder, OwnProcessPtr<VideoEncoder>>(module, "VideoEncoder")
-      .def(py::init(&keep_encoder), "width"_a, "height"_a, "settings"_a, "backend"_a, "devices"_a)
+      .def(py::init(&keep_encoder), "width"_a, "height"_a, "settings"_a)
       .def("encode_arrays", encode_arrays_with, "frames"_a, "size"_a, "stream"_a, "out"_a)
       .def("encode_video", encode_video_with, "reader"_a, "out"_a);
-  module.def("encode_arrays", encode_arrays, "frames"_a, "size"_a, "settings"_a, "backend"_a, "devices"_a,
-             "stream"_a);
-  module.def("encode_video", encode_video, "reader"_a, "settings"_a, "backend"_a, "devices"_a);
+  module.def("encode_arrays", encode_arrays, "frames"_a, "size"_a, "settings"_a, "stream"_a);
+  module.def("encode_video", encode_video, "reader"_a, "settings"_a);
+  module.def("check_settings", check_settings, "settings"_a);
   module.def("gpu_obstacle", gpu_obstacle);
   module.def("options", options);
   module.attr("STATISTICS_FIELDS") = row_fields();

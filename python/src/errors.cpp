@@ -28,21 +28,25 @@ py::object or_none(const std::optional<T>& value) {
   return value ? py::cast(*value) : py::none();
 }
 
-py::object text_or_none(const std::string& text) { return text.empty() ? py::none() : py::cast(text).cast<py::object>(); }
+py::object text_or_none(const std::string& text) { return text.empty() ? py::none() : py::object(text_of(text)); }
 
 void raise(const Error& error) {
   const py::module_ module = py::module_::import("c63._error");
   const py::object type = module.attr(error.kind() == ErrorKind::usage ? "UsageError" : "Error");
   const ErrorPlace& place = error.place();
   const py::object instance =
-      type(error.what(), py::arg("kind") = name_of(error.kind()), py::arg("id") = error.id(),
-           py::arg("message") = error.message(), py::arg("file") = text_or_none(place.file),
+      type(text_of(error.what()), py::arg("kind") = name_of(error.kind()), py::arg("id") = error.id(),
+           py::arg("message") = text_of(error.message()), py::arg("file") = text_or_none(place.file),
            py::arg("frame") = or_none(place.frame), py::arg("offset") = or_none(place.offset),
            py::arg("block") = text_or_none(place.block));
   PyErr_SetObject(type.ptr(), instance.ptr());
 }
 
 }  // namespace
+
+py::str text_of(const std::string& text) {
+  return py::reinterpret_steal<py::str>(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+}
 
 void add_errors(py::module_& /*module*/) {
   py::register_exception_translator([](std::exception_ptr fault) {

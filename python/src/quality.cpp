@@ -40,9 +40,7 @@ class ComparedVideo {
 
   /// Returns the source of the frames. Must be called once, without the GIL, while reader() is locked.
   FrameSource& open() {
-    if (arrays_) return arrays_->source();
-    FrameSource* const source = reader_->from_start(again_);
-    return source != nullptr ? *source : reader_->source();
+    return arrays_ ? arrays_->source() : reader_->from_start(again_, false);
   }
   void stop() {
     if (reader_ != nullptr) reader_->stop();
@@ -83,7 +81,6 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
   }
   std::ranges::sort(readers);  // a fixed order of locking, so that two threads cannot block each other
   const auto same = std::ranges::unique(readers);
-  const bool one_reader = !same.empty();
   readers.erase(same.begin(), same.end());
   std::vector<std::unique_lock<std::mutex>> locks;
   for (VideoReader* const reader : readers) locks.push_back(reader->use());
@@ -100,10 +97,6 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
                   "wanted two videos of one size and length, got " + text_of(format, a_count) + " and " +
                       text_of(from_b.format(), b_count));
     };
-    if (one_reader && &from_a == &from_b && !from_a.seekable()) {
-      throw Error(ErrorKind::usage, "C63-TARGET-INPUT", "this input can be read only once",
-                  {.file = x.reader()->path()});
-    }
     const auto a_count = from_a.frame_count();
     const auto b_count = from_b.frame_count();
     if (format.width != from_b.format().width || format.height != from_b.format().height ||

@@ -102,13 +102,24 @@ void describe(py::dict row, const std::optional<T>&) {
 
 int int_from(py::handle given, const char* name) { return value_of<int>(given, name); }
 
-std::vector<int> ints_from(py::handle given, const char* name) {
-  std::vector<int> numbers;
-  for (const py::handle number : given) {
-    numbers.push_back(value_of<int>(number, name));
-    if (numbers.back() < 0) refuse(name, "whole numbers from 0", number);
+std::string text_from(py::handle given, const char* name) {
+  if (!py::isinstance<py::str>(given)) refuse(name, "a text", given);
+  return given.cast<std::string>();
+}
+
+std::vector<int> devices_from(py::handle settings) {
+  const py::object given = settings.attr("device");
+  std::vector<int> gpus;
+  const auto add = [&](py::handle number) {
+    gpus.push_back(value_of<int>(number, "device"));
+    if (gpus.back() < 0) refuse("device", "GPUs by CUDA's index, such as 0 or [0, 1]", given);
+  };
+  if (py::isinstance<py::str>(given) || !py::isinstance<py::iterable>(given)) {
+    add(given);
+  } else {
+    for (const py::handle number : given) add(number);
   }
-  return numbers;
+  return gpus;
 }
 
 ExecutionSettings execution_from(py::handle object) { return settings_from(object).execution; }
@@ -125,28 +136,49 @@ EncoderSettings settings_from(py::handle object) {
 }
 
 std::optional<TargetRequest> target_from(py::handle object) {
-  TargetRequest request;
-  const auto take = [&](const char* field, Target::Kind kind) {
+  std::optional<TargetRequest> request;
+  std::string taken;
+  const auto take = [&](const char* field, auto&& value) {
     const py::object given = object.attr(field);
-    if (given.is_none()) return false;
-    request.target = {kind, given.cast<double>()};
-    return true;
+    if (given.is_none()) return;
+    if (request) throw Error(ErrorKind::usage, "C63-SETTING", taken + ", " + field + ": give only one target");
+    taken = field;
+    request.emplace().target = value(given);
   };
-  const auto take_psnr = [&] {
-    const py::object given = object.attr("target_psnr");
-    if (!py::isinstance<py::tuple>(given)) return take("target_psnr", Target::Kind::psnr_y);
-    const auto [planes, value] = given.cast<std::pair<std::string, double>>();
-    request.target = {planes == "all" ? Target::Kind::psnr_all : Target::Kind::psnr_y, value};
-    return true;
+  const auto number = [](const char* field, Target::Kind kind) {
+    return [field, kind](py::handle given) { return Target{kind, value_of<double>(given, field)}; };
   };
-  if (!take("bitrate", Target::Kind::bitrate) && !take("size", Target::Kind::bytes) && !take_psnr() &&
-      !take("target_ssim", Target::Kind::ssim_y)) {
-    return std::nullopt;
+  take("bitrate", number("bitrate", Target::Kind::bitrate));
+  take("size", [](py::handle given) {
+    if (py::isinstance<py::sequence>(given)) refuse("size", "bytes of the stream (the size of pictures is input_res=(width, height))", given);
+    return Target{Target::Kind::bytes, static_cast<double>(value_of<std::uint64_t>(given, "size"))};
+  });
+  take("target_psnr", [&](py::handle given) {
+    if (!py::isinstance<py::tuple>(given)) return number("target_psnr", Target::Kind::psnr_y)(given);
+    const auto parts = given.cast<py::tuple>();
+    const std::string planes = parts.size() == 2 ? text_from(parts[0], "target_psnr") : "";
+    if (planes != "y" && planes != "all") refuse("target_psnr", "dB, (\"y\", dB) or (\"all\", dB)", given);
+    return number("target_psnr", planes == "all" ? Target::Kind::psnr_all : Target::Kind::psnr_y)(parts[1]);
+  });
+  take("target_ssim", number("target_ssim", Target::Kind::ssim_y));
+  const py::object rate = object.attr("fps");
+  const py::object cap = object.attr("gop_cap");
+  if (!rate.is_none() && !(value_of<double>(rate, "fps") > 0 && value_of<double>(rate, "fps") < std::numeric_limits<double>::infinity())) {
+    refuse("fps", "a number above 0", rate);
   }
-  set(request.target.may_drop_frames, object.attr("frame_drop"), "frame_drop");
-  if (const py::object cap = object.attr("gop_cap"); !cap.is_none()) set(request.gop_cap, cap, "gop_cap");
-  if (const py::object rate = object.attr("fps"); !rate.is_none()) set(request.frames_per_s, rate, "fps");
+  if (!cap.is_none() && taken != "bitrate") throw Error(ErrorKind::usage, "C63-SETTING", "gop_cap: it needs bitrate");
+  if (!request) return std::nullopt;
+  set(request->target.may_drop_frames, object.attr("frame_drop"), "frame_drop");
+  if (!cap.is_none()) set(request->gop_cap, cap, "gop_cap");
+  if (!rate.is_none()) set(request->frames_per_s, rate, "fps");
   return request;
+}
+
+py::tuple check_settings(py::handle object) {
+  static_cast<void>(settings_from(object));
+  static_cast<void>(target_from(object));
+  static_cast<void>(text_from(object.attr("backend"), "backend"));
+  return py::tuple(py::cast(devices_from(object)));
 }
 
 py::dict options() {

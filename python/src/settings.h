@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "c63/target.h"
@@ -13,10 +14,12 @@ namespace c63::python {
 /// C63-SETTING) for an unknown name, a value that is not a number, or one that does not fit the field.
 [[nodiscard]] EncoderSettings settings_from(pybind11::handle object);
 
-/// int_from() returns a whole number, ints_from() a list of whole numbers of 0 or more. Both throw Error (usage,
-/// C63-SETTING) for anything else, and for numbers that do not fit an int.
+/// Return a whole number and a text. Both throw Error (usage, C63-SETTING) for anything else, and for numbers that do not
+/// fit an int.
 [[nodiscard]] int int_from(pybind11::handle given, const char* name);
-[[nodiscard]] std::vector<int> ints_from(pybind11::handle given, const char* name);
+[[nodiscard]] std::string text_from(pybind11::handle given, const char* name);
+/// Returns the GPUs that an object of class c63.Settings names. Throws Error (usage, C63-SETTING).
+[[nodiscard]] std::vector<int> devices_from(pybind11::handle settings);
 
 /// Reads the execution settings (threads, lanes, instruction set and limits) from `object`, which is of class c63.Settings.
 /// Throws the errors of settings_from().
@@ -28,10 +31,14 @@ struct TargetRequest {
   std::optional<double> gop_cap;       ///< the most bits of a GOP, as a multiple of its share at the bit rate
   std::optional<double> frames_per_s;  ///< empty: the video's own rate
 };
-/// Returns the target in an object of class c63.Settings, or nothing if none is set.
+/// Returns the target in an object of class c63.Settings, or nothing if none is set. Throws Error (usage, C63-SETTING).
 [[nodiscard]] std::optional<TargetRequest> target_from(pybind11::handle object);
 
-/// Returns the rows of c63/options.inc with Python's names. python/make_stub.py makes the fields of the class
+/// Checks the types of all fields of an object of class c63.Settings. Returns the GPUs that it names. Throws Error (usage,
+/// C63-SETTING).
+[[nodiscard]] pybind11::tuple check_settings(pybind11::handle object);
+
+/// Returns the rows of c63/options.inc with Python's names. python/make_options.py makes the fields of the class
 /// c63.Settings from them.
 [[nodiscard]] pybind11::dict options();
 

@@ -38,36 +38,55 @@ std::int64_t read_into(VideoReader& reader, std::int64_t first, py::handle out) 
   std::int64_t count = 0;
   run_interruptibly([&](const std::stop_token& stop) {
     const std::stop_callback wake(stop, [&] { reader.stop(); });
-    for (std::size_t at = 0; at < samples.size() && !stop.stop_requested(); at += bytes, ++count) {
-      if (!reader.source().read(first + count, samples.subspan(at, bytes))) break;
-    }
+    count = reader.read(first, samples, stop);
   });
   return count;
 }
 
 }  // namespace
 
-VideoReader::VideoReader(std::string path, int width, int height, std::string format, bool strict) {
+VideoReader::VideoReader(std::string path, int width, int height, std::string format, bool strict, bool tolerant) {
   options_.path = std::move(path);
   options_.width = width;
   options_.height = height;
   options_.format = format_from(format);
   options_.strict = strict;
+  options_.tolerant = tolerant;
   options_.stop = stop_.get_token();
   options_.warn = [this](const std::string& line) { warnings_.push_back(line); };
   const py::gil_scoped_release released;
   source_ = open_frame_source(options_);
 }
 
-FrameSource* VideoReader::from_start(std::unique_ptr<FrameSource>& again) {
-  if (source_->seekable()) return source_.get();
+FrameSource& VideoReader::from_start(std::unique_ptr<FrameSource>& again, bool passes) {
+  if (source_->seekable()) return *source_;
   std::error_code fault;
-  if (!std::filesystem::is_regular_file(options_.path, fault)) return nullptr;
+  if (!std::filesystem::is_regular_file(options_.path, fault) && (passes || next_ != 0)) {
+    throw Error(ErrorKind::usage, "C63-TARGET-INPUT", "this input can be read only once: give the array from read()", {.file = path()});
+  }
+  if (next_ == 0) {
+    next_ = kReadElsewhere;
+    return *source_;
+  }
   SourceOptions options = options_;
   options.warn = {};  // the first opening has given them
   again.reset();
   again = open_frame_source(options);
-  return again.get();
+  return *again;
+}
+
+std::int64_t VideoReader::read(std::int64_t first, std::span<std::uint8_t> frames, const std::stop_token& stop) {
+  const VideoFormat format = source_->format();
+  const std::size_t bytes = frame_bytes(format.width, format.height);
+  if (!source_->seekable() && next_ == kReadElsewhere) {
+    throw Error(ErrorKind::usage, "C63-TARGET-INPUT", "an encode or a metric has read its frames: open it again", {.file = path()});
+  }
+  std::int64_t count = 0;
+  for (std::size_t at = 0; at < frames.size() && !stop.stop_requested(); at += bytes, ++count) {
+    if (!source_->read(first + count, frames.subspan(at, bytes))) break;
+    next_ = first + count + 1;
+  }
+  return count;
 }
 
 std::unique_lock<std::mutex> VideoReader::use() {
@@ -81,7 +100,8 @@ void add_video_reader(py::module_& module) {
       "keep_media_messages", &keep_media_messages,
       "From now on FFmpeg's messages are in c63's errors, not on standard error. This acts on the whole process.");
   py::class_<VideoReader, OwnProcessPtr<VideoReader>>(module, "VideoReader")
-      .def(py::init<std::string, int, int, std::string, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a)
+      .def(py::init<std::string, int, int, std::string, bool, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a,
+           "tolerant"_a)
       .def_property_readonly("width", [](VideoReader& r) { return r.source().format().width; })
       .def_property_readonly("height", [](VideoReader& r) { return r.source().format().height; })
       .def_property_readonly("rate", [](VideoReader& r) {
@@ -90,7 +110,12 @@ void add_video_reader(py::module_& module) {
       })
       .def_property_readonly("count", [](VideoReader& r) { return r.source().frame_count(); })
       .def_property_readonly("seekable", [](VideoReader& r) { return r.source().seekable(); })
-      .def_property_readonly("warnings", &VideoReader::warnings)
+      .def_property_readonly("warnings",
+                             [](VideoReader& r) {
+                               py::list lines;
+                               for (const std::string& line : r.warnings()) lines.append(text_of(line));
+                               return lines;
+                             })
       .def("read_into", read_into, "first"_a, "out"_a);
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -17,16 +18,20 @@ class VideoReader {
  public:
   /// Opens the file. Call it with the GIL, which is released while the file is opened. If width and height are 0, they
   /// come from the file or its name. Throws Error like open_frame_source().
-  VideoReader(std::string path, int width, int height, std::string format, bool strict);
+  VideoReader(std::string path, int width, int height, std::string format, bool strict, bool tolerant);
 
   [[nodiscard]] FrameSource& source() { return *source_; }
   /// Locks the reader. The lock must be held while frames are read. Call it with the GIL, which is released while
   /// waiting.
   [[nodiscard]] std::unique_lock<std::mutex> use();
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-  /// Returns the same video from its start, for another pass: the source itself if it is seekable, else the file opened
-  /// again, which `again` keeps open. Null if it cannot be read twice. Call it without the GIL.
-  [[nodiscard]] FrameSource* from_start(std::unique_ptr<FrameSource>& again);
+  /// Returns the video from its start: the source itself if it is seekable or unread, else the file opened again, which
+  /// `again` keeps open. `passes`: it will be read more than once. Throws Error (usage, C63-TARGET-INPUT) if it is a pipe
+  /// that was read, or is to be read again. Call it without the GIL.
+  [[nodiscard]] FrameSource& from_start(std::unique_ptr<FrameSource>& again, bool passes);
+  /// Reads frames from `first` on, and returns how many there were. Throws Error (usage, C63-TARGET-INPUT) if from_start()
+  /// has given away a source that gives its frames once.
+  [[nodiscard]] std::int64_t read(std::int64_t first, std::span<std::uint8_t> frames, const std::stop_token& stop);
   [[nodiscard]] const std::string& path() const { return options_.path; }
   /// Ends a read that waits for a pipe.
   void stop() { stop_.request_stop(); }
@@ -37,6 +42,8 @@ class VideoReader {
   SourceOptions options_;
   std::vector<std::string> warnings_;  ///< of the source, in order
   std::unique_ptr<FrameSource> source_;
+  static constexpr std::int64_t kReadElsewhere = -1;
+  std::int64_t next_ = 0;  ///< the frame after the one that was read last
 };
 
 void add_video_reader(pybind11::module_& module);

@@ -173,26 +173,6 @@ def test_wrong_arrays_are_reported_in_one_line(frames, id, says):
     assert "\n" not in str(caught.value)
 
 
-def test_wrong_sizes_and_settings(video):
-    with pytest.raises(c63.UsageError, match=r"wanted \(n, 390\) for size \(20, 13\), got uint8 \(12, 144, 112\)"):
-        c63.encode(video, input_res=(20, 13))
-    for options, says in (
-        ({"qp": 2}, "qp"),
-        ({"preset": "finest"}, "wanted one of reference, fast, good, best, got 'finest'"),
-        ({"tables": "round"}, "wanted one of course, flat or None, got 'round'"),
-        ({"simd": "mmx"}, "wanted one of scalar"),
-        ({"backend": "tpu"}, "wanted one of auto, cpu, cuda, cuda,cpu, cpu,cuda, got 'tpu'"),
-        ({"backend": "cpu", "device": [0]}, "device names GPUs"),
-    ):
-        with pytest.raises(c63.UsageError, match=says):
-            c63.encode(video, **options)
-    with pytest.raises(TypeError, match="quality"):
-        c63.encode(video, quality=3)
-    with pytest.raises(TypeError, match="c63.open"):
-        c63.encode("video.yuv")
-    assert isinstance(c63.UsageError("x"), ValueError) and isinstance(c63.UsageError("x"), c63.Error)
-
-
 def test_limits_keep_their_kind(video):
     with pytest.raises(c63.Error) as caught:
         c63.encode(video, max_memory=1000)
@@ -303,8 +283,3 @@ def test_invalid_sizes_and_devices_are_usage_errors(value):
             make(16, value)
     with pytest.raises(c63.UsageError):
         c63.Encoder(16, 16, backend="cuda", device=[value])
-
-
-def test_numbers_of_numpy_are_numbers(video):
-    plain = c63.encode(video[:3], qp=30, keyint=2, threads=1)
-    assert c63.encode(video[:3], qp=np.float32(30), keyint=np.int64(2), threads=np.uint8(1)) == plain

@@ -1,6 +1,7 @@
 """Tests whole frames, which know their size: their planes, their conversion to RGB, and videos as sequences."""
 
 import copy
+import json
 import pickle
 import subprocess
 import sys
@@ -137,6 +138,15 @@ def test_rgb_is_that_of_the_standards(matrix, full_range, expected):
     back = c63.yuv_to_rgb(frames, matrix, full_range=full_range)
     assert abs(back.astype(int) - rgb).max() <= 2
     assert np.array_equal(c63.yuv_to_rgb(frames[1], matrix, full_range=full_range), back[1])
+
+
+def test_reductions_of_frames_are_numbers(video):
+    frames = c63.decode(c63.encode(video))
+    plain = np.asarray(frames)
+    for reduce in (np.mean, np.sum, np.std, np.max, np.median, np.ptp, np.all, lambda array: array.mean(), lambda array: array.max()):
+        assert isinstance(reduce(frames), np.generic) and reduce(frames) == reduce(plain)
+    assert round(frames.mean(), 2) == round(plain.mean(), 2) and json.dumps(frames.mean()) == json.dumps(plain.mean())
+    assert isinstance(frames.mean(axis=0), c63.Frames) and frames[0, 0, :1].squeeze().shape == ()
 
 
 def test_a_video_is_a_sequence(video, tmp_path):

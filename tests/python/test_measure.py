@@ -1,6 +1,7 @@
 """Tests psnr(), ssim(), estimate_motion() and open()."""
 
 import fractions
+import os
 import threading
 
 import numpy as np
@@ -189,6 +190,32 @@ def test_open_reads_what_the_tools_read(video, tmp_path):
     assert caught.value.kind == "input" and "none.yuv" in str(caught.value)
     with pytest.raises(c63.UsageError, match="wanted auto, raw, y4m or av"):
         c63.open(raw, format="avi")
+
+
+def test_names_that_are_not_utf8(video, tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff\xe9_112x96.yuv"
+    with pytest.raises(c63.Error) as caught:
+        c63.open(path)
+    assert caught.value.file == os.fsdecode(path) and caught.value.kind == "input"
+    with open(path, "wb") as file:
+        file.write(video.tobytes() + b"x")
+    for name in (path, os.fsdecode(path)):
+        clip = c63.open(name)
+        assert c63.encode(clip) == c63.encode(video) and len(clip.warnings) == 1
+
+
+def test_a_damaged_film_can_be_read_on(shared):
+    film = shared("films/two_ts_joined_64x48.ts")
+    try:
+        frames = c63.open(film, tolerant=True).read()
+    except c63.Error as error:
+        if error.id != "C63-NO-FFMPEG":
+            raise
+        pytest.skip("this build reads no films: it has no FFmpeg")
+    assert len(frames) >= 29
+    with pytest.raises(c63.Error) as caught:
+        c63.open(film).read()
+    assert caught.value.kind == "input"
 
 
 def test_a_partial_frame_is_a_warning(video, tmp_path):

@@ -75,6 +75,10 @@ def test_files_that_cannot_be_sought_in_are_read_again(tmp_path):
             raise
         pytest.skip("this build reads no pictures: it has no FFmpeg")
     assert not clip.seekable
+    assert c63.encode(clip) == c63.encode(clip) == c63.encode(c63.open(path).read())
+    with pytest.raises(c63.UsageError):
+        clip.read()  # an encode has read it
+    clip = c63.open(path)
     frames = c63.open(path).read()
     assert c63.encode(clip, size=9000) == c63.encode(frames, size=9000)
     assert c63.encode(clip, size=9000) == c63.encode(frames, size=9000)
