@@ -2,9 +2,9 @@
 
 import dataclasses
 import inspect
-import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import typing
@@ -106,15 +106,18 @@ def test_names_are_those_of_the_command_line():
     program = pathlib.Path(os.environ.get("C63_BIN_DIR", "")) / "c63enc"
     if not program.is_file():
         pytest.skip("no c63enc (set C63_BIN_DIR)")
-    described = json.loads(subprocess.run([program, "--describe-options"], check=True, capture_output=True, text=True).stdout)
-    options = {
-        name.lstrip("-").replace("-", "_"): option for option in described["options"] for name in option["names"] if name[:2] == "--"
-    }
+    text = subprocess.run([program, "--help-all"], check=True, capture_output=True, text=True).stdout
+    options, group = {}, ""
+    for line in text.splitlines():
+        group = line[:-1] if line[:1].isalpha() and line.endswith(":") else group
+        if line.startswith("  -"):
+            names = re.match(r"  (-[-a-z0-9]+(, -[-a-z0-9]+)*)", line)[1].split(", ")
+            options |= {name[2:].replace("-", "_"): group for name in names if name[:2] == "--"}
     only_here = {"keep_reconstruction", "keep_prediction", "keep_motion"}
     assert set(FIELDS) - set(options) == only_here
     files_and_programs = {"Input and output", "Segments", "General", "Measurement"}
     left_out = {"stats", "spool", "me_kernel", "entropy", "upload", "launch", "sync", "list_devices"}
-    of_encodes = {name for name, option in options.items() if option["group"] not in files_and_programs}
+    of_encodes = {name for name, group in options.items() if group not in files_and_programs}
     assert {name for name in of_encodes if not name.startswith("no_")} - set(FIELDS) - left_out == set()
 
 

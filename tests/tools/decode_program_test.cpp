@@ -180,6 +180,13 @@ TEST_F(DecodeProgram, DecodesOnAGpuOrSaysWhyNot) {
   expect_one_line(run({kDec, "--quiet", "--backend", "cpu", "--device", "0", stream_, path("o.yuv")}), 2, "c63dec", "C63-USAGE");
 }
 
+TEST_F(DecodeProgram, ReadsNothingNextToTheStream) {
+  write_file("s.c63.json", deep_json());
+  for (const std::string& program : {kDec, kPred}) EXPECT_EQ(run({program, "--quiet", stream_, path("o.y4m")}).exit_code, 0);
+  EXPECT_EQ(run({kInfo, stream_}).exit_code, 0);
+  EXPECT_EQ(run({kCmp, "--quiet", stream_, stream_}).exit_code, 0);
+}
+
 TEST_F(DecodeProgram, StreamsAreKnownByWhatTheyHold) {
   const std::string bytes = read_file(stream_);
   const std::string unnamed = write_file("video", bytes);

@@ -46,14 +46,6 @@ TEST_F(ExitCodes, HelpThatCannotBeWrittenIsAnOutputError) {
   expect_one_line(process.wait(), 6, "c63enc", "C63-WRITE");
 }
 
-TEST_F(ExitCodes, TheOptionTreeCanBeRead) {
-  const ProcessResult result = run({kEnc, "--describe-options"});
-  EXPECT_EQ(result.exit_code, 0);
-  for (const char* name : {"\"--merange\"", "\"-h\"", "\"--progress\"", "\"positional\": \"input\""}) {
-    EXPECT_NE(result.out.find(name), std::string::npos) << name;
-  }
-}
-
 TEST_F(ExitCodes, UnknownOptionIsWrongUsage) {
   expect_one_line(encode({"--no-such-option"}), 2, "c63enc", "C63-USAGE");
 }

@@ -171,7 +171,7 @@ TEST_F(Targets, AnInvalidStatisticsFileIsRefused) {
     write_file("s.json", json.dump());
     expect_one_line(encode_again(), 4, "c63enc", "C63-STATS");
   }
-  for (const std::string text : {"", "7", "{}", "[[[[", "{\"passes\": []}", "\xff\xfe"}) {
+  for (const std::string& text : {std::string(), std::string("7"), std::string("{}"), std::string("[[[["), std::string("{\"passes\": []}"), std::string("\xff\xfe"), deep_json()}) {
     write_file("s.json", text);
     expect_one_line(encode_again(), 4, "c63enc", "C63-STATS");
   }

@@ -30,6 +30,12 @@ inline std::string generate(const GoldenVideo& video) {
   return {frames.begin(), frames.end()};
 }
 
+/// JSON with an object that holds lists in lists, 200,000 deep: enough for the stack of code that calls itself a level.
+inline std::string deep_json() {
+  constexpr std::size_t kDepth = 200'000;
+  return "{\"encode\": " + std::string(kDepth, '[') + std::string(kDepth, ']') + "}";
+}
+
 inline std::string md5_of(std::string_view bytes) {
   return tools::md5({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }

@@ -6,6 +6,7 @@
 
 #include "c63/error.h"
 #include "common/fill_in.h"
+#include "common/json.h"
 #include "common/page_text.h"
 #include "common/values.h"
 #include "io/output_file.h"
@@ -79,7 +80,7 @@ std::string ladder_page(const ordered_json& me, const ordered_json& cpu) {
 ordered_json read_figures(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Error(ErrorKind::input, "C63-INPUT-OPEN", "cannot open for reading", {.file = path});
-  ordered_json figures = ordered_json::parse(file, nullptr, false);
+  ordered_json figures = tools::json_if_valid(std::string(std::istreambuf_iterator<char>(file), {}));
   if (figures.is_discarded()) throw Error(ErrorKind::input, "C63-BENCH-FILE", "this is not JSON", {.file = path});
   return figures;
 }

@@ -13,6 +13,7 @@
 #include "bench/benches.h"
 #include "bench/race_files.h"
 #include "c63/error.h"
+#include "common/json.h"
 #include "io/output_file.h"
 
 namespace c63::bench {
@@ -53,7 +54,7 @@ std::string escaped(const std::string& text) {
 std::vector<Row> rows_of(const std::string& path) {
   if (!std::filesystem::is_regular_file(path))
     throw Error(ErrorKind::input, "C63-OPEN", "cannot be read", {.file = path});
-  const ordered_json figures = ordered_json::parse(text_of(path), nullptr, false);
+  const ordered_json figures = tools::json_if_valid(text_of(path));
   if (!figures.is_object() || !figures.contains("entrants") || !figures.contains("results")) {
     throw Error(ErrorKind::input, "C63-BENCH-FIGURES",
                 "is not a result of c63bench cpu --search or me --kernel (--json)", {.file = path});

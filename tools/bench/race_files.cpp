@@ -12,6 +12,7 @@
 
 #include "c63/error.h"
 #include "common/exit_code.h"
+#include "common/json.h"
 #include "common/process.h"
 #include "io/scratch_folder.h"
 
@@ -98,7 +99,7 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
   const tools::ProcessResult result = tools::run_process(command, {}, out, folder.path(), {}, limits);
   std::printf("\n%s", text_of(out).c_str());
   RacedFile raced;
-  if (std::filesystem::exists(json)) raced.figures = ordered_json::parse(text_of(json), nullptr, false);
+  if (std::filesystem::exists(json)) raced.figures = tools::json_if_valid(text_of(json));
   if (!raced.figures.is_object()) raced.figures = ordered_json::object();  // no file of results, or an incomplete one
   if (raced.figures.contains("entrants") && !raced.figures["entrants"].empty())
     raced.entrant = raced.figures["entrants"][0];

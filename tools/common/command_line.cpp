@@ -17,7 +17,6 @@
 #include <exception>
 #include <map>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <system_error>
 #include <thread>
@@ -187,31 +186,6 @@ std::string unexpected_text(const CLI::App& app, const std::vector<std::string>&
          list("unexpected argument", others) + (options.size() == 1 && others.empty() ? suggestion(app, options[0]) : "");
 }
 
-nlohmann::ordered_json describe_option(const CLI::Option& option) {
-  nlohmann::ordered_json names = nlohmann::ordered_json::array();
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  nlohmann::ordered_json json = {{"names", names}, {"group", group_of(option)}, {"daily", is_daily(option)}};
-  if (option.get_positional()) json["positional"] = option.get_name(true, false);
-  const OptionValue value = value_of(option);
-  json["value"] = value.word.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value.word);
-  json["choices"] = value.choices;
-  json["default"] = option.get_default_str();
-  json["description"] = option.get_description();
-  return json;
-}
-
-nlohmann::ordered_json describe_app(const CLI::App& app) {
-  nlohmann::ordered_json json = {{"name", app.get_name()}, {"description", app.get_description()}};
-  json["options"] = nlohmann::ordered_json::array();
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_group().empty()) json["options"].push_back(describe_option(*option));
-  }
-  json["subcommands"] = nlohmann::ordered_json::array();
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) json["subcommands"].push_back(describe_app(*sub));
-  return json;
-}
-
 void add_help(CLI::App& app) {
   app.set_help_flag("--help", "Show the most used options and exit")
       ->group(daily("General"));  // has no short form, because -h is the height
@@ -242,18 +216,12 @@ const std::function<int(Session&)>& chosen_run(const CLI::App& app, const Progra
 int run_program(int argc, char** argv, const Program& program, Console& console, Session& session,
                 std::shared_ptr<spdlog::logger>& log) {
   CLI::App app(program.description, program.name);
-  bool describe = false;
-  app.add_flag("--describe-options", describe, "")->group("")->configurable(false);
   add_help(app);
   if (program.add_options) program.add_options(app);
   add_subcommands(app, program);
   for (CLI::App* command : app.get_subcommands(nullptr)) add_help(*command);
   add_common_options(app, session.common, program.name);
   if (const auto code = parse_command_line(app, argc, argv, program.examples)) return *code;
-  if (describe) {
-    write_stdout(describe_options(app, program.examples) + "\n");
-    return kExitDone;
-  }
   const auto& run = chosen_run(app, program);
   if (session.common.verbose) session.common.log.level = "debug";
   if (session.common.quiet) {
@@ -371,13 +339,6 @@ int run_main(int argc, char** argv, const Program& program) {
     }
     return report_without_memory();
   }
-}
-
-std::string describe_options(const CLI::App& app, const std::vector<Example>& examples) {
-  nlohmann::ordered_json json = describe_app(app);
-  nlohmann::ordered_json& list = json["examples"] = nlohmann::ordered_json::array();
-  for (const Example& example : examples) list.push_back({{"command", example.command}, {"text", example.text}});
-  return json.dump(2);
 }
 
 void write_stdout(std::string_view text) {

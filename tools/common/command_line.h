@@ -65,7 +65,7 @@ struct Program {
   std::function<void(CLI::App&)> add_options = {};
   std::function<int(Session&)> run = {};  ///< returns the exit code; empty: the user must name a subcommand
   std::vector<Subcommand> subcommands = {};
-  std::vector<Example> examples = {};  ///< for --help and the manual page
+  std::vector<Example> examples = {};  ///< for --help
 };
 
 /// Runs a program: parses the command line and the file of --config, and sets up log, progress and signals. Every
@@ -80,10 +80,6 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
 /// Parses the command line. If it only asks for a text, such as --help, prints the text and returns an exit code. Otherwise
 /// returns nothing. Throws Error: usage, or another kind if the file of --config cannot be read.
 [[nodiscard]] std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::vector<Example>& examples = {});
-
-/// Returns all options and subcommands of a program, with its examples, as JSON. Manual pages and shell completions are
-/// made from it.
-[[nodiscard]] std::string describe_options(const CLI::App& app, const std::vector<Example>& examples = {});
 
 /// Writes the whole text to standard output. Throws Error (output).
 void write_stdout(std::string_view text);

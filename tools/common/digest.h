@@ -36,4 +36,8 @@ class Sha256 {
 
 [[nodiscard]] std::string md5(std::span<const std::uint8_t> bytes);
 
+/// Returns the SHA-256 of the first `bytes` bytes of a file, in hexadecimal digits. Throws Error (input,
+/// C63-INPUT-SHRUNK) if the file is shorter.
+[[nodiscard]] std::string sha256_of_file(const std::string& path, std::uint64_t bytes);
+
 }  // namespace c63::tools

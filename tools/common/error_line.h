@@ -17,9 +17,6 @@ class NotedError : public Error {
   std::string note_;
 };
 
-/// Returns what the user can do about an error: the advice for its id, or if there is none, for its kind.
-[[nodiscard]] std::string_view advice(const Error& error);
-
 /// Returns the line that the user sees: file, frame, block, message, byte offset, note, id, advice. The program's name
 /// is not in it.
 [[nodiscard]] std::string error_line(const Error& error);

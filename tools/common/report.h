@@ -10,6 +10,7 @@
 #include "c63/gop_cap.h"
 #include "c63/quality.h"
 #include "c63/target.h"
+#include "common/json.h"
 #include "io/output_file.h"
 #include "encode/block_statistics.h"
 
@@ -130,16 +131,6 @@ struct EncodeReport {
 [[nodiscard]] nlohmann::ordered_json own_search_json(const OwnSearch& search);
 /// Version, compiler and machine, for the JSON of any program.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
-/// Returns JSON as write_json() writes it, without the last line break. Bytes that are not UTF-8 are replaced.
-[[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);
-/// Returns the members of an object without its braces, so that the caller can add members before or after them.
-[[nodiscard]] std::string json_members(const nlohmann::ordered_json& json);
-/// Writes indented JSON to a file ("-": stdout) and commits it. With `is_part`, commits it by
-/// OutputFile::commit_part(). Throws Error (output).
-void write_json(const std::string& path, const nlohmann::ordered_json& json, Durability durability = Durability::process,
-                bool is_part = false);
-void write_json(OutputFile& file, const nlohmann::ordered_json& json);
-
 /// A CSV file with one row per frame.
 class FrameCsv {
  public:

@@ -3,7 +3,7 @@
 
 #include "c63/own_search.h"
 #include "c63/version.h"
-#include "common/json_number.h"
+#include "common/json.h"
 #include "common/machine.h"
 #include "common/option_table.h"
 #include "common/report.h"
@@ -177,25 +177,6 @@ ordered_json to_json(const EncodeReport& report) {
         summary.elapsed_ms > 0 ? json_number(report.cpu->summary.elapsed_ms / summary.elapsed_ms) : ordered_json(nullptr);
   }
   return json;
-}
-
-void write_json(const std::string& path, const ordered_json& json, Durability durability, bool is_part) {
-  OutputFile file(path, durability);
-  file.write(json_text(json) + "\n");
-  is_part ? (void)file.commit_part() : file.commit();
-}
-
-// A file name may have any bytes, but JSON must be UTF-8. So U+FFFD replaces bytes that are not.
-std::string json_text(const ordered_json& json) { return json.dump(2, ' ', false, ordered_json::error_handler_t::replace); }
-
-std::string json_members(const ordered_json& json) {
-  const std::string text = json_text(json);
-  return text.substr(2, text.size() - 4);
-}
-
-void write_json(OutputFile& file, const ordered_json& json) {
-  file.write(json_text(json) + "\n");
-  file.commit();
 }
 
 }  // namespace c63::tools

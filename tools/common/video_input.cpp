@@ -12,7 +12,6 @@
 
 #include "c63/decoder.h"
 #include "c63/error.h"
-#include "common/sidecar.h"
 #include "io/byte_source.h"
 #include "io/source_parts.h"
 #include "io/text.h"
@@ -40,11 +39,7 @@ class StreamSource final : public FrameSource {
         bytes_(make_byte_source(std::move(file))),
         reader_(*bytes_, options.limits),
         decoder_(DecoderSettings{.execution = {.limits = options.limits}}) {
-    if (options.rate) {
-      format_.rate = *options.rate;
-    } else if (const auto beside = live_ ? std::nullopt : sidecar_rate(options.path, options.warn)) {
-      format_.rate = beside->rate;
-    }
+    if (options.rate) format_.rate = *options.rate;
     next_ = decode_next();
     if (!next_) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = path_});
     format_.width = next_->width;

@@ -9,7 +9,7 @@
 #include "c63/error.h"
 #include "common/counted.h"
 #include "common/csv_field.h"
-#include "common/json_number.h"
+#include "common/json.h"
 #include "common/report.h"
 
 namespace c63::tools {

@@ -12,7 +12,7 @@
 #include "c63/error.h"
 #include "race/motion_audit.h"
 #include "common/exit_code.h"
-#include "common/json_number.h"
+#include "common/json.h"
 #include "common/notices.h"
 #include "common/option_group.h"
 #include "common/paths.h"

@@ -37,8 +37,7 @@ void add_options(CLI::App& app, DecodeOptions& o) {
   group.add("--index", o.index, "FILE",
             "Write the list of --list and the quantization tables as JSON, for other programs");
   group.add("--fps", parsed_rate(o.rate), "RATE",
-            "Frames per second, for .y4m, --seek and --index; without this option the rate in the stream's .json file "
-            "(from c63enc --sidecar), else 25");
+            "Frames per second, for .y4m, --seek and --index; a stream has none, so 25 without this option");
   group.daily_flag("--md5", o.md5, "Print the MD5 of the written frames' samples; no output file is needed then");
   group.daily_flag("--stats", o.statistics, "Print sizes of frames by kind, and a summary of the motion");
   group.add("--trace", o.trace, "FILE", "Write a trace of the run, as JSON for Perfetto or Chrome's about:tracing");

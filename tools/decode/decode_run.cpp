@@ -17,7 +17,6 @@
 #include "common/exit_code.h"
 #include "common/paths.h"
 #include "common/report.h"
-#include "common/sidecar.h"
 #include "common/stopped_output.h"
 #include "common/trace_file.h"
 #include "decode/list_frames.h"
@@ -58,23 +57,6 @@ bool writes_pictures(const DecodeOptions& o) { return o.format == OutputFormat::
 
 bool writes_y4m(const DecodeOptions& o) {
   return o.format == OutputFormat::y4m || (o.format == OutputFormat::automatic && extension_of(o.output) == "y4m");
-}
-
-/// Sets options.rate, if something depends on it. A c63 stream has no frame rate, so it comes from the user or from the
-/// file next to the stream. If neither has one, options.rate stays empty. Returns a line that tells the user which rate
-/// is used and why; empty if the user need not know.
-std::string find_rate(DecodeOptions& o, spdlog::logger& log) {
-  const bool is_shown = writes_y4m(o) || o.seek.seconds;
-  if (o.rate || (!is_shown && o.index.empty())) return {};
-  const auto beside =
-      o.input == "-" ? std::nullopt : sidecar_rate(o.input, [&](const std::string& line) { log.warn("{}", line); });
-  if (beside) {
-    o.rate = beside->rate;
-    return fmt::format("{:.6g} frames per second, from {}", beside->rate.value(), beside->path);
-  }
-  if (!is_shown) return {};
-  return fmt::format("a c63 stream has no frame rate; {:.6g} frames per second are assumed (--fps sets another rate)",
-                     FrameRate().value());
 }
 
 /// Writes decoded frames to the outputs.
@@ -141,13 +123,17 @@ DecodeSummary decode(const Session& session, const DecodeOptions& options, const
   return Decoder(settings).decode_views(*source, take, session.stop);
 }
 
-/// Decodes. If an error other than a failed write ends the decoding, the outputs keep the frames before it. `notice` is
-/// logged when the first frame is decoded, so that an error before it is the only line.
+/// Decodes. If an error other than a failed write ends the decoding, the outputs keep the frames before it.
 DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& options, DecodeSink& sink,
-                              const ErrorPlace& place, const std::string& notice) {
+                              const ErrorPlace& place) {
   const auto progress = session.progress(std::nullopt, options.rate.value_or(FrameRate()).value());
+  const bool assumes_rate = !options.rate && (writes_y4m(options) || options.seek.seconds);
   const auto take = [&](const FrameView& frame) {
-    if (sink.frames() == 0 && !notice.empty()) session.log->info("{}", notice);
+    // This comes with the first frame, so that an error before it is the only line.
+    if (sink.frames() == 0 && assumes_rate) {
+      session.log->info("a c63 stream has no frame rate; {:.6g} frames per second are assumed (--fps sets another rate)",
+                        FrameRate().value());
+    }
     sink.take(frame);
     progress->advance(frame.coded_bytes);
   };
@@ -175,7 +161,6 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   options.decoder.max_frames = options.max_frames > 0 ? options.max_frames : -1;
   options.decoder.keep_prediction = what == DecodeOutput::prediction;
   options.decoder.keep_motion = options.statistics;
-  const std::string rate_notice = find_rate(options, *session.log);
   options.decoder.first_frame = options.seek.frame_at(options.rate.value_or(FrameRate()));
   if (writes_pictures(options)) {
     options.picture_memory = options.decoder.execution.limits.max_memory / 4;
@@ -189,7 +174,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   DecodeSink sink(options, what);
   TraceFile trace(options.trace, options.durability, options.decoder.execution.limits.max_memory);
   options.decoder.trace = trace.sink();
-  const DecodeSummary summary = decode_and_keep(session, options, sink, place, rate_notice);
+  const DecodeSummary summary = decode_and_keep(session, options, sink, place);
   if (sink.frames() > 0 && summary.stopped) {
     std::error_code fault;
     const bool from_file = options.input != "-" && std::filesystem::is_regular_file(options.input, fault);

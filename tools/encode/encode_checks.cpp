@@ -2,7 +2,6 @@
 
 #include "c63/error.h"
 #include "common/paths.h"
-#include "common/sidecar.h"
 #include "encode/encode_target.h"
 #include "segments/segment_record.h"
 
@@ -49,7 +48,6 @@ void settle_encode(EncodeOptions& o, const CommonSettings& common) {
                         {"--trace", o.trace},
                         {"--stats", o.target.stats},
                         {"--segment-plan", o.segment_plan},
-                        {"--sidecar", o.sidecar && !o.segment ? sidecar_path(o.output) : ""},
                         {"the segment's record", o.segment ? record_path(o.output) : ""},
                         {"--log-file", common.log.file}});
   check_apart_from_log({"--output", o.output});

@@ -14,7 +14,6 @@
 #include "common/option_group.h"
 #include "common/option_table.h"
 #include "common/report.h"
-#include "common/sidecar.h"
 #include "common/values.h"
 #include "race/own_search.h"
 #include "segments/segment_record.h"
@@ -110,9 +109,6 @@ void add_quality_options(CLI::App& app, EncodeOptions& o) {
   const OptionGroup group(app, kMeasurement);
   add_table_options(app, o.encoder, {"psnr", "ssim"});
   group.add("--json", o.json, "FILE", "Write settings, machine and results as JSON");
-  group.flag("--sidecar", o.sidecar,
-             "Write what --json writes to a file next to the output, such as foreman.c63.json; other c63 programs read "
-             "the frame rate from it");
 }
 
 void add_measurement_options(CLI::App& app, EncodeOptions& o) {
@@ -226,7 +222,6 @@ void settle_options(EncodeOptions& o, int threads) {
     throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
                 fmt::format("picture size {}x{}: both sides must be positive", *o.width, *o.height));
   }
-  check_sidecar(o.sidecar, o.output);
   if (!o.has_range) o.encoder.coding.search_range = search_range_of(o.encoder.coding.preset);
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);

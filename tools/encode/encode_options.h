@@ -51,7 +51,6 @@ struct EncodeOptions {
   std::string prediction;
   std::string csv;
   std::string json;
-  bool sidecar = false;  ///< write the report next to the output, too (common/sidecar.h)
   std::string yuview;
   std::string trace;
 };

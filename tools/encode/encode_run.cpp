@@ -25,7 +25,6 @@
 #include "common/notices.h"
 #include "common/paths.h"
 #include "common/report.h"
-#include "common/sidecar.h"
 #include "common/stopped_output.h"
 #include "common/trace_file.h"
 #include "encode/encode_checks.h"
@@ -476,10 +475,6 @@ int EncodeProgram::run() {
   tell_result(session_, options_, report, frame_count_, stopped_search_);
   const bool is_part = written_ != options_.output;
   if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability, is_part);
-  // A segment's record serves as its sidecar.
-  if (options_.sidecar && !segment_ && report.totals.summary.frames > 0) {
-    write_json(sidecar_path(written_), to_json(report), options_.durability);
-  }
   if (side_fault) throw NotedError(*side_fault, "the stream itself is complete");
   if (report.cpu && !report.cpu->identical) {
     throw Error(ErrorKind::comparison, "C63-BACKENDS-DIFFER", "the bytes differ from the CPU's",

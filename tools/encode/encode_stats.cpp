@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <new>
 #include <optional>
 #include <system_error>
 
 #include "c63/error.h"
 #include "c63/options.h"
-#include "common/json_number.h"
+#include "common/json.h"
 #include "common/report.h"
-#include "common/whole_file.h"
+#include "common/digest.h"
 #include "encode/encode_options.h"
 #include "segments/input_identity.h"
 
@@ -74,25 +73,17 @@ StatsFile::StatsFile(const EncodeOptions& options)
 std::vector<TargetPass> StatsFile::load(double frames_per_s, spdlog::logger& log) const {
   std::error_code fault;
   if (!std::filesystem::exists(path_, fault)) return {};
-  const auto text = text_of_file(path_, kMostStatsBytes);
-  try {
-    if (!text) throw std::runtime_error("it is too large, or not a regular file");
-    const ordered_json json = ordered_json::parse(*text);
+  std::vector<TargetPass> passes;
+  read_json(path_, kMostStatsBytes, "C63-STATS", "this is not a statistics file of c63enc", [&](const ordered_json& json) {
     const ordered_json& entries = json.at("passes");
     if (json.at("encode") != encode_) {
       log.warn("{}: holds the passes of another encode, which are not used", path_);
-      return {};
+      return;
     }
     if (!entries.is_array()) throw std::runtime_error("its passes are not a list");
-    std::vector<TargetPass> passes;
     for (const ordered_json& entry : entries) passes.push_back(pass_from(entry, frames_per_s));
-    return passes;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& what) {
-    throw Error(ErrorKind::input, "C63-STATS", std::string("this is not a statistics file of c63enc: ") + what.what(),
-                {.file = path_});
-  }
+  });
+  return passes;
 }
 
 void StatsFile::save(const std::vector<TargetPass>& passes) const {

@@ -83,7 +83,7 @@ void add_device_options(CLI::App& app, FilterOptions& o) {
 }  // namespace
 
 void add_options(CLI::App& app, FilterOptions& o) {
-  app.require_subcommand(0, 1);  // run() reports a missing one, because --describe-options needs none
+  app.require_subcommand(0, 1);  // run() reports a missing one
   add_input_options(app, o);
   add_device_options(app, o);
   add_sync_option(app, o.durability);

@@ -13,7 +13,6 @@
 #include "common/option_group.h"
 #include "common/paths.h"
 #include "common/report.h"
-#include "common/sidecar.h"
 #include "common/stopped_output.h"
 #include "common/text_file.h"
 #include "common/values.h"
@@ -103,24 +102,16 @@ void add_options(CLI::App& app, InfoOptions& o) {
       "--quick", o.quick,
       "Read only the frame headers: bits by kind and blocks are not counted, and damage inside frames is not found");
   group.add("--fps", parsed_rate(o.rate), "RATE",
-            "Frames per second; without this option the rate in the stream's .json file (from c63enc --sidecar)");
+            "Frames per second, for bit rate and duration; a stream has none");
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }
 
-int run_info(const Session& session, InfoOptions options) {
+int run_info(const Session& session, const InfoOptions& options) {
   if (options.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no stream was given");
   check_distinct_files({{"the stream", options.input}},
                        {{"--json", options.json}, {"--log-file", session.common.log.file}});
   const std::string name = options.input == "-" ? "stdin" : options.input;
-  std::string rate_from;
-  if (!options.rate && options.input != "-") {
-    if (const auto beside =
-            sidecar_rate(options.input, [&](const std::string& line) { session.log->warn("{}", line); })) {
-      options.rate = beside->rate;
-      rate_from = " (" + beside->path + ")";
-    }
-  }
   const ErrorPlace place{.file = name};
   StreamLook look(session, options, place);
   std::optional<InfoJson> json;
@@ -146,7 +137,7 @@ int run_info(const Session& session, InfoOptions options) {
   // If the stream is damaged, the facts about the frames before the error are printed first. Then the error is thrown.
   if (options.json != "-" && info.frames() > 0) {
     std::string text;
-    for (const std::string& line : info.lines(name, options.rate, rate_from)) text += line + "\n";
+    for (const std::string& line : info.lines(name, options.rate)) text += line + "\n";
     write_stdout(text);
   }
   if (fault) throw Error(*fault);

@@ -27,6 +27,6 @@ struct InfoOptions {
 void add_options(CLI::App& app, InfoOptions& options);
 
 /// Does what the options of c63info say. Returns the exit code. Throws Error.
-[[nodiscard]] int run_info(const Session& session, InfoOptions options);
+[[nodiscard]] int run_info(const Session& session, const InfoOptions& options);
 
 }  // namespace c63::tools

@@ -131,18 +131,15 @@ std::optional<GopInfo> StreamInfo::add(const StreamFrame& frame, const FrameBloc
   return ended;
 }
 
-std::vector<std::string> StreamInfo::lines(const std::string& name, const std::optional<FrameRate>& rate,
-                                           const std::string& rate_from) const {
+std::vector<std::string> StreamInfo::lines(const std::string& name, const std::optional<FrameRate>& rate) const {
   std::vector<std::string> text = {
       fmt::format("{}: c63 stream, {}x{}, {}, {} bytes", name, width_, height_, counted(frames_, "frame"), bytes_)};
   if (rate) {
     const double seconds = static_cast<double>(frames_) / rate->value();
-    text.push_back(line("rate", fmt::format("{:.6g} frames/s{}: {:.2f} s, {:.2f} kb/s", rate->value(), rate_from,
-                                            seconds, static_cast<double>(bytes_) * 8 / 1000 / seconds)));
+    text.push_back(line("rate", fmt::format("{:.6g} frames/s: {:.2f} s, {:.2f} kb/s", rate->value(), seconds,
+                                            static_cast<double>(bytes_) * 8 / 1000 / seconds)));
   } else {
-    text.push_back(line("rate",
-                        "unknown: the stream has no rate, and there is no .json file next to it (c63enc --sidecar "
-                        "writes one); --fps sets it"));
+    text.push_back(line("rate", "unknown: a stream has none; --fps sets it"));
   }
   text.push_back(line("GOPs", fmt::format("{} of {} frames, {} bytes", gop_frames_.count, range_text(gop_frames_),
                                           range_text(gop_bytes_))));

@@ -42,9 +42,8 @@ class StreamInfo {
   std::optional<GopInfo> finish();
 
   [[nodiscard]] std::int64_t frames() const { return frames_; }
-  /// Returns the lines that c63info prints. `rate_from` says where the frame rate comes from.
-  [[nodiscard]] std::vector<std::string> lines(const std::string& name, const std::optional<FrameRate>& rate,
-                                               const std::string& rate_from) const;
+  /// Returns the lines that c63info prints.
+  [[nodiscard]] std::vector<std::string> lines(const std::string& name, const std::optional<FrameRate>& rate) const;
   [[nodiscard]] nlohmann::ordered_json json(const std::optional<FrameRate>& rate) const;
 
  private:

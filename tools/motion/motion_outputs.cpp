@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "c63/error.h"
-#include "common/sidecar.h"
 #include "common/report.h"
 #include "common/text_file.h"
 #include "motion/film_outputs.h"
@@ -32,8 +31,7 @@ class YuviewOutput final : public MotionOutput {
       BlockTypes types{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")};
       types.film = film_.has_value();
       types.codec_vectors = frame.codec.has_value();
-      const auto beside = film_ || options_.input == "-" ? std::nullopt : sidecar_rate(options_.input);
-      const VideoFormat format{frame.blocks.width, frame.blocks.height, beside ? beside->rate : FrameRate()};
+      const VideoFormat format{frame.blocks.width, frame.blocks.height, FrameRate()};
       writer_.emplace(options_.output, options_.input, film_.value_or(format), types,
                       options_.durability);
     }

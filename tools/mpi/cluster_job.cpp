@@ -15,7 +15,6 @@
 #include "common/machine.h"
 #include "common/paths.h"
 #include "common/report.h"
-#include "common/sidecar.h"
 #include "encode/encode_source.h"
 #include "segments/plan_file.h"
 
@@ -106,7 +105,6 @@ void prepare_first(const Preparation& p) {
   o.encoder.coding.height = p.job.format.height;
   validate(o.encoder);
   p.job.video.input = identify_input(o.source.path);
-  p.job.video.rate = p.job.format.rate;
   p.job.video.settings = settings_of_record(o);
   open_output(p);
   p.session.log->info("{}", input_line(o.source.path, p.job.format, source->frame_count()));
@@ -140,7 +138,7 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
   p.job.video.input = {.bytes = findings.at("bytes").get<std::uint64_t>(),
                        .sample_sha256 = findings.at("sample_sha256").get<std::string>(),
                        .modified_ns = findings.at("modified_ns").get<std::int64_t>()};
-  p.job.video.rate = {findings.at("rate_numerator").get<int>(), findings.at("rate_denominator").get<int>()};
+  p.job.format.rate = {findings.at("rate_numerator").get<int>(), findings.at("rate_denominator").get<int>()};
   p.job.video.settings = findings.at("settings");
   p.job.video.plan = plan_from(findings.at("plan"));
   // Each machine may have its own copy of the input.
@@ -201,7 +199,6 @@ void check_command_line(ClusterOptions& options, const Session& session) {
   check_distinct_files({{"the input", o.source.path}}, {{"--output", o.output},
                                                         {"--stats", o.target.stats},
                                                         {"--json", o.json},
-                                                        {"--sidecar", o.sidecar ? sidecar_path(o.output) : ""},
                                                         {"--segment-plan", o.segment_plan},
                                                         {"--log-file", session.common.log.file}});
 }

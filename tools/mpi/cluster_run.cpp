@@ -18,7 +18,6 @@
 #include "c63/options.h"
 #include "common/exit_code.h"
 #include "common/report.h"
-#include "common/sidecar.h"
 #include "encode/encode_target.h"
 #include "mpi/cluster_job.h"
 #include "mpi/communicator.h"
@@ -110,7 +109,7 @@ void tell(const ClusterJob& job, const Session& session, const ClusterResult& re
   if (found > 0) session.log->info("{} of {} segments were complete already", found, job.segments.size());
   session.log->info("{}", quality_line(all, o.encoder));
   session.summary->info("{}", result_line(all, job.format));
-  if (o.json.empty() && !o.sidecar) return;
+  if (o.json.empty()) return;
   EncodeReport report{.input = o.source.path, .format = job.format, .settings = o.encoder};
   report.totals = all;
   report.target = o.target.target;
@@ -121,8 +120,7 @@ void tell(const ClusterJob& job, const Session& session, const ClusterResult& re
   json["segments_found"] = found;
   json["imbalance"] = imbalance_of(result.loads);
   json["ranks"] = ranks;
-  if (!o.json.empty()) write_json(o.json, json, o.durability);
-  if (o.sidecar) write_json(sidecar_path(o.output), json, o.durability);
+  write_json(o.json, json, o.durability);
 }
 
 void remove_segments(const ClusterJob& job) {

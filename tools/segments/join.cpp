@@ -17,7 +17,6 @@
 #include "common/option_group.h"
 #include "common/paths.h"
 #include "common/report.h"
-#include "common/sidecar.h"
 
 namespace c63::tools {
 namespace {
@@ -77,7 +76,6 @@ void add_options(CLI::App& app, JoinOptions& o) {
   group.add("segments", o.segments, "FILE...",
             "All segments of a video, as c63enc --segment writes them, in any order");
   group.add("-o,--output", o.output, "FILE", "Stream to write; - is stdout");
-  group.flag("--sidecar", o.sidecar, "Also write OUTPUT.json; other c63 programs read the frame rate from it");
   add_sync_option(app, o.durability);
 }
 
@@ -139,18 +137,6 @@ void order_segments(std::vector<SegmentFile>& segments) {
   }
 }
 
-namespace {
-
-void write_sidecar(const JoinOptions& options, const SegmentRecord& first, std::uint64_t bytes) {
-  nlohmann::ordered_json json = environment_json("c63join");
-  json["input"] = nlohmann::ordered_json::object();
-  if (first.rate) json["input"] = {{"rate_numerator", first.rate->numerator}, {"rate_denominator", first.rate->denominator}};
-  json["result"] = {{"frames", first.video_frames}, {"bytes", bytes}};
-  write_json(sidecar_path(options.output), json, options.durability);
-}
-
-}  // namespace
-
 int run_join(const Session& session, const JoinOptions& options) {
   if (options.segments.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no segments were given");
   if (options.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");
@@ -161,9 +147,7 @@ int run_join(const Session& session, const JoinOptions& options) {
     inputs.push_back({"a segment", stream});  // only its record was named on the command line
     inputs.push_back({"a segment's record", record_path(stream)});
   }
-  check_sidecar(options.sidecar, options.output);
   check_distinct_files(inputs, {{"--output", options.output},
-                                {"--sidecar", options.sidecar ? sidecar_path(options.output) : ""},
                                 {"--log-file", session.common.log.file}});
   check_apart_from_log({"--output", options.output});
   std::vector<SegmentFile> segments;
@@ -177,7 +161,6 @@ int run_join(const Session& session, const JoinOptions& options) {
     output.append_file(file.stream, file.record.bytes);
   }
   output.commit();
-  if (options.sidecar) write_sidecar(options, segments.front().record, output.bytes_written());
   session.summary->info("joined {}: {}, {} bytes", counted(std::ssize(segments), "segment"),
                         counted(segments.front().record.video_frames, "frame"), output.bytes_written());
   return kExitDone;

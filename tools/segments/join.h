@@ -17,7 +17,6 @@ namespace c63::tools {
 struct JoinOptions {
   std::vector<std::string> segments;
   std::string output;
-  bool sidecar = false;  ///< write the video's frame rate to a file next to the output
   Durability durability = Durability::process;
 };
 

@@ -1,18 +1,15 @@
 #include "segments/plan_file.h"
 
 #include <algorithm>
-#include <exception>
 #include <filesystem>
 #include <limits>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "c63/error.h"
-#include "common/json_number.h"
-#include "common/whole_file.h"
+#include "common/json.h"
 
 namespace c63::tools {
 namespace {
@@ -47,28 +44,17 @@ void check_plan(const SegmentPlan& plan, const InputIdentity& input, std::option
 
 SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video, std::optional<std::int64_t> frames_of_source) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
-  std::string what;
-  try {
-    const auto text = text_of_file(path, kMostBytes);
-    if (!text) throw std::runtime_error("it is too large, or not a regular file");
-    const ordered_json json = ordered_json::parse(*text);
+  SegmentPlan plan;
+  read_json(path, kMostBytes, "C63-SEGMENT-PLAN", "this is not a segment plan of this video", [&](const ordered_json& json) {
     if (json.at("c63_segment_plan") != kPlanVersion) throw std::runtime_error("it comes from another version of c63");
     const InputIdentity input{.bytes = whole_number_from<std::uint64_t>(json.at("input").at("bytes")),
                               .sample_sha256 = json.at("input").at("sample_sha256").get<std::string>()};
     if (!same_content(input, video.input)) throw std::runtime_error("it comes from another input");
     if (json.at("settings") != settings_of_plan(video)) throw std::runtime_error("it was made with other settings");
-    SegmentPlan plan = plan_from(json);
+    plan = plan_from(json);
     check_plan(plan, video.input, frames_of_source);
-    return plan;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const Error& fault) {
-    what = fault.message();
-  } catch (const std::exception& fault) {
-    what = fault.what();
-  }
-  throw Error(ErrorKind::input, "C63-SEGMENT-PLAN", "this is not a segment plan of this video: " + what,
-              {.file = path});
+  });
+  return plan;
 }
 
 }  // namespace

@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "c63/error.h"
-#include "common/json_number.h"
-#include "common/sidecar.h"
-#include "common/whole_file.h"
+#include "common/json.h"
+#include "common/digest.h"
 #include "io/input_file.h"
 
 namespace c63::tools {
@@ -30,8 +29,7 @@ ordered_json or_null(const std::optional<Value>& value) {
 }  // namespace
 
 ordered_json to_json(const SegmentRecord& r) {
-  ordered_json input = {{"bytes", r.input.bytes}, {"sample_sha256", r.input.sample_sha256}, {"modified_ns", r.input.modified_ns}};
-  if (r.rate) input.update({{"rate_numerator", r.rate->numerator}, {"rate_denominator", r.rate->denominator}});
+  const ordered_json input = {{"bytes", r.input.bytes}, {"sample_sha256", r.input.sample_sha256}, {"modified_ns", r.input.modified_ns}};
   ordered_json key_frames = ordered_json::array();
   for (const auto& [frame, offset] : r.key_frames) key_frames.push_back({{"frame", frame}, {"offset_bytes", offset}});
   return {{"c63_segment_record", kRecordVersion},
@@ -63,9 +61,6 @@ SegmentRecord record_from(const ordered_json& json) {
   r.input = {.bytes = whole_number_from<std::uint64_t>(input.at("bytes")),
              .sample_sha256 = input.at("sample_sha256").get<std::string>(),
              .modified_ns = whole_number_from(input.at("modified_ns"), std::numeric_limits<std::int64_t>::min())};
-  if (input.contains("rate_numerator")) {
-    r.rate = {whole_number_from<int>(input.at("rate_numerator"), 1), whole_number_from<int>(input.at("rate_denominator"), 1)};
-  }
   r.settings = json.at("settings");
   if (const ordered_json& errors = json.at("squared_errors"); !errors.is_null()) {
     const auto sum = [&](std::size_t p) { return whole_number_from<std::uint64_t>(errors.at(p)); };
@@ -87,28 +82,21 @@ SegmentRecord record_from(const ordered_json& json) {
   return r;
 }
 
-std::string record_path(const std::string& stream) { return sidecar_path(stream); }
+std::string record_path(const std::string& stream) { return stream + ".json"; }
 
 SegmentRecord read_record(const std::string& stream) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
   const std::string path = record_path(stream);
-  std::optional<std::string> text;
+  SegmentRecord record;
   try {
-    text = text_of_file(path, kMostBytes);
+    read_json(path, kMostBytes, "C63-SEGMENT-RECORD", "is not the record of a segment",
+              [&](const ordered_json& json) { record = record_from(json); });
   } catch (const Error& error) {
     if (error.id() != "C63-INPUT-OPEN") throw;
     throw Error(ErrorKind::input, "C63-SEGMENT-NO-RECORD", "the segment needs this record file, " + error.message(),
                 {.file = path});
   }
-  if (!text) throw Error(ErrorKind::input, "C63-SEGMENT-RECORD", "is not the record of a segment", {.file = path});
-  try {
-    return record_from(ordered_json::parse(*text));
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& fault) {
-    throw Error(ErrorKind::input, "C63-SEGMENT-RECORD", std::string("is not the record of a segment: ") + fault.what(),
-                {.file = path});
-  }
+  return record;
 }
 
 void write_record(const std::string& stream, const SegmentRecord& record, Durability durability) {
@@ -155,7 +143,6 @@ SegmentRecorder::SegmentRecorder(const SegmentedVideo& video, const Segment& seg
   record_.segment = segment;
   record_.video_frames = video.plan.frames;
   record_.input = video.input;
-  record_.rate = video.rate;
   record_.settings = video.settings;
 }
 

@@ -21,7 +21,6 @@ struct SegmentedVideo {
   InputIdentity input;
   nlohmann::ordered_json settings;  ///< all options that change bytes (settings_of_record())
   SegmentPlan plan;
-  FrameRate rate = {};  ///< frame rate of the input; it changes no byte
 };
 
 constexpr int kMostSegments = 1'000'000;
@@ -36,7 +35,6 @@ struct SegmentRecord {
   Segment segment;
   std::int64_t video_frames = 0;
   InputIdentity input;
-  std::optional<FrameRate> rate = {};  ///< frame rate of the input; records of older versions have none
   nlohmann::ordered_json settings;
   std::uint64_t bytes = 0;
   std::string sha256;  ///< of the segment's stream
@@ -49,7 +47,7 @@ struct SegmentRecord {
 /// Throws an exception that is not an Error if the JSON is not a record.
 [[nodiscard]] SegmentRecord record_from(const nlohmann::ordered_json& json);
 
-/// Returns the name of the record next to a stream. The record is also the stream's sidecar.
+/// Returns the name of the record next to a stream.
 [[nodiscard]] std::string record_path(const std::string& stream);
 
 /// Throws Error (input): C63-SEGMENT-NO-RECORD if there is no record, C63-SEGMENT-RECORD if the file is not a record.

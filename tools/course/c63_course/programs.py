@@ -1,7 +1,6 @@
 """Code that c63course and c63grade share: options like those of the other programs, paths, and errors."""
 
 import argparse
-import json
 import os
 import pathlib
 import shutil
@@ -79,50 +78,12 @@ def make_parser(name, description, examples):
     general.add_argument("--version", action="store_true", help="Print version and build and exit")
     general.add_argument("-v", "--verbose", action="store_true", help="Print more messages")
     general.add_argument("--quiet", action="store_true", help="Print errors only")
-    general.add_argument("--describe-options", action="store_true", help=argparse.SUPPRESS)
-    parser.examples = examples
     return parser
-
-
-def describe(parser):
-    """Returns the options as JSON, in the form of the other programs, from which manual pages are made."""
-    options, subcommands = [], []
-    for group in parser._action_groups:
-        for action in group._group_actions:
-            if isinstance(action, argparse._SubParsersAction):
-                subcommands += [describe(sub) for sub in action.choices.values()]
-                continue
-            if action.help == argparse.SUPPRESS:
-                continue
-            value = None if action.nargs == 0 else action.metavar or action.dest.upper()
-            default = action.default if action.nargs != 0 and action.default not in (None, argparse.SUPPRESS) else ""
-            option = {
-                "names": list(action.option_strings),
-                "group": group.title or "General",
-                "daily": True,
-                "value": value,
-                "choices": [str(choice) for choice in action.choices or []],
-                "default": str(default or ""),
-                "description": action.help,
-            }
-            if not action.option_strings:
-                option["positional"] = action.dest
-            options.append(option)
-    return {
-        "name": parser.prog.split()[-1],
-        "description": parser.description,
-        "options": options,
-        "subcommands": subcommands,
-        "examples": [{"command": command, "text": text} for command, text in getattr(parser, "examples", [])],
-    }
 
 
 def main_of(parser, act):
     """Runs a program: parses its options and calls `act`. Turns errors into one line and an exit code."""
     arguments = sys.argv[1:]
-    if "--describe-options" in arguments:
-        print(json.dumps(describe(parser)))
-        return 0
     if "--version" in arguments:
         sys.stdout.write("\n".join([parser.prog, *version()]) + "\n")  # one write, for readers that take one line
         return 0
