@@ -139,7 +139,6 @@ std::unique_ptr<FrameSource> EncodeProgram::open_source(bool warn) {
 bool EncodeProgram::prepare_segment() {
   const CodingSettings& coding = options_.encoder.coding;
   video_.input = identify_input(options_.source.path);
-  video_.rate = format_.rate;
   video_.settings = settings_of_record(options_);
   const auto make = [&] {
     const bool reads = coding.scene_cuts || !first_source_->frame_count();
