@@ -19,6 +19,16 @@ constexpr int kMostSlots = 32;
 /// reference, and the frame that is restored next.
 constexpr int kKeptPictures = 3;
 
+/// Calls `work`. If it throws an Error, adds the frame's number to it.
+template <typename Work>
+decltype(auto) at_frame(const StreamFrame& frame, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw error.at({.frame = frame.index});
+  }
+}
+
 }  // namespace
 
 std::optional<DecoderRoom> DecoderRoom::within(std::uint64_t max_memory, const Geometry& geometry) {
@@ -76,6 +86,7 @@ CudaDecoder::~CudaDecoder() {
 void CudaDecoder::open(const Geometry& geometry, std::uint64_t max_memory, ParallelFor parallel_for) {
   clear();
   parallel_for_ = std::move(parallel_for);
+  max_memory = max_memory / 4 * 3;  // a quarter of the limit is for coded frames
   if (memory_ && memory_->geometry == geometry && max_memory_ == max_memory) return;
   const DeviceGuard guard(device_);
   memory_.reset();
@@ -104,21 +115,24 @@ void CudaDecoder::open(const Geometry& geometry, std::uint64_t max_memory, Paral
 bool CudaDecoder::has_room() const {
   // Repeat frames are in no group, so the groups do not limit their number. This limit counts all frames.
   const auto most = static_cast<std::size_t>(2 * memory_->room.groups * memory_->room.frames);
-  return frames_.size() < most && !memory_->groups[filling_].is_parsing();
+  return frames_.size() < most && coded_bytes_ < max_memory_ / 3 && !memory_->groups[filling_].is_parsing();
 }
 
-void CudaDecoder::submit(const FrameToDecode& frame) {
-  const DeviceGuard guard(device_);
+void CudaDecoder::submit(StreamFrame&& coded, std::int64_t count, bool wanted) {
   Frame& added = frames_.emplace_back();
-  added.key = frame.key;
-  added.repeat = frame.repeat;
-  added.advances_reference = frame.advances_reference;
-  added.wanted = frame.wanted;
-  if (frame.repeat) return;
-  ScanGroup& group = memory_->groups[filling_];
-  added.group = &group;
-  added.number = group.add(frame);
-  if (group.is_full() || group.bytes() >= memory_->room.scan_bytes) parse_filling();
+  static_cast<FrameInfo&>(added.output.view) = coded.info();
+  added.output.count = count;
+  added.output.wanted = wanted;
+  added.coded = std::move(coded);
+  coded_bytes_ += added.coded.bytes.size();
+  if (added.coded.parsed.repeat) return;
+  at_frame(added.coded, [&] {
+    const DeviceGuard guard(device_);
+    ScanGroup& group = memory_->groups[filling_];
+    added.group = &group;
+    added.number = group.add(added.coded.parsed);
+    if (group.is_full() || group.bytes() >= memory_->room.scan_bytes) parse_filling();
+  });
 }
 
 /// Starts to parse the group to which frames are being added. The next frames are added to the next group.
@@ -140,12 +154,12 @@ bool CudaDecoder::restore(Frame& frame) {
   if (frame.group != nullptr) {
     if (!frame.group->is_parsed()) return false;
     if (!frame.group->is_fine(frame.number)) {
-      frame.result.is_valid = false;
+      frame.is_valid = false;
       stopped_ = true;
       return true;
     }
   }
-  if (frame.wanted) {
+  if (frame.output.wanted) {
     const auto slot = std::ranges::find(memory_->slots, false, &Slot::taken);
     if (slot == memory_->slots.end()) return false;
     slot->taken = true;
@@ -153,8 +167,8 @@ bool CudaDecoder::restore(Frame& frame) {
   }
   if (frame.group != nullptr) {
     RestoreJob job = frame.group->job(frame.number);
-    if (frame.advances_reference) {
-      hold(reference_, frame.key ? nullptr : current_);
+    if (frame.coded.parsed.advances_reference) {
+      hold(reference_, frame.coded.parsed.key ? nullptr : current_);
     } else {
       job.inherited = current_->vectors.data();
     }
@@ -166,7 +180,7 @@ bool CudaDecoder::restore(Frame& frame) {
     hold(current_, &picture);
     if (frame.number + 1 == frame.group->size()) frame.group->release(memory_->restoring);
   }
-  if (frame.wanted) download(frame);
+  if (frame.output.wanted) download(frame);
   return true;
 }
 
@@ -181,7 +195,7 @@ void CudaDecoder::download(Frame& frame) {
   for (int p = 0; p < kPlanes; ++p) {
     const std::size_t count = memory_->layout.coded[p];
     copies_.add(to, current_->samples.data() + memory_->layout.offset[p], count);
-    frame.result.planes[p] = {to, count};
+    frame.output.view.picture[p] = {to, count};
     to += count;
   }
   copies_.enqueue(memory_->downloading);
@@ -195,32 +209,39 @@ void CudaDecoder::hold(Picture*& place, Picture* picture) {
 }
 
 bool CudaDecoder::is_ready() {
-  const DeviceGuard guard(device_);
-  restore_parsed();
-  if (restored_ == 0) return false;
   const Frame& frame = frames_.front();
-  return frame.slot == nullptr || frame.slot->downloaded.done();
-}
-
-const FrameOfDevice& CudaDecoder::front() {
-  const DeviceGuard guard(device_);
-  Frame& frame = frames_.front();
-  restore_parsed();
-  if (restored_ == 0) {
-    if (!frame.group->is_parsing()) parse_filling();
-    frame.group->wait();
+  return at_frame(frame.coded, [&] {
+    const DeviceGuard guard(device_);
     restore_parsed();
-  }
-  if (frame.slot != nullptr) frame.slot->downloaded.synchronize();
-  return frame.result;
+    return restored_ > 0 && (frame.slot == nullptr || frame.slot->downloaded.done());
+  });
 }
 
-void CudaDecoder::pop() {
+const DecodeOutput& CudaDecoder::front() {
+  const Frame& frame = frames_.front();
+  at_frame(frame.coded, [&] {
+    const DeviceGuard guard(device_);
+    restore_parsed();
+    if (restored_ == 0) {
+      if (!frame.group->is_parsing()) parse_filling();
+      frame.group->wait();
+      restore_parsed();
+    }
+    if (frame.slot != nullptr) frame.slot->downloaded.synchronize();
+  });
+  if (!frame.is_valid) frame.coded.throw_scan_error();
+  return frame.output;
+}
+
+std::vector<std::uint8_t> CudaDecoder::pop() {
   Frame& frame = frames_.front();
   hold(frame.picture, nullptr);
   if (frame.slot != nullptr) frame.slot->taken = false;
+  std::vector<std::uint8_t> bytes = std::move(frame.coded.bytes);
+  coded_bytes_ -= bytes.size();
   frames_.pop_front();
   --restored_;
+  return bytes;
 }
 
 void CudaDecoder::clear() noexcept {
@@ -235,6 +256,7 @@ void CudaDecoder::clear() noexcept {
     for (Slot& slot : memory_->slots) slot.taken = false;
   }
   frames_.clear();
+  coded_bytes_ = 0;
   restored_ = filling_ = 0;
   stopped_ = false;
   current_ = reference_ = nullptr;

@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/decode_backend.h"
+#include "bitstream/stream_frame.h"
 #include "codec/geometry.h"
 #include "cuda_me/decoder/scan_group.h"
 #include "cuda_me/kernels/frame_layout.h"
@@ -40,10 +42,11 @@ class CudaDecoder final : public DecodeBackend {
   [[nodiscard]] const std::string& description() const override { return description_; }
   void open(const Geometry& geometry, std::uint64_t max_memory, ParallelFor parallel_for) override;
   [[nodiscard]] bool has_room() const override;
-  void submit(const FrameToDecode& frame) override;
+  void submit(StreamFrame&& coded, std::int64_t count, bool wanted) override;
+  [[nodiscard]] bool empty() const override { return frames_.empty(); }
   [[nodiscard]] bool is_ready() override;
-  [[nodiscard]] const FrameOfDevice& front() override;
-  void pop() override;
+  [[nodiscard]] const DecodeOutput& front() override;
+  std::vector<std::uint8_t> pop() override;
   void clear() noexcept override;
 
  private:
@@ -63,15 +66,13 @@ class CudaDecoder final : public DecodeBackend {
   };
   /// A frame that was submitted.
   struct Frame {
-    bool key = false;
-    bool repeat = false;
-    bool advances_reference = true;
-    bool wanted = true;
+    StreamFrame coded;
+    DecodeOutput output;
+    bool is_valid = true;
     ScanGroup* group = nullptr;  ///< null for a repeat
     int number = 0;              ///< index in the group
     Slot* slot = nullptr;        ///< where the frame is copied to; null if it is not wanted
     Picture* picture = nullptr;  ///< the picture from which it is copied
-    FrameOfDevice result;
   };
 
   /// All memory of the decoder, for pictures of one size.
@@ -103,6 +104,7 @@ class CudaDecoder final : public DecodeBackend {
 
   CopyBatch copies_;              ///< copies of one frame; a member so that its memory is reused
   std::deque<Frame> frames_;
+  std::uint64_t coded_bytes_ = 0;  ///< coded bytes of frames_
   std::size_t restored_ = 0;      ///< number of frames at the front of frames_ that are restored or invalid
   bool stopped_ = false;          ///< an invalid frame was found
   std::size_t filling_ = 0;       ///< the group to which frames are added

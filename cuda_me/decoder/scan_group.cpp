@@ -23,7 +23,7 @@ ScanGroup::ScanGroup(const ScanShape& shape, std::size_t blocks, int frames)
       levels_(static_cast<std::size_t>(frames) * blocks * 64), vectors_(static_cast<std::size_t>(frames) * blocks),
       fine_(static_cast<std::size_t>(frames)) {}
 
-int ScanGroup::add(const FrameToDecode& frame) {
+int ScanGroup::add(const ParsedFrame& frame) {
   if (tables_.empty() || tables_.back() != frame.tables) tables_.push_back(frame.tables);
   scans_.push_back({frame.scan, frame.key, tables_.size() - 1});
   bytes_ += frame.scan.size();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/decode_backend.h"
+#include "bitstream/frame_header.h"
 #include "codec/quantization.h"
 #include "cuda_me/decoder/decode_kernels.h"
 #include "cuda_me/kernels/frame_kernels.h"
@@ -35,7 +36,7 @@ class ScanGroup {
 
   /// Adds a frame and returns its index in the group. The bytes of its scan must stay valid until parse() has returned.
   /// parse() must not have been called yet.
-  int add(const FrameToDecode& frame);
+  int add(const ParsedFrame& frame);
   /// Starts to parse the added scans.
   void parse(const ScanTables* tables, ScanStaging& staging, const ParallelFor& parallel_for);
 

@@ -1,15 +1,20 @@
 #include "decode/decode_run.h"
 
+#include <oneapi/tbb/parallel_for.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "c63/error.h"
 #include "c63/picture.h"
 #include "c63/trace.h"
+#include "decode/cpu_decode_backend.h"
 
 namespace c63 {
 namespace {
@@ -22,11 +27,11 @@ struct CodedRun {
   [[nodiscard]] std::int64_t end() const { return frame.index + count; }
 };
 
-/// Decodes a stream: submits coded frames to a pipeline, and gives decoded frames to the sink.
+/// Decodes a stream: submits coded frames to a device, and gives decoded frames to the sink.
 class DecodeRun {
  public:
-  DecodeRun(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings)
-      : reader_(reader), pipeline_(pipeline), settings_(settings), loop_(settings.trace, TraceTrack::loop) {
+  DecodeRun(StreamReader& reader, StreamDevice& device, const DecoderSettings& settings)
+      : reader_(reader), device_(device), settings_(settings), loop_(settings.trace, TraceTrack::loop) {
     const bool counts_all = settings.max_frames < 0 || settings.key_frames_only;
     const std::int64_t most = INT64_MAX - settings.first_frame;
     end_ = settings.first_frame + (counts_all ? most : std::min(most, settings.max_frames));
@@ -41,9 +46,9 @@ class DecodeRun {
         summary_.stopped = true;
         break;
       }
-      if (!waiting_.empty() && (!more || reader_.index() >= end_ || may_submit()) && pipeline_.has_room()) {
+      if (!waiting_.empty() && (!more || reader_.index() >= end_ || may_submit()) && device_.has_room()) {
         submit();
-      } else if (more && !may_submit() && pipeline_.has_room() && reader_.index() < end_) {
+      } else if (more && !may_submit() && device_.has_room() && reader_.index() < end_) {
         try {
           more = read_frame();
         } catch (...) {
@@ -51,12 +56,12 @@ class DecodeRun {
           more = false;
         }
         loop_.did("read");
-      } else if (!pipeline_.empty()) {
+      } else if (!device_->empty()) {
         hand_out(sink, stop);
       } else {
         break;  // all frames were read and given to the sink
       }
-      while (!pipeline_.empty() && !wants_no_more() && pipeline_.is_ready()) hand_out(sink, stop);
+      while (!device_->empty() && !wants_no_more() && device_->is_ready()) hand_out(sink, stop);
     }
     summary_.bytes = reader_.offset();
     summary_.elapsed_ms = std::chrono::duration<double, std::milli>(loop_.did("finish") - start).count();
@@ -89,7 +94,7 @@ class DecodeRun {
     // run by itself.
     const bool is_plain_repeat = run.frame.parsed.repeat && run.frame.parsed.size == kRepeatFrameBytes;
     if (is_plain_repeat) run.count += reader_.take_repeats(end_ - reader_.index());
-    if (!pipeline_.is_open()) pipeline_.open(run.frame.parsed.geometry);
+    device_.open(run.frame.parsed.geometry);
     if (settings_.key_frames_only && (!run.frame.parsed.key || run.end() <= settings_.first_frame)) return true;
     if (run.frame.parsed.key && run.frame.index <= settings_.first_frame) {
       waiting_.clear();
@@ -105,12 +110,12 @@ class DecodeRun {
     waiting_.pop_front();
     waiting_bytes_ -= run.frame.bytes.size();
     const bool wanted = run.end() > settings_.first_frame;
-    pipeline_.submit(std::move(run.frame), run.count, wanted);
+    device_->submit(std::move(run.frame), run.count, wanted);
   }
 
   /// Waits for the next frame or run of repeats, and gives the wanted frames to the sink.
   void hand_out(const Decoder::ViewSink& sink, const std::stop_token& stop) {
-    const FramePipeline::Output& output = pipeline_.front();
+    const DecodeOutput& output = device_->front();
     loop_.did("wait");
     summary_.width = output.view.width;
     summary_.height = output.view.height;
@@ -130,11 +135,11 @@ class DecodeRun {
         loop_.did("write", view.index);
       }
     }
-    reader_.reuse(pipeline_.pop());
+    reader_.reuse(device_->pop());
   }
 
   StreamReader& reader_;
-  FramePipeline& pipeline_;
+  StreamDevice& device_;
   const DecoderSettings& settings_;
   TraceRow loop_;
   std::int64_t end_ = 0;  ///< the first frame that is not wanted any more
@@ -144,6 +149,25 @@ class DecodeRun {
 };
 
 }  // namespace
+
+StreamDevice::StreamDevice(const DecoderSettings& settings)
+    : max_memory_(settings.execution.limits.max_memory), arena_(arena_of(settings)), backend_(settings.device) {
+  if (!backend_) {
+    backend_ = std::make_shared<CpuDecodeBackend>(settings, arena_);
+  } else if (settings.keep_prediction || settings.keep_motion) {
+    throw Error(ErrorKind::device, "C63-DEVICE-KEEP",
+                std::string(settings.keep_prediction ? "predictions" : "motion vectors") +
+                    " of decoded frames are available on the CPU only (--backend cpu)");
+  }
+}
+
+void StreamDevice::open(const Geometry& geometry) {
+  if (is_open_) return;
+  backend_->open(geometry, max_memory_, [arena = arena_](int count, const std::function<void(int)>& body) {
+    arena->execute([&] { oneapi::tbb::parallel_for(0, count, body); });
+  });
+  is_open_ = true;
+}
 
 DecodedFrame copy_of(const FrameView& view) {
   DecodedFrame frame{view, {}, {}, view.motion};
@@ -156,9 +180,9 @@ DecodedFrame copy_of(const FrameView& view) {
   return frame;
 }
 
-DecodeSummary decode_run(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings,
+DecodeSummary decode_run(StreamReader& reader, StreamDevice& device, const DecoderSettings& settings,
                          const Decoder::ViewSink& sink, const std::stop_token& stop) {
-  return DecodeRun(reader, pipeline, settings).run(sink, stop);
+  return DecodeRun(reader, device, settings).run(sink, stop);
 }
 
 }  // namespace c63

@@ -5,8 +5,6 @@
 
 #include "c63/error.h"
 #include "decode/decode_run.h"
-#include "decode/frame_pipeline.h"
-#include "decode/joining_frame_pipeline.h"
 #include "decode/memory_bytes.h"
 #include "decode/stream_reader.h"
 
@@ -20,14 +18,8 @@ Decoder::Decoder(DecoderSettings settings) : settings_(std::move(settings)) {
 
 DecodeSummary Decoder::decode_views(ByteSource& source, const ViewSink& sink, std::stop_token stop) {
   StreamReader reader(source, settings_.execution.limits);
-  if (settings_.joining && !settings_.device && !settings_.keep_prediction && !settings_.keep_motion) {
-    JoiningFramePipeline pipeline(settings_, source.size());
-    DecodeSummary summary = decode_run(reader, pipeline, settings_, sink, stop);
-    summary.joined_frames = pipeline.joined_frames();
-    return summary;
-  }
-  const auto pipeline = make_frame_pipeline(settings_);
-  return decode_run(reader, *pipeline, settings_, sink, stop);
+  StreamDevice device(settings_);
+  return decode_run(reader, device, settings_, sink, stop);
 }
 
 DecodeSummary Decoder::decode_views(std::span<const std::uint8_t> stream, const ViewSink& sink, std::stop_token stop) {

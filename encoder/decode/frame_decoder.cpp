@@ -5,7 +5,7 @@
 #include "c63/error.h"
 #include "c63/trace.h"
 #include "decode/decode_run.h"
-#include "decode/cpu_frame_pipeline.h"
+#include "decode/cpu_decode_backend.h"
 #include "decode/frame_task.h"
 #include "decode/picture_pool.h"
 
@@ -38,7 +38,7 @@ struct FrameDecoder::State {
     }
     allocate(parsed.geometry);
     trace.did("idle");
-    const FrameInfo info = info_of(coded);
+    const FrameInfo info = coded.info();
     std::array<MotionField, kPlanes> motion;
     if (!parsed.repeat) {
       FramePictures pictures = chain.next(parsed.key, parsed.advances_reference, *pool.find_free());

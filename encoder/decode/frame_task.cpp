@@ -32,7 +32,7 @@ bool FrameTask::run(TraceRow& trace) noexcept {
     try {
       if (!decode(trace)) return false;
     } catch (const Error& error) {
-      throw in_stream(error, coded_);
+      throw coded_.located(error);
     }
   } catch (...) {
     fault_ = std::current_exception();

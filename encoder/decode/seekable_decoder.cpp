@@ -7,8 +7,7 @@
 #include "c63/error.h"
 #include "io/byte_source.h"
 #include "decode/decode_run.h"
-#include "decode/cpu_frame_pipeline.h"
-#include "decode/frame_pipeline.h"
+#include "decode/cpu_decode_backend.h"
 #include "decode/memory_bytes.h"
 #include "decode/stream_index.h"
 #include "decode/stream_reader.h"
@@ -50,13 +49,13 @@ struct SeekableDecoder::State {
 
   void reset() {
     reader.reset();
-    if (pipeline) pipeline->clear();
+    if (device) (*device)->clear();
   }
 
   /// Decodes `count` frames, beginning with frame `first`, which must be in the index.
   DecodeSummary decode(std::int64_t first, std::int64_t count, bool key_frames_only, const Decoder::ViewSink& sink,
                        const std::stop_token& stop) {
-    // If frames were skipped, the pipeline lacks the reference for the next frame, so decoding starts again at a key
+    // If frames were skipped, the device lacks the reference for the next frame, so decoding starts again at a key
     // frame.
     if (std::exchange(passed_over, key_frames_only) || key_frames_only) reset();
     seek(first);
@@ -64,9 +63,9 @@ struct SeekableDecoder::State {
     range.first_frame = first;
     range.max_frames = count;
     range.key_frames_only = key_frames_only;
-    if (!pipeline) pipeline = make_frame_pipeline(settings);
+    if (!device) device.emplace(settings);
     try {
-      const DecodeSummary summary = decode_run(*reader, *pipeline, range, sink, stop);
+      const DecodeSummary summary = decode_run(*reader, *device, range, sink, stop);
       if (summary.stopped) reset();
       return summary;
     } catch (const Error& error) {
@@ -82,8 +81,8 @@ struct SeekableDecoder::State {
   DecoderSettings settings;
   std::string file;
   StreamIndex index;
-  std::optional<StreamReader> reader;  ///< stands after the last frame that was given to the pipeline
-  std::unique_ptr<FramePipeline> pipeline;
+  std::optional<StreamReader> reader;  ///< stands after the last frame that was given to the device
+  std::optional<StreamDevice> device;
   bool passed_over = false;  ///< the last call skipped frames
 };
 

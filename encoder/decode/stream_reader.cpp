@@ -10,13 +10,6 @@
 
 namespace c63 {
 
-Error in_stream(const Error& error, const StreamFrame& frame) {
-  ErrorPlace place = error.place();
-  place.frame = frame.index;
-  place.offset = static_cast<std::int64_t>(frame.offset) + place.offset.value_or(0);
-  return {error.kind(), error.id(), error.message(), std::move(place)};
-}
-
 bool StreamReader::read_more() {
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);

@@ -6,20 +6,10 @@
 #include <vector>
 
 #include "bitstream/frame_header.h"
+#include "bitstream/stream_frame.h"
 #include "c63/decoder.h"
 
 namespace c63 {
-
-/// A coded frame with its bytes and its place in the stream.
-struct StreamFrame {
-  std::int64_t index = 0;
-  std::uint64_t offset = 0;
-  std::vector<std::uint8_t> bytes;
-  ParsedFrame parsed;  ///< its scan points into `bytes`
-};
-
-/// Returns a frame's error with the frame's place in the stream added.
-[[nodiscard]] Error in_stream(const Error& error, const StreamFrame& frame);
 
 /// A key frame at which decoding may begin, with the size and tables that earlier frames have set.
 struct StreamPlace {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "pipeline/coding.h"
-#include "decode/cpu_frame_pipeline.h"
+#include "decode/cpu_decode_backend.h"
 #include "support/expect_error.h"
 #include "support/stream_editor.h"
 

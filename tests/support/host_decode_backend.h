@@ -6,6 +6,7 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/decode_backend.h"
@@ -13,6 +14,7 @@
 #include "bitstream/frame_syntax.h"
 #include "bitstream/prediction_vectors.h"
 #include "bitstream/scan_parser.h"
+#include "bitstream/stream_frame.h"
 #include "cpu/frame_coder.h"
 #include "cpu/frame_restorer.h"
 #include "cpu/kernels.h"
@@ -53,10 +55,10 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
 }
 
 /// A decoding device that runs on the host, one frame at a time. It holds up to `room` frames. It decodes a frame only
-/// when the caller waits for it, so is_ready() is false until then.
+/// when the caller waits for it, so is_ready() is false until then. It finds frame `rejected` invalid, whatever it holds.
 class HostDecodeBackend final : public DecodeBackend {
  public:
-  explicit HostDecodeBackend(std::size_t room = 5) : room_(room) {}
+  explicit HostDecodeBackend(std::size_t room = 5, std::int64_t rejected = -1) : room_(room), rejected_(rejected) {}
 
   [[nodiscard]] const std::string& description() const override { return description_; }
   void open(const Geometry& geometry, std::uint64_t, ParallelFor) override {
@@ -65,33 +67,44 @@ class HostDecodeBackend final : public DecodeBackend {
     ++opened_;
   }
   [[nodiscard]] bool has_room() const override { return frames_.size() < room_; }
-  void submit(const FrameToDecode& frame) override { frames_.push_back({frame, {}, {}, false}); }
+  void submit(StreamFrame&& coded, std::int64_t count, bool wanted) override {
+    Frame& frame = frames_.emplace_back();
+    static_cast<FrameInfo&>(frame.output.view) = coded.info();
+    frame.output.count = count;
+    frame.output.wanted = wanted;
+    frame.coded = std::move(coded);
+  }
+  [[nodiscard]] bool empty() const override { return frames_.empty(); }
   [[nodiscard]] bool is_ready() override { return frames_.front().done; }
-  [[nodiscard]] const FrameOfDevice& front() override {
+  [[nodiscard]] const DecodeOutput& front() override {
     Frame& frame = frames_.front();
     if (!frame.done) decode(frame);
-    return frame.result;
+    return frame.output;
   }
-  void pop() override { frames_.pop_front(); }
+  std::vector<std::uint8_t> pop() override {
+    std::vector<std::uint8_t> bytes = std::move(frames_.front().coded.bytes);
+    frames_.pop_front();
+    return bytes;
+  }
   void clear() noexcept override { frames_.clear(); }
 
   [[nodiscard]] int opened() const { return opened_; }
 
  private:
   struct Frame {
-    FrameToDecode coded;
-    FrameOfDevice result;
+    StreamFrame coded;
+    DecodeOutput output;
     std::vector<std::uint8_t> samples;
     bool done = false;
   };
 
   void decode(Frame& frame) {
     frame.done = true;
-    const FrameToDecode& coded = frame.coded;
+    const ParsedFrame& coded = frame.coded.parsed;
     if (!coded.repeat) {
       FrameSyntax syntax;
-      frame.result.is_valid = parse_on_host(geometry_, coded.key, coded.scan, syntax);
-      if (!frame.result.is_valid) return;
+      const bool is_valid = parse_on_host(geometry_, coded.key, coded.scan, syntax) && frame.coded.index != rejected_;
+      if (!is_valid) frame.coded.throw_scan_error();
       if (coded.advances_reference) reference_ = current_;
       if (vectors_.plane(0).vectors.empty()) vectors_ = PredictionVectors(geometry_);
       vectors_.fill(syntax, coded.advances_reference ? nullptr : &vectors_);
@@ -102,18 +115,19 @@ class HostDecodeBackend final : public DecodeBackend {
         cpu::restore_row(syntax, vectors_, tables, cpu::kernels(SimdLevel::scalar), reference_, current_, nullptr, row);
       }
     }
-    if (!coded.wanted) return;
+    if (!frame.output.wanted) return;
     frame.samples.resize(geometry_.frame_bytes());
     current_.copy_to(frame.samples);
     std::span<const std::uint8_t> left(frame.samples);
     for (int p = 0; p < kPlanes; ++p) {
-      frame.result.planes[p] = left.first(geometry_.plane(p).coded_samples);
-      left = left.subspan(frame.result.planes[p].size());
+      frame.output.view.picture[p] = left.first(geometry_.plane(p).coded_samples);
+      left = left.subspan(frame.output.view.picture[p].size());
     }
   }
 
   std::string description_ = "the host";
   std::size_t room_;
+  std::int64_t rejected_;
   Geometry geometry_;
   int opened_ = 0;
   std::deque<Frame> frames_;

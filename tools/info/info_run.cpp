@@ -76,7 +76,7 @@ class StreamLook {
     try {
       if (!options_.quick) blocks = analyser_.analyse(frame->bytes);
     } catch (const Error& error) {
-      throw in_stream(error, *frame);
+      throw frame->located(error);
     }
     if (const auto gop = info.add(*frame, blocks ? &*blocks : nullptr)) on_gop(*gop);
     reader_.reuse(std::move(frame->bytes));

@@ -1,4 +1,4 @@
-#include "decode/cpu_frame_pipeline.h"
+#include "decode/cpu_decode_backend.h"
 
 #include <algorithm>
 #include <string>
@@ -58,25 +58,25 @@ void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
   }
 }
 
-CpuFramePipeline::CpuFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena)
+CpuDecodeBackend::CpuDecodeBackend(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena)
     : settings_(settings), arena_(std::move(arena)), threads_(arena_->concurrency()) {
   while (static_cast<int>(workers_.size()) < threads_) {
     workers_.push_back({.trace = {settings_.trace, TraceTrack::thread, static_cast<int>(workers_.size())}});
   }
 }
 
-CpuFramePipeline::~CpuFramePipeline() {
+CpuDecodeBackend::~CpuDecodeBackend() {
   clear();
   work_.reset();
   for (Worker& worker : workers_) worker.trace.did("idle");
 }
 
-void CpuFramePipeline::open(const Geometry& geometry) {
+void CpuDecodeBackend::open(const Geometry& geometry, std::uint64_t max_memory, ParallelFor /*parallel_for*/) {
   require_memory(settings_, geometry);
   // A quarter of the memory limit is for coded frames. There are one and a half times as many tasks as threads, because
   // some tasks wait for rows of their reference. The pool has two pictures for each task: while the task decodes to
   // one, the frame in the other can wait for its turn.
-  const std::uint64_t memory = settings_.execution.limits.max_memory / 4 * 3;
+  const std::uint64_t memory = max_memory / 4 * 3;
   const std::uint64_t picture = picture_bytes(settings_, geometry);
   const std::uint64_t frame = FrameTask::memory(geometry) + 2 * picture;
   const auto wanted = static_cast<std::uint64_t>(threads_ + (threads_ + 1) / 2);
@@ -93,8 +93,7 @@ void CpuFramePipeline::open(const Geometry& geometry) {
   work_.emplace(*arena_, tasks);
 }
 
-bool CpuFramePipeline::has_room() const {
-  if (!is_open()) return true;
+bool CpuDecodeBackend::has_room() const {
   // Each submitted frame takes a picture, and the last two pictures stay in use as well. While the caller does not want
   // the frames, only few may be submitted, so that few pictures are used. Writing to a picture's memory for the first
   // time takes longer than waking a thread.
@@ -105,10 +104,10 @@ bool CpuFramePipeline::has_room() const {
   return coded_bytes_ < settings_.execution.limits.max_memory / 4;
 }
 
-void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool wanted) {
+void CpuDecodeBackend::submit(StreamFrame&& coded, std::int64_t count, bool wanted) {
   const ParsedFrame& frame = coded.parsed;
   Decoded& output = outputs_.emplace_back();
-  static_cast<FrameInfo&>(output.view) = info_of(coded);
+  static_cast<FrameInfo&>(output.view) = coded.info();
   output.count = count;
   output.wanted = wanted;
   if (frame.repeat) {
@@ -129,7 +128,7 @@ void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool want
 }
 
 /// Gives the first waiting frame of jobs_ to this task and starts the task. The caller holds the mutex.
-void CpuFramePipeline::begin_next(Task& task) noexcept {
+void CpuDecodeBackend::begin_next(Task& task) noexcept {
   Job& job = jobs_.front();
   task.output = job.output;
   task.coded_bytes = job.coded.bytes.size();
@@ -138,12 +137,12 @@ void CpuFramePipeline::begin_next(Task& task) noexcept {
   post(task);
 }
 
-bool CpuFramePipeline::is_ready() {
+bool CpuDecodeBackend::is_ready() {
   const std::lock_guard lock(mutex_);
   return outputs_.front().done;
 }
 
-const CpuFramePipeline::Output& CpuFramePipeline::front() {
+const DecodeOutput& CpuDecodeBackend::front() {
   Decoded& output = outputs_.front();
   {
     std::unique_lock lock(mutex_);
@@ -159,7 +158,7 @@ const CpuFramePipeline::Output& CpuFramePipeline::front() {
   return output;
 }
 
-void CpuFramePipeline::clear() noexcept {
+void CpuDecodeBackend::clear() noexcept {
   {
     std::unique_lock lock(mutex_);
     coded_bytes_ = 0;
@@ -172,16 +171,16 @@ void CpuFramePipeline::clear() noexcept {
   chain_ = {};
 }
 
-void CpuFramePipeline::post(Task& task) noexcept {
+void CpuDecodeBackend::post(Task& task) noexcept {
   work_->post({[](void* task_to_run, std::size_t self) noexcept {
-                 reinterpret_cast<CpuFramePipeline*>(self)->run(*static_cast<Task*>(task_to_run));
+                 reinterpret_cast<CpuDecodeBackend*>(self)->run(*static_cast<Task*>(task_to_run));
                },
                &task, reinterpret_cast<std::size_t>(this)});
 }
 
 /// Marks the first unused worker (row of the trace) as busy and returns it; null if there are more threads than
 /// workers.
-CpuFramePipeline::Worker* CpuFramePipeline::begin_work() noexcept {
+CpuDecodeBackend::Worker* CpuDecodeBackend::begin_work() noexcept {
   const std::lock_guard lock(mutex_);
   const auto free = std::ranges::find(workers_, false, &Worker::busy);
   if (free == workers_.end()) return nullptr;
@@ -190,7 +189,7 @@ CpuFramePipeline::Worker* CpuFramePipeline::begin_work() noexcept {
   return &*free;
 }
 
-void CpuFramePipeline::run(Task& task) noexcept {
+void CpuDecodeBackend::run(Task& task) noexcept {
   Worker* const worker = begin_work();
   TraceRow nobody;
   const bool ended = task.run(worker != nullptr ? worker->trace : nobody);
@@ -214,7 +213,7 @@ void CpuFramePipeline::run(Task& task) noexcept {
 }
 
 /// Moves a task's results to its output, and releases the task's pictures and bytes.
-void CpuFramePipeline::finish(Task& task) noexcept {
+void CpuDecodeBackend::finish(Task& task) noexcept {
   Decoded& output = *task.output;
   output.fault = task.fault();
   if (settings_.keep_motion && !output.fault) {

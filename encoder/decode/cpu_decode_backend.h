@@ -8,12 +8,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "backend/decode_backend.h"
 #include "c63/decoder.h"
 #include "c63/thread_arena.h"
 #include "c63/trace.h"
-#include "decode/frame_pipeline.h"
 #include "decode/frame_task.h"
 #include "decode/picture_pool.h"
 #include "decode/stream_reader.h"
@@ -35,21 +36,21 @@ void require_memory(const DecoderSettings& settings, const Geometry& geometry);
 /// decoded independently, except that a frame which inherits vectors waits for the previous frame. A row is
 /// reconstructed as soon as the rows that it needs of the reference are decoded. So every thread can decode another
 /// frame, even within one GOP. Further frames wait to be decoded or to be taken, so threads seldom wait for the caller.
-class CpuFramePipeline final : public FramePipeline {
+class CpuDecodeBackend final : public DecodeBackend {
  public:
-  CpuFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
+  CpuDecodeBackend(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
   /// Drops frames that were submitted and not taken.
-  ~CpuFramePipeline() override;
-  CpuFramePipeline(const CpuFramePipeline&) = delete;
-  CpuFramePipeline& operator=(const CpuFramePipeline&) = delete;
+  ~CpuDecodeBackend() override;
+  CpuDecodeBackend(const CpuDecodeBackend&) = delete;
+  CpuDecodeBackend& operator=(const CpuDecodeBackend&) = delete;
 
-  void open(const Geometry& geometry) override;
-  [[nodiscard]] bool is_open() const override { return work_.has_value(); }
+  [[nodiscard]] const std::string& description() const override { return description_; }
+  void open(const Geometry& geometry, std::uint64_t max_memory, ParallelFor parallel_for) override;
   [[nodiscard]] bool has_room() const override;
   void submit(StreamFrame&& coded, std::int64_t count, bool wanted) override;
   [[nodiscard]] bool empty() const override { return outputs_.empty(); }
   [[nodiscard]] bool is_ready() override;
-  [[nodiscard]] const Output& front() override;
+  [[nodiscard]] const DecodeOutput& front() override;
   std::vector<std::uint8_t> pop() override {
     outputs_.pop_front();
     return {};
@@ -57,7 +58,7 @@ class CpuFramePipeline final : public FramePipeline {
   void clear() noexcept override;
 
  private:
-  struct Decoded : Output {
+  struct Decoded : DecodeOutput {
     PictureRef picture;
     std::exception_ptr fault;  ///< the error, if the frame could not be decoded
     bool done = false;         ///< guarded by the mutex
@@ -65,14 +66,14 @@ class CpuFramePipeline final : public FramePipeline {
 
   class Task final : public FrameTask {
    public:
-    explicit Task(CpuFramePipeline& owner) : FrameTask(owner.settings_), owner_(owner) {}
+    explicit Task(CpuDecodeBackend& owner) : FrameTask(owner.settings_), owner_(owner) {}
     void resume() noexcept override { owner_.post(*this); }
 
     Decoded* output = nullptr;
     std::uint64_t coded_bytes = 0;  ///< bytes of its coded frame; guarded by the mutex
 
    private:
-    CpuFramePipeline& owner_;
+    CpuDecodeBackend& owner_;
   };
 
   /// A submitted frame that no task has started.
@@ -95,6 +96,7 @@ class CpuFramePipeline final : public FramePipeline {
   Worker* begin_work() noexcept;
 
   const DecoderSettings settings_;
+  std::string description_ = "cpu";
   std::shared_ptr<ThreadArena> arena_;
   int threads_;
   ReferenceChain chain_;
