@@ -71,41 +71,6 @@ struct MotionEstimator::State {
     }
   }
 
-  /// Returns the address and pitch of a plane in device memory. If the plane is in host memory, it is first copied to
-  /// `copy`.
-  std::pair<const std::uint8_t*, std::ptrdiff_t> on_device(const MotionPlane& plane, DeviceBuffer<std::uint8_t>& copy,
-                                                           cudaStream_t stream) const {
-    const ConstPlaneView& view = plane.view;
-    require_plane(view);
-    if (plane.memory == Memory::device) return {view.data, view.pitch};
-    if (copy.size() == 0) copy = DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(pitch) * options.height);
-    check(cudaMemcpy2DAsync(copy.data(), static_cast<std::size_t>(pitch), view.data,
-                            static_cast<std::size_t>(view.pitch), static_cast<std::size_t>(view.width),
-                            static_cast<std::size_t>(view.height), cudaMemcpyHostToDevice, stream),
-          "cudaMemcpy2DAsync");
-    return {copy.data(), pitch};
-  }
-
-  void enqueue(const MotionPlane& current_plane, const MotionPlane& reference_plane, const MotionOutput& output,
-               cudaStream_t on) {
-    if (output.vectors == nullptr) refuse("there must be room for vectors");
-    const bool host = output.memory == Memory::host;
-    if (host && vectors.size() == 0) {
-      vectors = DeviceBuffer<MotionVector>(blocks());
-      sads = DeviceBuffer<std::uint16_t>(blocks());
-    }
-    const auto [current_data, current_pitch] = on_device(current_plane, current, on);
-    const auto [reference_data, reference_pitch] = on_device(reference_plane, reference, on);
-    const MotionJob job{current_data,   reference_data, current_pitch,
-                        reference_pitch, options.width,  options.height,
-                        options.range,  host ? vectors.data() : output.vectors,
-                        host ? (output.sads != nullptr ? sads.data() : nullptr) : output.sads};
-    search->enqueue({&job, 1}, on);
-    if (!host) return;
-    copy_async(output.vectors, vectors.data(), blocks(), on);
-    if (output.sads != nullptr) copy_async(output.sads, sads.data(), blocks(), on);
-  }
-
   void enqueue(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around, cudaStream_t on) {
     if (results.vectors == nullptr && !pairs.empty()) refuse("there must be room for vectors");
     std::vector<MotionJob> jobs;
@@ -179,10 +144,6 @@ struct MotionEstimator::State {
   std::optional<DeviceGuard> guard;  ///< only during construction
   int pitch;
   std::unique_ptr<MotionSearch> search;
-  DeviceBuffer<std::uint8_t> current;
-  DeviceBuffer<std::uint8_t> reference;
-  DeviceBuffer<MotionVector> vectors;
-  DeviceBuffer<std::uint16_t> sads;
   // Device buffers for calls with pairs in host memory. They grow to the largest call.
   DeviceBuffer<std::uint8_t> batch_planes;
   DeviceBuffer<MotionVector> batch_vectors;
@@ -201,12 +162,6 @@ MotionEstimator::~MotionEstimator() = default;
 int MotionEstimator::columns() const { return state_->options.width / kBlockSize; }
 int MotionEstimator::rows() const { return state_->options.height / kBlockSize; }
 
-void MotionEstimator::estimate_async(const MotionPlane& current, const MotionPlane& reference,
-                                     const MotionOutput& output, CUstream_st* stream) {
-  const DeviceGuard guard(state_->options.device);
-  state_->enqueue(current, reference, output, stream);
-}
-
 void MotionEstimator::estimate_async(std::span<const MotionPair> pairs, const MotionResults& results,
                                      const MotionVector* around, CUstream_st* stream) {
   const DeviceGuard guard(state_->options.device);
@@ -220,13 +175,10 @@ void MotionEstimator::estimate(std::span<const MotionPair> pairs, const MotionRe
   state_->own_stream->synchronize();
 }
 
-MotionField MotionEstimator::estimate(const MotionPlane& current, const MotionPlane& reference) {
-  const DeviceGuard guard(state_->options.device);
-  if (!state_->own_stream) state_->own_stream.emplace();
+MotionField MotionEstimator::estimate(const MotionPair& pair) {
   MotionField field{columns(), rows(), std::vector<MotionVector>(state_->blocks()),
                     std::vector<std::uint16_t>(state_->blocks())};
-  state_->enqueue(current, reference, {field.vectors.data(), field.sads.data(), Memory::host}, *state_->own_stream);
-  state_->own_stream->synchronize();
+  estimate({&pair, 1}, {.vectors = field.vectors.data(), .sads = field.sads.data()});
   return field;
 }
 

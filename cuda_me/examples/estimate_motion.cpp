@@ -37,8 +37,8 @@ int main() {
     const std::vector<std::uint8_t> before = draw(0, 0);
     const std::vector<std::uint8_t> after = draw(5, -3);
     c63::cuda::MotionEstimator estimator({.width = kWidth, .height = kHeight, .range = 16});
-    const c63::MotionField field = estimator.estimate({{after.data(), kWidth, kHeight, kWidth}},
-                                                      {{before.data(), kWidth, kHeight, kWidth}});
+    const c63::MotionField field = estimator.estimate({.current = {after.data(), kWidth, kHeight, kWidth},
+                                                       .reference = {before.data(), kWidth, kHeight, kWidth}});
     std::map<std::pair<int, int>, int> counts;
     for (const c63::MotionVector vector : field.vectors) ++counts[{vector.x, vector.y}];
     for (const auto& [vector, count] : counts) {

@@ -6,7 +6,6 @@
 #include "c63/cuda/filters.h"
 #include "c63/error.h"
 #include "c63/filter_checks.h"
-#include "cuda_me/filters/whitening_buffers.h"
 #include "cuda_me/filters/whitening_kernels.h"
 #include "cuda_me/runtime/memory.h"
 
@@ -15,9 +14,8 @@ namespace c63::cuda {
 using kernels::Sum;
 using kernels::WhiteningStatus;
 
-template <typename Sample>
-struct WhiteningEngine<Sample>::State {
-  State(FilterQueue& q, BasicPlaneView<const Sample> reference, const WhiteningSettings& s)
+struct WhiteningEngine::State {
+  State(FilterQueue& q, ConstPlaneView reference, const WhiteningSettings& s)
       : queue(&q),
         settings(s),
         width(reference.width),
@@ -33,10 +31,10 @@ struct WhiteningEngine<Sample>::State {
     fill_async(products.data(), 0, products.bytes(), queue->stream());
     fill_async(status.data(), 0, status.bytes(), queue->stream());
     if (settings.reject) {
-      cleaned = DeviceBuffer<Sample>(static_cast<std::size_t>(settings.memory) * static_cast<std::size_t>(width) *
-                                     static_cast<std::size_t>(height));
+      cleaned = DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(settings.memory) * static_cast<std::size_t>(width) *
+                                           static_cast<std::size_t>(height));
     }
-    if (has_interior) kernels::derive<Sample>(queue->stream(), reference, layout.at(memory.data()), sums.data());
+    if (has_interior) kernels::derive(queue->stream(), reference, layout.at(memory.data()), sums.data());
   }
 
   FilterQueue* queue;
@@ -44,38 +42,33 @@ struct WhiteningEngine<Sample>::State {
   int width;
   int height;
   bool has_interior;
-  kernels::DerivedLayout<Sample> layout;
+  kernels::DerivedLayout layout;
   DeviceBuffer<std::uint8_t> memory;
-  DeviceBuffer<Sum<Sample>> sums;  ///< u, v and w of the reference, then p and q of each frame (ShiftSums)
-  DeviceBuffer<Sum<Sample>> products;
+  DeviceBuffer<Sum> sums;  ///< u, v and w of the reference, then p and q of each frame (ShiftSums)
+  DeviceBuffer<Sum> products;
   DeviceBuffer<float> weights;
   DeviceBuffer<WhiteningStatus> status;
-  DeviceBuffer<Sample> cleaned;
+  DeviceBuffer<std::uint8_t> cleaned;
   WhiteningStatus last;
 };
 
-template <typename Sample>
-WhiteningEngine<Sample>::WhiteningEngine(FilterQueue& queue, BasicPlaneView<const Sample> reference,
+WhiteningEngine::WhiteningEngine(FilterQueue& queue, ConstPlaneView reference,
                                          const WhiteningSettings& settings) {
   check_whitening(settings);
   check_view(reference, "the reference");
   require(reference.width > 0 && reference.height > 0, "C63-FILTER-SHAPE", "invalid picture size " + shape_of(reference));
   state_ = std::make_unique<State>(queue, reference, settings);
 }
-template <typename Sample>
-WhiteningEngine<Sample>::~WhiteningEngine() = default;
-template <typename Sample>
-WhiteningEngine<Sample>::WhiteningEngine(WhiteningEngine&&) noexcept = default;
-template <typename Sample>
-WhiteningEngine<Sample>& WhiteningEngine<Sample>::operator=(WhiteningEngine&&) noexcept = default;
+WhiteningEngine::~WhiteningEngine() = default;
+WhiteningEngine::WhiteningEngine(WhiteningEngine&&) noexcept = default;
+WhiteningEngine& WhiteningEngine::operator=(WhiteningEngine&&) noexcept = default;
 
-template <typename Sample>
-void WhiteningEngine<Sample>::whiten(BasicPlaneView<const Sample> frame,
-                                     std::span<const BasicPlaneView<const Sample>> history, BasicPlaneView<float> out) {
+void WhiteningEngine::whiten(ConstPlaneView frame,
+                                     std::span<const ConstPlaneView> history, BasicPlaneView<float> out) {
   State& s = *state_;
   check_memory(s.settings.memory, history.size());
   check_same_shape(frame, "the frame", out, "the output");
-  std::vector<BasicPlaneView<const Sample>> all = {frame};
+  std::vector<ConstPlaneView> all = {frame};
   all.insert(all.end(), history.begin(), history.end());
   for (const auto& view : all) {
     check_view(view, "the frame");
@@ -85,27 +78,26 @@ void WhiteningEngine<Sample>::whiten(BasicPlaneView<const Sample> frame,
   }
   CUstream_st* stream = s.queue->stream();
   if (s.has_interior) {
-    kernels::shift_all(stream, s.layout.at(s.memory.data()), kernels::list_of<Sample>(all), s.sums.data() + 3);
+    kernels::shift_all(stream, s.layout.at(s.memory.data()), kernels::list_of(all), s.sums.data() + 3);
   }
   if (s.settings.reject) {
     const std::size_t samples = static_cast<std::size_t>(s.width) * static_cast<std::size_t>(s.height);
-    kernels::reject_all<Sample>(stream, kernels::list_of<Sample>(history), s.width, s.height,
+    kernels::reject_all(stream, kernels::list_of(history), s.width, s.height,
                                 static_cast<float>(*s.settings.reject), s.cleaned.data());
     for (std::size_t k = 0; k < history.size(); ++k) {
       all[k + 1] = {s.cleaned.data() + k * samples, s.width, s.height, s.width};
     }
   }
-  const auto list = kernels::list_of<Sample>(all);
+  const auto list = kernels::list_of(all);
   if (s.settings.method == WhiteningMethod::correlation) {
     kernels::correlate_all(stream, list, s.width, s.height, s.products.data());
   }
-  kernels::solve_weights<Sample>(stream, s.settings, s.sums.data(), s.sums.data() + 3, s.products.data(),
+  kernels::solve_weights(stream, s.settings, s.sums.data(), s.sums.data() + 3, s.products.data(),
                                  s.weights.data(), s.status.data());
   kernels::subtract_all(stream, list, s.weights.data(), out);
 }
 
-template <typename Sample>
-void WhiteningEngine<Sample>::finish() {
+void WhiteningEngine::finish() {
   State& s = *state_;
   s.queue->download(&s.last, s.status.data(), sizeof s.last);
   if (s.last.textureless == 0 && s.last.singular == 0) return;
@@ -116,21 +108,18 @@ void WhiteningEngine<Sample>::finish() {
                   " history frames depend on each other: the system has no unique solution; set epsilon above 0");
 }
 
-template <typename Sample>
-std::vector<float> WhiteningEngine<Sample>::weights() const {
+std::vector<float> WhiteningEngine::weights() const {
   std::vector<float> host(static_cast<std::size_t>(state_->settings.memory));
   state_->queue->download(host.data(), state_->weights.data(), host.size() * sizeof(float));
   return host;
 }
 
-template <typename Sample>
-std::optional<FrameShift> WhiteningEngine<Sample>::shift() const {
+std::optional<FrameShift> WhiteningEngine::shift() const {
   if (state_->last.textured_shift == 0) return std::nullopt;
   return state_->last.shift;
 }
 
-template <typename Sample>
-Whitener<Sample>::Whitener(FilterQueue& queue, int width, int height, const WhiteningSettings& settings)
+Whitener::Whitener(FilterQueue& queue, int width, int height, const WhiteningSettings& settings)
     : queue_(&queue), width_(width), height_(height), settings_(settings) {
   check_whitening(settings);
   require(width > 0 && height > 0, "C63-FILTER-SHAPE",
@@ -138,20 +127,19 @@ Whitener<Sample>::Whitener(FilterQueue& queue, int width, int height, const Whit
   out_ = DeviceArray<float>(queue, static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
 }
 
-template <typename Sample>
-bool Whitener<Sample>::push(BasicPlaneView<const Sample> frame, BasicPlaneView<float> out) {
+bool Whitener::push(ConstPlaneView frame, BasicPlaneView<float> out) {
   check_frame_size(frame, width_, height_);
   const auto width = static_cast<std::size_t>(width_);
   const bool full = past_.size() == static_cast<std::size_t>(settings_.memory);
-  std::vector<Sample> rows;
+  std::vector<std::uint8_t> rows;
   for (int y = 0; y < height_; ++y) rows.insert(rows.end(), frame.row(y), frame.row(y) + width_);
-  DeviceArray<Sample> newest(*queue_, std::span<const Sample>(rows));
-  const auto view_of = [&](const DeviceArray<Sample>& array) {
-    return BasicPlaneView<const Sample>{array.data(), width_, height_, width_};
+  DeviceArray<std::uint8_t> newest(*queue_, std::span<const std::uint8_t>(rows));
+  const auto view_of = [&](const DeviceArray<std::uint8_t>& array) {
+    return ConstPlaneView{array.data(), width_, height_, width_};
   };
   if (!engine_) engine_.emplace(*queue_, view_of(newest), settings_);
   if (full) {
-    std::vector<BasicPlaneView<const Sample>> history;
+    std::vector<ConstPlaneView> history;
     for (const auto& past : past_) history.push_back(view_of(past));
     engine_->whiten(view_of(newest), history, {out_.data(), width_, height_, width_});
     engine_->finish();
@@ -165,11 +153,5 @@ bool Whitener<Sample>::push(BasicPlaneView<const Sample> frame, BasicPlaneView<f
   return full;
 }
 
-#define C63_INSTANTIATE(Sample)           \
-  template class WhiteningEngine<Sample>; \
-  template class Whitener<Sample>;
-C63_INSTANTIATE(std::uint8_t)
-C63_INSTANTIATE(float)
-#undef C63_INSTANTIATE
 
 }  // namespace c63::cuda

@@ -11,24 +11,19 @@
 namespace c63::cuda {
 namespace {
 
-/// Returns all variants with their names.
-template <typename Variant>
-std::vector<std::pair<std::string_view, Variant>> variants_for(std::size_t) {
-  const auto names = variant_names<Variant>();
-  return {names.begin(), names.end()};
-}
+class CudaSignals : public FilterTest {};
+C63_INSTANTIATE_FILTER_TESTS(CudaSignals);
 
-TEST(CudaConvolution, EveryVariantAgreesToTheBit) {
-  C63_NEED_FILTER_GPU();
-  FilterQueue queue;
-  for (const std::size_t length : kLengths) {
+TEST_P(CudaSignals, ConvolutionsAgreeToTheBit) {
+  FilterQueue& queue = this->queue();
+  for (const std::size_t length : lengths()) {
     const auto signal = make_values<double>(length, Content::random);
     for (const std::size_t count : {1, 3, 5, 7, 9, 11, 33, 1023}) {
       if (length > 1000 && count > 33) continue;
       const auto taps = make_values<double>(count, Content::random, 2);
       std::vector<double> expected(length);
       c63::convolve(signal, taps, expected, FilterForm::serial);
-      for (const auto& [name, variant] : variants_for<ConvolutionVariant>(length)) {
+      for (const auto& [name, variant] : variant_names<ConvolutionVariant>()) {
         for (const std::size_t offset : {0, 1}) {
           const Offset<double> in(queue, signal, offset), out(queue, length, offset);
           convolve(queue, in.const_span(), taps, out.span(), variant);
@@ -39,19 +34,18 @@ TEST(CudaConvolution, EveryVariantAgreesToTheBit) {
   }
 }
 
-TEST(CudaHistogram, EveryVariantIsExact) {
-  C63_NEED_FILTER_GPU();
-  FilterQueue queue;
+TEST_P(CudaSignals, HistogramsAreExact) {
+  FilterQueue& queue = this->queue();
   BinMap coarse;
   coarse.bins = 7;
   for (std::size_t v = 0; v < 256; ++v) coarse.bin[v] = static_cast<std::uint8_t>(v * 5 % 7);
-  for (const std::size_t length : kLengths) {
-    for (const Content content : kContents) {
+  for (const std::size_t length : lengths()) {
+    for (const Content content : contents()) {
       const auto bytes = make_values<std::uint8_t>(length, content);
       for (const BinMap& map : {BinMap::identity(), coarse}) {
         std::vector<std::uint64_t> expected(static_cast<std::size_t>(map.bins));
         c63::histogram(bytes, map, expected, FilterForm::serial);
-        for (const auto& [name, variant] : variants_for<HistogramVariant>(length)) {
+        for (const auto& [name, variant] : variant_names<HistogramVariant>()) {
           for (const std::size_t offset : {0, 3}) {
             const Offset<std::uint8_t> in(queue, bytes, offset);
             const Offset<std::uint64_t> counts(queue, expected.size(), 0);
@@ -66,10 +60,10 @@ TEST(CudaHistogram, EveryVariantIsExact) {
 
 /// More than 2^32 bytes have the same value, so a 32-bit counter would overflow. histogram() must count them in several
 /// pieces.
-TEST(CudaHistogram, CubCountsBeyond32Bits) {
-  C63_NEED_FILTER_GPU();
+TEST_P(CudaSignals, CubCountsBeyond32Bits) {
+  if (few()) GTEST_SKIP() << "4 GiB";
   constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12'345;
-  FilterQueue queue;
+  FilterQueue& queue = this->queue();
   DeviceArray<std::uint8_t> bytes;
   try {
     bytes = DeviceArray<std::uint8_t>(queue, kBytes);
@@ -93,20 +87,13 @@ TEST(Cub, TellsItsVersion) {
 }
 
 template <typename T>
-class CudaReduction : public ::testing::Test {};
-using ReductionTypes = ::testing::Types<std::uint8_t, std::int32_t, float, double>;
-TYPED_TEST_SUITE(CudaReduction, ReductionTypes);
-
-TYPED_TEST(CudaReduction, EveryVariantAgrees) {
-  C63_NEED_FILTER_GPU();
-  using T = TypeParam;
-  FilterQueue queue;
-  for (const std::size_t length : kLengths) {
-    for (const Content content : kContents) {
+void expect_reductions(FilterQueue& queue, const std::vector<std::size_t>& lengths, const std::vector<Content>& contents) {
+  for (const std::size_t length : lengths) {
+    for (const Content content : contents) {
       const auto values = make_values<T>(length, content, 7, 1'000'000);
       double magnitude = 0;
       for (const T value : values) magnitude += std::abs(static_cast<double>(value));
-      for (const auto& [name, variant] : variants_for<ReductionVariant>(length)) {
+      for (const auto& [name, variant] : variant_names<ReductionVariant>()) {
         const Offset<T> in(queue, values, length % 2);
         const DeviceArray<SumOf<T>> total(queue, 1);
         sum<T>(queue, in.const_span(), total.data(), variant);
@@ -138,12 +125,18 @@ TYPED_TEST(CudaReduction, EveryVariantAgrees) {
   }
 }
 
-TEST(CudaSquaredErrors, AreExactAtEveryLengthAlsoUnaligned) {
-  C63_NEED_FILTER_GPU();
-  FilterQueue queue;
+TEST_P(CudaSignals, ReductionsAgree) {
+  expect_reductions<std::uint8_t>(queue(), lengths(), contents());
+  expect_reductions<std::int32_t>(queue(), lengths(), contents());
+  expect_reductions<float>(queue(), lengths(), contents());
+  expect_reductions<double>(queue(), lengths(), contents());
+}
+
+TEST_P(CudaSignals, SquaredErrorsAreExactAlsoUnaligned) {
+  FilterQueue& queue = this->queue();
   const DeviceArray<std::uint64_t> result(queue, 1);
-  for (const std::size_t length : kLengths) {
-    for (const Content content : kContents) {
+  for (const std::size_t length : lengths()) {
+    for (const Content content : contents()) {
       const auto a = make_values<std::uint8_t>(length, content, 1);
       const auto b = make_values<std::uint8_t>(length, Content::random, 2);
       for (const std::size_t a_offset : {0, 3}) {
@@ -164,21 +157,14 @@ TEST(CudaSquaredErrors, AreExactAtEveryLengthAlsoUnaligned) {
 }
 
 template <typename T>
-class CudaScan : public ::testing::Test {};
-using ScanTypes = ::testing::Types<std::int32_t, std::uint32_t, double>;
-TYPED_TEST_SUITE(CudaScan, ScanTypes);
-
-TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
-  C63_NEED_FILTER_GPU();
-  using T = TypeParam;
-  FilterQueue queue;
-  for (const std::size_t length : kLengths) {
+void expect_scans(FilterQueue& queue, const std::vector<std::size_t>& lengths) {
+  for (const std::size_t length : lengths) {
     const auto values = make_values<T>(length, Content::random, 8, 1'000'000);
     for (const bool inclusive : {true, false}) {
       std::vector<T> expected(length);
       inclusive ? c63::inclusive_scan<T>(values, expected, FilterForm::serial)
                 : c63::exclusive_scan<T>(values, expected, FilterForm::serial);
-      for (const auto& [name, variant] : variants_for<ScanVariant>(length)) {
+      for (const auto& [name, variant] : variant_names<ScanVariant>()) {
         for (const int how : {0, 1, 2, 3}) {
           const bool in_place = how % 2 != 0;
           const std::size_t offset = how / 2;
@@ -200,12 +186,18 @@ TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
   }
 }
 
-TEST(CudaScan, EveryCardsKernelsAgree) {
-  C63_NEED_FILTER_GPU();
-  FilterQueue queue;
+TEST_P(CudaSignals, ScansAgreeAlsoInPlace) {
+  expect_scans<std::int32_t>(queue(), lengths());
+  expect_scans<std::uint32_t>(queue(), lengths());
+  expect_scans<double>(queue(), lengths());
+}
+
+TEST_P(CudaSignals, ScansAgreeOnEveryCard) {
+  FilterQueue& queue = this->queue();
   for (const DeviceLimits& card : known_cards()) {
     const PretendedCard pretended(card.architecture);
     for (const std::size_t length : {std::size_t{5003}, std::size_t{4'200'001}}) {  // `best` changes in between
+      if (few() && length > 5003) continue;
       const auto values = make_values<std::uint32_t>(length, Content::random, 9, 1'000'000'000);
       const DeviceArray<std::uint32_t> in(queue, std::span<const std::uint32_t>(values)), out(queue, length);
       std::vector<std::uint32_t> expected(length);
@@ -219,9 +211,9 @@ TEST(CudaScan, EveryCardsKernelsAgree) {
   }
 }
 
-TEST(CudaScan, LongSignalsTakeManyTilesABlock) {
-  C63_NEED_FILTER_GPU();
-  FilterQueue queue;
+TEST_P(CudaSignals, LongScansTakeManyTilesABlock) {
+  if (few()) GTEST_SKIP() << "long";
+  FilterQueue& queue = this->queue();
   // At these lengths, each thread block scans many tiles (pieces of the signal). They do not all fit in its shared
   // memory.
   for (const std::size_t length : {std::size_t{5'000'001}, std::size_t{20'000'000}, std::size_t{20'000'002}}) {
@@ -242,9 +234,8 @@ TEST(CudaScan, LongSignalsTakeManyTilesABlock) {
   }
 }
 
-TEST(CudaFilters, ReportWrongArguments) {
-  C63_NEED_FILTER_GPU();
-  FilterQueue queue;
+TEST_P(CudaSignals, ReportWrongArguments) {
+  FilterQueue& queue = this->queue();
   const DeviceArray<double> signal(queue, 8), out(queue, 7);
   const std::vector<double> taps(4, 1.0), good(3, 1.0);
   EXPECT_EQ(error_id([&] { convolve(queue, signal.const_span(), taps, signal.span()); }), "C63-KERNEL-EVEN");

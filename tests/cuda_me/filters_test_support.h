@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 #include "c63/cuda/devices.h"
@@ -10,8 +11,33 @@
 
 namespace c63::cuda {
 
-#define C63_NEED_FILTER_GPU() \
-  if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason
+/// A test of filters that runs twice: with all lengths, sizes and contents, and with a few, for tools/gpu_check, which
+/// runs it in compute-sanitizer. Because that is slow, the few are small. The name of that run has "SmallForSanitizers".
+class FilterTest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason;
+    queue_.emplace();
+  }
+  [[nodiscard]] static bool few() { return GetParam(); }
+  [[nodiscard]] static std::vector<std::size_t> lengths() {
+    return few() ? std::vector<std::size_t>{1, 257, 5003} : std::vector<std::size_t>(kLengths.begin(), kLengths.end());
+  }
+  [[nodiscard]] static std::vector<Size> sizes() {
+    return few() ? std::vector<Size>{{67, 19}} : std::vector<Size>(kSizes.begin(), kSizes.end());
+  }
+  [[nodiscard]] static std::vector<Content> contents() {
+    return few() ? std::vector<Content>{Content::random} : std::vector<Content>(kContents.begin(), kContents.end());
+  }
+  [[nodiscard]] FilterQueue& queue() { return *queue_; }
+
+ private:
+  std::optional<FilterQueue> queue_;
+};
+
+#define C63_INSTANTIATE_FILTER_TESTS(Suite)                                       \
+  INSTANTIATE_TEST_SUITE_P(All, Suite, testing::Values(false));                   \
+  INSTANTIATE_TEST_SUITE_P(SmallForSanitizers, Suite, testing::Values(true))
 
 /// A picture in device memory. Its rows have gaps between them.
 template <typename T>

@@ -49,7 +49,9 @@ class MotionEstimatorOnDevice : public testing::Test {
     fill(reference_, test::Content::smooth, 1, 2);
     expected_ = search(current_, reference_, 12);
   }
-  static MotionPlane host(const TestPlane& p) { return {{p.samples.data(), p.width, p.height, p.pitch}, Memory::host}; }
+  [[nodiscard]] MotionPair pair() const {
+    return {{current_.samples.data(), 104, 72, current_.pitch}, {reference_.samples.data(), 104, 72, reference_.pitch}};
+  }
 
   TestPlane current_{104, 72, 109};
   TestPlane reference_{104, 72, 104};
@@ -60,7 +62,7 @@ TEST_F(MotionEstimatorOnDevice, FollowsTheRulesOnTheHost) {
   for (const std::string& kernel : MotionEstimator::kernel_names()) {
     MotionEstimator estimator({.width = 104, .height = 72, .range = 12, .kernel = kernel});
     for (int round = 0; round < 2; ++round) {
-      const MotionField field = estimator.estimate(host(current_), host(reference_));
+      const MotionField field = estimator.estimate(pair());
       EXPECT_EQ(field.columns, 13);
       EXPECT_EQ(field.rows, 9);
       EXPECT_EQ(field.vectors, expected_.vectors) << kernel;
@@ -72,12 +74,14 @@ TEST_F(MotionEstimatorOnDevice, FollowsTheRulesOnTheHost) {
 TEST_F(MotionEstimatorOnDevice, LeavesResultsOnTheDeviceOnTheCallersStream) {
   const Stream stream;
   DeviceBuffer<std::uint8_t> current(current_.samples.size());
+  DeviceBuffer<std::uint8_t> reference(reference_.samples.size());
   copy_async(current.data(), current_.samples.data(), current.size(), stream);
+  copy_async(reference.data(), reference_.samples.data(), reference.size(), stream);
   DeviceBuffer<MotionVector> vectors(expected_.vectors.size());
   fill_async(vectors.data(), 0xCD, vectors.bytes(), stream);
   MotionEstimator estimator({.width = 104, .height = 72, .range = 12});
-  estimator.estimate_async({{current.data(), 104, 72, current_.pitch}, Memory::device}, host(reference_),
-                           {vectors.data(), nullptr, Memory::device}, stream.get());
+  const MotionPair on_device{{current.data(), 104, 72, current_.pitch}, {reference.data(), 104, 72, reference_.pitch}};
+  estimator.estimate_async({&on_device, 1}, {.vectors = vectors.data()}, nullptr, stream.get());
   std::vector<MotionVector> got(vectors.size());
   copy_async(got.data(), vectors.data(), got.size(), stream);
   stream.synchronize();
@@ -120,7 +124,7 @@ TEST_F(MotionEstimatorOnDevice, PlanesWithOneAddressAndDifferentPitchesAreDiffer
 
 TEST_F(MotionEstimatorOnDevice, RefusesPlanesOfAnotherSizeAndUnknownKernels) {
   MotionEstimator estimator({.width = 96, .height = 72});
-  EXPECT_THROW(static_cast<void>(estimator.estimate(host(current_), host(reference_))), Error);
+  EXPECT_THROW(static_cast<void>(estimator.estimate(pair())), Error);
   EXPECT_EQ(id_of({.width = 96, .height = 72, .kernel = "quickest"}), "C63-MOTION-PLANE");
 }
 

@@ -105,7 +105,7 @@ class CudaEngine final : public FilterEngine {
         },
         [&](auto& data) {
           const ConstPlaneView other = view(data.second, frame);
-          cuda::shift_sums<std::uint8_t>(queue_, view(data.first, reference), std::span(&other, 1),
+          cuda::shift_sums(queue_, view(data.first, reference), std::span(&other, 1),
                                          std::span(&sums, 1), variant);
         },
         [](auto&) {});
@@ -183,7 +183,7 @@ class CudaEngine final : public FilterEngine {
 
   cuda::FilterQueue queue_;
   std::string variant_;
-  std::optional<cuda::Whitener<std::uint8_t>> whitener_;
+  std::optional<cuda::Whitener> whitener_;
 };
 
 }  // namespace

@@ -178,7 +178,7 @@ void bench_whitening(const FilterBenchOptions& options, FilterTable& table, Filt
     const auto expected = sums;
     for (const auto& [name, variant] : cuda::variant_names<cuda::ShiftVariant>()) {
       const Sample ms = time_on_cpu(options.repeats * 4, [&, v = variant] {
-        cuda::shift_sums<std::uint8_t>(queue, frames[0], history, sums, v);
+        cuda::shift_sums(queue, frames[0], history, sums, v);
       });
       bool same = true;
       for (std::size_t k = 0; k < 20; ++k) same = same && sums[k].p == expected[k].p && sums[k].q == expected[k].q;
@@ -198,7 +198,7 @@ void bench_whitening(const FilterBenchOptions& options, FilterTable& table, Filt
       const ShiftReference<std::uint8_t> reference(host[0]);
       whiten<std::uint8_t>(reference, host[0], std::span(host).subspan(1), settings,
                            {expected.data(), kSide, kSide, kSide});
-      cuda::WhiteningEngine<std::uint8_t> engine(queue, frames[0], settings);
+      cuda::WhiteningEngine engine(queue, frames[0], settings);
       const DeviceArray<float> out(queue, kSide * kSide);
       const auto work = [&] { engine.whiten(frames[0], history, {out.data(), kSide, kSide, kSide}); };
       work();

@@ -187,7 +187,7 @@ enum class ScanVariant {
   many_blocks,      ///< many thread blocks scan tiles, then their sums are scanned and added
   look_back,        ///< one pass; a tile adds up the sums of earlier tiles; for 4-byte integers, otherwise cub
   /// One pass; thread blocks stay on their multiprocessors and exchange sums. For 16-byte aligned 4-byte integers on
-  /// sm_90, otherwise cub.
+  /// cards with bulk copies and 192 KiB of shared memory, such as sm_90, otherwise cub.
   rounds,
   cub,              ///< CUB, which also adds up the sums of earlier tiles
 };
@@ -221,27 +221,23 @@ enum class ShiftVariant {
 };
 
 /// Computes the ShiftSums of each frame relative to a reference, for at most 256 frames. `sums` is in host memory, and
-/// is filled when the call returns. For bytes, the sums equal the CPU's bit for bit.
-template <typename Sample>
-void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
-                std::span<const BasicPlaneView<const Sample>> frames, std::span<ShiftSums> sums,
-                ShiftVariant variant = ShiftVariant::best);
+/// is filled when the call returns. The sums equal the CPU's bit for bit.
+void shift_sums(FilterQueue& queue, ConstPlaneView reference, std::span<const ConstPlaneView> frames,
+                std::span<ShiftSums> sums, ShiftVariant variant = ShiftVariant::best);
 
 /// Measures the shifts of frames against one reference picture, and whitens the frames (c63/filters.h). All pictures
 /// are in device memory.
-template <typename Sample>
 class WhiteningEngine {
  public:
   /// Reads and prepares the reference picture from device memory.
-  WhiteningEngine(FilterQueue& queue, BasicPlaneView<const Sample> reference, const WhiteningSettings& settings);
+  WhiteningEngine(FilterQueue& queue, ConstPlaneView reference, const WhiteningSettings& settings);
   ~WhiteningEngine();
   WhiteningEngine(WhiteningEngine&&) noexcept;
   WhiteningEngine& operator=(WhiteningEngine&&) noexcept;
 
   /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. A graph
   /// may capture this call, but not the first one.
-  void whiten(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
-              BasicPlaneView<float> out);
+  void whiten(ConstPlaneView frame, std::span<const ConstPlaneView> history, BasicPlaneView<float> out);
   /// Waits for all queued work. If a whiten() since the last finish() had no solution, throws the same Error as
   /// c63::whiten().
   void finish();
@@ -255,21 +251,20 @@ class WhiteningEngine {
   std::unique_ptr<State> state_;
 };
 
-/// Does the same as c63::Whitener, on a GPU. Frames and output are in host memory.
-template <typename Sample>
+/// Does the same as c63::Whitener for bytes, on a GPU. Frames and output are in host memory.
 class Whitener {
  public:
   Whitener(FilterQueue& queue, int width, int height, const WhiteningSettings& settings);
 
-  bool push(BasicPlaneView<const Sample> frame, BasicPlaneView<float> out);
+  bool push(ConstPlaneView frame, BasicPlaneView<float> out);
 
  private:
   FilterQueue* queue_;
   int width_;
   int height_;
   WhiteningSettings settings_;
-  std::optional<WhiteningEngine<Sample>> engine_;
-  std::deque<DeviceArray<Sample>> past_;  ///< the history, newest frame last
+  std::optional<WhiteningEngine> engine_;
+  std::deque<DeviceArray<std::uint8_t>> past_;  ///< the history, newest frame last
   DeviceArray<float> out_;
 };
 
