@@ -1,6 +1,9 @@
 #include "io/byte_source.h"
 
+#include <string>
 #include <utility>
+
+#include "c63/error.h"
 
 namespace c63 {
 namespace {
@@ -9,7 +12,15 @@ class FileByteSource final : public ByteSource {
  public:
   explicit FileByteSource(std::unique_ptr<InputFile> file) : file_(std::move(file)) {}
 
-  std::size_t read(std::span<std::uint8_t> bytes) override { return file_->read_some(bytes); }
+  std::size_t read(std::span<std::uint8_t> bytes) override {
+    const std::size_t count = file_->read_some(bytes);
+    if (count == 0 && !bytes.empty() && file_->size() && file_->position() < *file_->size()) {
+      throw Error(ErrorKind::input, "C63-INPUT-SHRUNK",
+                  "the file had " + std::to_string(*file_->size()) + " bytes when it was opened, but is shorter now",
+                  {.file = file_->name(), .offset = file_->position()});
+    }
+    return count;
+  }
   std::optional<std::uint64_t> size() const override {
     const auto size = file_->size();
     return size ? std::optional(static_cast<std::uint64_t>(*size)) : std::nullopt;

@@ -40,9 +40,8 @@ def _bytes_of(stream: Stream) -> Any:
     if not isinstance(stream, (str, os.PathLike)):
         return stream
     with open(stream, "rb") as file:
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return _c63.StreamFile(file.fileno())
-        return file.read()  # a pipe
+        is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        return os.path.abspath(os.fsdecode(stream)) if is_file else file.read()
 
 
 class Decoder:

@@ -1,4 +1,4 @@
-#include "decode.h"
+#include "module.h"
 
 #include <pybind11/stl.h>
 
@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,11 +19,10 @@
 #include "c63/decoder.h"
 #include "c63/error.h"
 #include "interruptible.h"
+#include "io/byte_source.h"
 #include "motion.h"
 #include "own_process.h"
-#include "samples.h"
 #include "settings.h"
-#include "stream_file.h"
 
 namespace c63::python {
 namespace {
@@ -50,12 +50,14 @@ struct Picture {
   std::vector<PlaneMotion> motion;
 };
 
-/// The stream that Python passes: an open file, or bytes in memory. Keeps the file or the bytes alive.
+/// The stream that Python passes: the name of a file, or bytes in memory, which it keeps alive.
 class Stream {
  public:
   explicit Stream(py::handle object) {
-    if (py::isinstance<StreamFile>(object)) {
-      file_ = object.cast<std::shared_ptr<StreamFile>>();
+    if (py::isinstance<py::str>(object)) {
+      const auto name = py::reinterpret_steal<py::bytes>(PyUnicode_EncodeFSDefault(object.ptr()));
+      if (!name) throw py::error_already_set();
+      path_ = name;
       return;
     }
     array_.emplace(object, "stream");
@@ -63,14 +65,15 @@ class Stream {
     array_->require_contiguous();
   }
 
-  /// Returns the file as a source; null if the stream is in memory.
-  [[nodiscard]] std::unique_ptr<ByteSource> file() const { return file_ ? bytes_of(file_) : nullptr; }
+  /// Opens the file; null if the stream is in memory. A file is read, not mapped: if another process shortens it, that is
+  /// an error, and does not end this process.
+  [[nodiscard]] std::unique_ptr<ByteSource> file() const { return path_.empty() ? nullptr : open_byte_source(path_); }
   [[nodiscard]] std::span<const std::uint8_t> memory() const {
     return {static_cast<const std::uint8_t*>(array_->data()), array_->size() * static_cast<std::size_t>(array_->item_bytes())};
   }
 
  private:
-  std::shared_ptr<const StreamFile> file_;
+  std::string path_;
   std::optional<Array> array_;
 };
 
@@ -242,7 +245,6 @@ void add_decoding(py::module_& module) {
       .def_readonly("samples", &Picture::samples)
       .def_readonly("prediction", &Picture::prediction)
       .def_readonly("motion", &Picture::motion);
-  py::class_<StreamFile, std::shared_ptr<StreamFile>>(module, "StreamFile").def(py::init<int>(), "descriptor"_a);
   py::class_<DecodeStream, OwnProcessPtr<DecodeStream>>(module, "DecodeStream")
       .def(py::init<py::handle, py::handle, bool, bool, std::int64_t, std::int64_t>(), "stream"_a, "execution"_a,
            "prediction"_a, "motion"_a, "first"_a, "count"_a)

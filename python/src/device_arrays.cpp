@@ -9,6 +9,7 @@
 #include "array.h"
 #include "backends.h"
 #include "c63/error.h"
+#include "module.h"
 #include "plane_pairs.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/device_frames.h"

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "c63/frame_source.h"
 #include "frames.h"
@@ -20,7 +22,27 @@ struct DeviceVideo {
 /// which the arrays are computed. Throws Error (device) if no GPU can be used.
 [[nodiscard]] DeviceVideo device_video(const FrameArrays& arrays, std::uintptr_t stream);
 
-/// Adds estimate_motion_on_device() to the module.
-void add_device_motion(pybind11::module_& module);
+/// Makes and owns a frame source that reads from arrays, and keeps the arrays alive.
+class ArraySource {
+ public:
+  ArraySource(py::handle frames, py::handle size, std::uintptr_t stream) : arrays_(frames, size, stream) {
+    if (arrays_.on_device()) {
+      DeviceVideo video = device_video(arrays_, stream);
+      source_ = std::move(video.source);
+      device_ = video.device;
+    } else {
+      source_ = arrays_.source();
+    }
+  }
+
+  [[nodiscard]] FrameSource& source() { return *source_; }
+  [[nodiscard]] const VideoFormat& format() const { return arrays_.format(); }
+  [[nodiscard]] std::optional<int> device() const { return device_; }
+
+ private:
+  FrameArrays arrays_;
+  std::unique_ptr<FrameSource> source_;
+  std::optional<int> device_;
+};
 
 }  // namespace c63::python

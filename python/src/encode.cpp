@@ -1,8 +1,6 @@
-#include "encode.h"
-
 #include <pybind11/stl.h>
 
-#include <cstring>
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -13,15 +11,14 @@
 #include <vector>
 
 #include "array.h"
-#include "array_source.h"
 #include "backends.h"
 #include "c63/encode_session.h"
 #include "c63/error.h"
-#include "coded_stream.h"
+#include "device_arrays.h"
 #include "interruptible.h"
+#include "module.h"
 #include "motion.h"
 #include "own_process.h"
-#include "samples.h"
 #include "settings.h"
 #include "statistics.h"
 #include "target_passes.h"
@@ -85,9 +82,7 @@ class VideoEncoder {
     std::optional<TargetPasses> passes;
     if (target_) passes.emplace(settings_.coding, *target_, source.format.rate.value());
     for (;;) {
-      // Most passes on the way to a target are discarded, and some of them may be larger than `out`. So with a target,
-      // all passes write into Python bytes.
-      CodedStream stream(room && !passes ? std::optional(room->span<std::uint8_t>()) : std::nullopt);
+      std::vector<std::vector<std::uint8_t>> frames;
       std::string rows;
       PassTotals totals;
       EncodeSummary summary;
@@ -102,17 +97,14 @@ class VideoEncoder {
           settings.coding = passes->next();
           passes->prepare(own.emplace(make_encoder(std::move(settings))));
         }
-        Encoder& encoder = own ? *own : encoder_;
-        ThreadArena& arena = *encoder.settings().execution.arena;
-        summary = encoder.encode(
+        summary = (own ? *own : encoder_).encode(
             source.from_start(),
             [&](EncodedFrame&& frame) {
               rows += row_of(frame);
               if (passes) totals.add(frame, settings_.coding);
-              stream.append(std::move(frame.bytes), arena);
+              frames.push_back(std::move(frame.bytes));
             },
             stop, stop);  // the second one drops frames that are not coded: after an exception, nobody gets the stream
-        stream.finish(arena);
       });
       if (summary.frames == 0) {
         const std::string why = source.why_empty ? source.why_empty() : "";
@@ -122,8 +114,7 @@ class VideoEncoder {
       if (passes && !passes->add(summary, totals)) continue;
       py::dict about = dict_of(summary);
       if (passes) about["target"] = passes->summary();
-      return py::make_tuple(room ? kept_in(*room, stream, passes.has_value()) : stream.take_bytes(), py::bytes(rows),
-                            about);
+      return py::make_tuple(joined(frames, room), py::bytes(rows), about);
     }
   }
 
@@ -140,20 +131,20 @@ class VideoEncoder {
     return c63::python::make_encoder(std::move(settings), devices_);
   }
 
-  /// Returns the number of bytes of the stream, which is in the caller's array `room` afterwards. If `apart` is true,
-  /// the stream is in Python bytes before, and is copied.
-  static py::object kept_in(const Array& room, CodedStream& stream, bool apart) {
-    const std::size_t size = stream.size();
-    if (apart) {
-      const std::span<std::uint8_t> to = room.span<std::uint8_t>();
-      if (size > to.size()) {
-        throw Error(ErrorKind::limit, "C63-ROOM",
-                    "out: the stream takes more than its " + std::to_string(to.size()) + " bytes");
-      }
-      const py::object bytes = stream.take_bytes();
-      std::memcpy(to.data(), PyBytes_AS_STRING(bytes.ptr()), size);
+  /// Returns the stream as Python bytes; or puts it into the caller's array `room`, and returns its number of bytes.
+  static py::object joined(const std::vector<std::vector<std::uint8_t>>& frames, const std::optional<Array>& room) {
+    std::size_t size = 0;
+    for (const auto& frame : frames) size += frame.size();
+    if (room && size > room->size()) {
+      throw Error(ErrorKind::limit, "C63-ROOM", "out: the stream takes more than its " + std::to_string(room->size()) + " bytes");
     }
-    return py::int_(size);
+    py::object result = room ? py::object(py::int_(size))
+                             : py::reinterpret_steal<py::object>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+    if (!result) throw py::error_already_set();
+    auto* to = room ? room->span<std::uint8_t>().data() : reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(result.ptr()));
+    const py::gil_scoped_release released;
+    for (const auto& frame : frames) to = std::ranges::copy(frame, to).out;
+    return result;
   }
 
   std::mutex mutex_;  ///< lets one video at a time be encoded

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "c63/error.h"
+#include "module.h"
 
 namespace c63::python {
 namespace {
@@ -48,6 +49,7 @@ py::str text_of(const std::string& text) {
   return py::reinterpret_steal<py::str>(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
+/// Makes c63::Error arrive in Python as c63.Error, or as c63.UsageError for kind `usage`.
 void add_errors(py::module_& /*module*/) {
   py::register_exception_translator([](std::exception_ptr fault) {
     try {

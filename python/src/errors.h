@@ -8,9 +8,6 @@
 
 namespace c63::python {
 
-/// Makes c63::Error arrive in Python as c63.Error, or as c63.UsageError for kind `usage`.
-void add_errors(pybind11::module_& module);
-
 /// Returns a text that may hold a file's name. Bytes that are not UTF-8 arrive as os.fsdecode() gives them.
 [[nodiscard]] pybind11::str text_of(const std::string& text);
 

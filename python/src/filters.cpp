@@ -12,7 +12,7 @@
 
 #include "array.h"
 #include "c63/error.h"
-#include "filters.h"
+#include "module.h"
 
 namespace c63::python {
 namespace {

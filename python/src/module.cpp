@@ -5,15 +5,7 @@
 
 #include "c63/version.h"
 #include "backends.h"
-#include "decode.h"
-#include "device_arrays.h"
-#include "encode.h"
-#include "errors.h"
-#include "filters.h"
-#include "motion.h"
-#include "quality.h"
-#include "race.h"
-#include "video_reader.h"
+#include "module.h"
 
 PYBIND11_MODULE(_c63, module) {
   using namespace c63::python;

@@ -7,6 +7,7 @@
 #include "c63/error.h"
 #include "c63/motion_search.h"
 #include "errors.h"
+#include "module.h"
 #include "plane_pairs.h"
 
 namespace c63::python {

@@ -2,10 +2,33 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "c63/motion.h"
-#include "samples.h"
 
 namespace c63::python {
+
+/// Memory that the library owns and that Python sees through the buffer protocol.
+class Samples {
+ public:
+  Samples() = default;
+  template <typename T>
+  explicit Samples(std::vector<T>&& values) {
+    const auto kept = std::make_shared<std::vector<T>>(std::move(values));
+    bytes_ = kept->size() * sizeof(T);
+    memory_ = std::shared_ptr<void>(kept, kept->data());
+  }
+
+  [[nodiscard]] void* data() const { return memory_.get(); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::shared_ptr<void> memory_;
+  std::size_t bytes_ = 0;
+};
 
 /// The vectors of a plane, as Python gets them.
 struct PlaneMotion {
@@ -19,8 +42,5 @@ struct PlaneMotion {
   Samples sads;     ///< uint16 for each block; empty: not known
   Samples inter;    ///< one byte for each block, 1: predicted by its vector; empty: all blocks are
 };
-
-/// Adds estimate_motion(), Samples and PlaneMotion to the module.
-void add_motion(pybind11::module_& module);
 
 }  // namespace c63::python

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "array.h"
-#include "array_source.h"
 #include "c63/bd_rate.h"
 #include "c63/error.h"
 #include "c63/filters.h"
+#include "device_arrays.h"
 #include "interruptible.h"
-#include "quality.h"
+#include "module.h"
 #include "video_reader.h"
 
 namespace c63::python {

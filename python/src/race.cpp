@@ -1,5 +1,3 @@
-#include "race.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -9,6 +7,7 @@
 
 #include "array.h"
 #include "c63/error.h"
+#include "module.h"
 #include "race/race_cases.h"
 #include "race/race_judge.h"
 

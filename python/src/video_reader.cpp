@@ -11,6 +11,7 @@
 #include "c63/media.h"
 #include "errors.h"
 #include "interruptible.h"
+#include "module.h"
 #include "own_process.h"
 
 namespace c63::python {

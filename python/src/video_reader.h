@@ -46,6 +46,4 @@ class VideoReader {
   std::int64_t next_ = 0;  ///< the frame after the one that was read last
 };
 
-void add_video_reader(pybind11::module_& module);
-
 }  // namespace c63::python
