@@ -40,26 +40,31 @@ def test_videos_of_other_sizes_are_refused(video):
             measure(video, video / 2)
 
 
-def full_search(current, reference, search_range):
-    """Searches as defined, block by block."""
+def full_search(current, reference, search_range, zero_bias=0, around=None, second_distance=1):
+    """Searches as defined, block by block. Returns vectors, SADs, second SADs, and SADs of quarters."""
     height, width = current.shape
-    vectors = np.zeros((height // 8, width // 8, 2), np.int8)
-    sads = np.zeros((height // 8, width // 8), np.uint16)
-    for row in range(height // 8):
-        for column in range(width // 8):
-            x, y = 8 * column, 8 * row
-            block = current[y : y + 8, x : x + 8].astype(int)
-            best = None
-            for v in range(max(0, y - search_range), min(height - 8, y + search_range)):
-                for u in range(max(0, x - search_range), min(width - 8, x + search_range)):
-                    sad = int(abs(block - reference[v : v + 8, u : u + 8]).sum())
-                    if best is None or sad < best[0]:
-                        best = (sad, u - x, v - y)
-            if best is None:
-                best = (int(abs(block - reference[y : y + 8, x : x + 8]).sum()), 0, 0)
-            sads[row, column] = best[0]
-            vectors[row, column] = best[1:]
-    return vectors, sads
+    rows, columns = height // 8, width // 8
+    vectors, sads = np.zeros((rows, columns, 2), np.int8), np.zeros((rows, columns), np.uint16)
+    seconds, quarters = np.full((rows, columns), 65535, np.uint16), np.zeros((rows, columns, 4), np.uint16)
+    for row, column in np.ndindex(rows, columns):
+        x, y = 8 * column, 8 * row
+        block = current[y : y + 8, x : x + 8].astype(int)
+        differences = lambda vx, vy: abs(block - reference[y + vy : y + vy + 8, x + vx : x + vx + 8])  # noqa: E731
+        vx, vy = (0, 0) if around is None else map(int, around[row, column])
+        found = [
+            (int(differences(dx, dy).sum()), dx, dy)
+            for dy in range(max(vy - search_range, -y, -128), min(vy + search_range, height - 8 - y, 128))
+            for dx in range(max(vx - search_range, -x, -128), min(vx + search_range, width - 8 - x, 128))
+        ]
+        zero = (int(differences(0, 0).sum()), 0, 0)
+        best = min(found, key=lambda each: each[0], default=zero)
+        if zero_bias and zero[0] < best[0] + zero_bias:
+            best = zero
+        sads[row, column], vectors[row, column] = best[0], best[1:]
+        others = [s for s, dx, dy in found if max(abs(dx - best[1]), abs(dy - best[2])) >= second_distance]
+        seconds[row, column] = min(others, default=65535)
+        quarters[row, column] = differences(*best[1:]).reshape(2, 4, 2, 4).sum(axis=(1, 3)).reshape(4)
+    return vectors, sads, seconds, quarters
 
 
 @pytest.mark.parametrize("method", ["full", "full-brute", "full-eliminate"])
@@ -69,7 +74,7 @@ def test_motion_is_that_of_the_definition(method):
         reference = rng.integers(0, 4, (height, width), dtype=np.uint8) * 85
         current = np.roll(reference, (2, -1), (0, 1))
         current[3, 3] ^= 255
-        vectors, sads = full_search(current, reference, search_range)
+        vectors, sads, *_ = full_search(current, reference, search_range)
         found = c63.estimate_motion(current, reference, search_range, method=method)
         assert np.array_equal(found.vectors, vectors)
         assert np.array_equal(found.sad, sads)
@@ -97,33 +102,6 @@ def test_motion_takes_planes_of_larger_pictures():
             c63.estimate_motion(*arguments)
 
 
-def full_search_with_options(current, reference, search_range, zero_bias=0, around=None, second_distance=1):
-    """Searches as defined, with all options. Returns vectors, SADs, second SADs, and SADs of quarters."""
-    height, width = current.shape
-    rows, columns = height // 8, width // 8
-    vectors, sads = np.zeros((rows, columns, 2), np.int8), np.zeros((rows, columns), np.uint16)
-    seconds, quarters = np.full((rows, columns), 65535, np.uint16), np.zeros((rows, columns, 4), np.uint16)
-    for row, column in np.ndindex(rows, columns):
-        x, y = 8 * column, 8 * row
-        block = current[y : y + 8, x : x + 8].astype(int)
-        differences = lambda vx, vy: abs(block - reference[y + vy : y + vy + 8, x + vx : x + vx + 8])  # noqa: E731
-        vx, vy = (0, 0) if around is None else map(int, around[row, column])
-        found = [
-            (int(differences(dx, dy).sum()), dx, dy)
-            for dy in range(max(vy - search_range, -y, -128), min(vy + search_range, height - 8 - y, 128))
-            for dx in range(max(vx - search_range, -x, -128), min(vx + search_range, width - 8 - x, 128))
-        ]
-        zero = (int(differences(0, 0).sum()), 0, 0)
-        best = min(found, key=lambda each: each[0], default=zero)
-        if zero_bias and zero[0] < best[0] + zero_bias:
-            best = zero
-        sads[row, column], vectors[row, column] = best[0], best[1:]
-        others = [s for s, dx, dy in found if max(abs(dx - best[1]), abs(dy - best[2])) >= second_distance]
-        seconds[row, column] = min(others, default=65535)
-        quarters[row, column] = differences(*best[1:]).reshape(2, 4, 2, 4).sum(axis=(1, 3)).reshape(4)
-    return vectors, sads, seconds, quarters
-
-
 @pytest.mark.parametrize("zero_bias, second_distance, with_around", [(0, 1, False), (1, 2, False), (300, 3, True), (0, 1, True)])
 def test_options_of_motion_are_those_of_the_definition(zero_bias, second_distance, with_around):
     rng = np.random.default_rng(18)
@@ -136,7 +114,7 @@ def test_options_of_motion_are_those_of_the_definition(zero_bias, second_distanc
     assert found.vectors.shape == (3, 4, 5, 2)
     for i in range(3):
         initial = None if around is None else around[i]
-        expected = full_search_with_options(frames[i + 1], frames[i], 4, zero_bias, initial, second_distance)
+        expected = full_search(frames[i + 1], frames[i], 4, zero_bias, initial, second_distance)
         for name, values in zip(("vectors", "sad", "second", "quarters"), expected):
             assert np.array_equal(getattr(found, name)[i], values), f"pair {i}, {name}"
 

@@ -74,7 +74,7 @@ def make_parser(name, description, examples):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     general = parser.add_argument_group("General")
-    general.add_argument("--help", action="help", help="Print this help and exit")
+    general.add_argument("--help", "--help-all", action="help", help="Print this help and exit")
     general.add_argument("--version", action="store_true", help="Print version and build and exit")
     general.add_argument("-v", "--verbose", action="store_true", help="Print more messages")
     general.add_argument("--quiet", action="store_true", help="Print errors only")
