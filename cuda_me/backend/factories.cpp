@@ -87,12 +87,4 @@ std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& opt
   return factories;
 }
 
-std::shared_ptr<JoiningDevice> make_joining_device(const CudaBackendOptions& options) {
-  return std::make_shared<JoiningDevice>([options] {
-    BackendFactory factory = make_backend_factories(options).front();
-    static_cast<void>(options.devices.empty() ? first_usable_device() : require_device(options.devices.front()).index);
-    return factory;
-  });
-}
-
 }  // namespace c63::cuda

@@ -269,8 +269,4 @@ std::shared_ptr<DecodeBackend> open_decoder(const CudaDecoderOptions& options) {
                           std::to_string(gpu.compute_major) + std::to_string(gpu.compute_minor) + ")");
 }
 
-std::shared_ptr<JoiningDecoder> make_joining_decoder(const CudaDecoderOptions& options) {
-  return std::make_shared<JoiningDecoder>([options] { return open_decoder(options); });
-}
-
 }  // namespace c63::cuda

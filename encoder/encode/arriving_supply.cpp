@@ -95,6 +95,10 @@ class ArrivingSupply final : public FrameSupply {
     }
   }
 
+  [[nodiscard]] std::optional<std::int64_t> frames() const override {
+    const std::lock_guard lock(mutex_);
+    return ended_ ? std::optional(next_) : std::nullopt;
+  }
   [[nodiscard]] std::int64_t frames_read() const override {
     const std::lock_guard lock(mutex_);
     return next_;

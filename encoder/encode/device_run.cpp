@@ -17,7 +17,6 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
       most_reads_(info_.inputs),
       index_(index),
       trace_(parts.encode.settings.measurement.trace, TraceTrack::feeder, index) {
-  for (Chain& chain : chains_) chain.position.device = index;
   const LookaheadDecisions& lookahead = parts.encode.lookahead;
   if (!lookahead.any()) return;
   // The CPU measures global motion. So if it is measured, the look-ahead keeps its frames in host memory.
@@ -245,12 +244,10 @@ void DeviceRun::hand_over(std::vector<ChainResult>& results) {
       result.frame.statistics.times.lookahead = frame.lookahead_ms;
       result.frame.statistics.times.filter = frame.filter_ms;
       frame.planner->finished(result.frame);
-      parts_.gops.finished(index_, result.frame.index);
       finished_.push_back({std::move(result.frame), frame.read, index_});
       in_flight.pop_front();
     }
     in_flight_ -= static_cast<int>(results.size());
-    frames_finished_ += static_cast<std::int64_t>(results.size());
   }
   parts_.order.put(finished_);
   parts_.changes.notify();

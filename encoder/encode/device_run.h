@@ -52,8 +52,6 @@ class DeviceRun {
   /// Makes feed() and collect() return before the end of the video. At StopLevel::finish, collect() still finishes the
   /// frames in flight. At StopLevel::drop, it drops them, and the device cannot be used any more.
   void stop(StopLevel level) noexcept;
-  /// Returns the number of frames that the device has finished.
-  [[nodiscard]] std::int64_t finished() const { return frames_finished_; }
   /// Returns the device's error, or null.
   [[nodiscard]] std::exception_ptr fault();
 
@@ -115,7 +113,6 @@ class DeviceRun {
   std::vector<ChainFrame> batch_;
   double read_ms_ = 0;  ///< time that reading and look-ahead took for the last frame
   int index_;           ///< number of the device in the run
-  std::atomic<std::int64_t> frames_finished_ = 0;
   std::vector<FinishedFrame> finished_;  ///< only used by the collecting thread
   TraceRow trace_;
   std::atomic<StopLevel> stop_ = StopLevel::none;

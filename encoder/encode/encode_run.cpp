@@ -1,29 +1,26 @@
 #include "encode/encode_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "c63/error.h"
-#include "encode/worth_joining.h"
 #include "threads/start_thread.h"
 
 namespace c63 {
 
 EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_ptr<Backend>> devices, FrameSupply& supply,
-                     ChangeSignal& changes, const Options& options, const Joining& joining)
+                     ChangeSignal& changes, const Options& options)
     : encode_(encode),
-      first_(devices),
+      devices_(devices),
       gops_(supply, encode.planners,
             {encode.settings.coding.key_interval, encode.settings.coding.scene_cuts, options.first_frame,
              encode.lookahead.frames(), options.window}),
       order_(options.delivered, options.most_waiting),
       first_stop_(options.first_stop),
       supply_(supply),
-      changes_(changes),
-      joining_(joining),
-      time_left_(joining.work) {
+      changes_(changes) {
   // If the arena is a caller's, only one thread reads for each device: coding may keep all threads of that arena busy
   // during the whole run.
   const ThreadArena& arena = *encode.settings.execution.arena;
@@ -38,12 +35,11 @@ void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<voi
     // Before the devices start, so that nothing is coded if a stop has been requested already.
     const std::stop_callback on_stop(stops.stop, [this] { stop(first_stop_); });
     const std::stop_callback on_drop(stops.drop, [this] { stop(StopLevel::drop); });
-    for (const auto& backend : first_) {
+    for (const auto& backend : devices_) {
       order_.add_producer();
       const std::lock_guard lock(mutex_);
       start(*backend);
     }
-    if (joining_.device != nullptr) joiner_ = start_thread([this] { join(); });
     std::vector<FinishedFrame> frames;
     while (order_.take(frames)) {
       trace.did("wait");
@@ -61,11 +57,11 @@ void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<voi
     if (const std::exception_ptr fault = member.device.fault()) std::rethrow_exception(fault);
   }
   if (const std::exception_ptr fault = supply_.fault()) std::rethrow_exception(fault);
+  check_complete();
 }
 
 EncodeRun::Ending::~Ending() {
   run.end();
-  if (run.joiner_.joinable()) run.joiner_.join();
   for (Member& member : run.members_) {
     if (member.collector.joinable()) member.collector.join();
     if (member.feeder.joinable()) member.feeder.join();
@@ -93,7 +89,6 @@ void EncodeRun::start(Backend& backend) {
 
 void EncodeRun::end() noexcept {
   order_.close();
-  stops_joining_.request_stop();
   {
     const std::lock_guard lock(mutex_);
     stop_ = StopLevel::drop;
@@ -103,13 +98,13 @@ void EncodeRun::end() noexcept {
 }
 
 void EncodeRun::stop(StopLevel level) noexcept {
-  stops_joining_.request_stop();
   if (level == StopLevel::drop) end();
   {
     // At StopLevel::finish, the devices are stopped before the supply. Otherwise a device that still runs would treat
     // the last frame that the supply has read as the end of the video.
     const std::lock_guard lock(mutex_);
     stop_ = std::max(stop_, level);
+    may_be_partial_ = may_be_partial_ || level >= StopLevel::finish;
     if (level == StopLevel::finish) {
       for (Member& member : members_) member.device.stop(level);
     }
@@ -118,61 +113,13 @@ void EncodeRun::stop(StopLevel level) noexcept {
   changes_.notify();
 }
 
-void EncodeRun::join() {
-  try {
-    const std::stop_token stop = stops_joining_.get_token();
-    const JoiningDevice::Worth& worth = joining_.device->worth();
-    for (;;) {
-      const std::uint64_t version = changes_.version();
-      if (stop.stop_requested()) return;
-      if (time_left() >= (joining_.device->ready() ? worth.opening_ms : worth.starting_ms)) break;
-      changes_.wait_past(version);
-    }
-    joining_.device->begin();
-    const std::optional<BackendFactory> factory = joining_.device->wait(stop);
-    const double left = time_left();
-    if (!factory || left < worth.opening_ms) return;
-    struct Hold {
-      EncodeRun& run;
-      ~Hold() {
-        run.gops_.hold(0);
-        run.changes_.notify();
-      }
-    };
-    const Hold hold{*this};
-    // If much work is left, the first devices wait while the new one is opened. Opening takes twice as long while all
-    // CPUs are busy. Also, most frames that the first devices coded in that time would be coded again.
-    if (left >= worth.starting_ms) gops_.hold(static_cast<int>(first_.size()));
-    joined_ = (*factory)(encode_, joining_.max_chains);
-    const BackendInfo& info = joined_->info();
-    const auto chains = static_cast<std::size_t>(info.chains);
-    if (!order_.add_late_producer(chains * static_cast<std::size_t>(info.depth))) return;
-    {
-      const std::lock_guard lock(mutex_);
-      if (stop_ == StopLevel::none) relieve_first();
-      gops_.widen(2 * chains);
-      start(*joined_);
-    }
-  } catch (const std::exception& problem) {
-    joining_problem_ = problem.what();
-  }
-}
-
-void EncodeRun::relieve_first() {
-  const auto count = static_cast<int>(members_.size());
-  gops_.reserve_for(count);
-  if (!joining_.may_take_over) return;
-  int device = 0;
-  for (Member& member : members_) {
-    member.device.stop(StopLevel::drop);
-    gops_.take_back(device++);
-  }
-}
-
-double EncodeRun::time_left() {
-  using Milliseconds = std::chrono::duration<double, std::milli>;
-  return time_left_.estimate(members_.front().device.finished(),
-                             Milliseconds(std::chrono::steady_clock::now() - started_).count());
+void EncodeRun::check_complete() const {
+  if (may_be_partial_) return;
+  const std::optional<std::int64_t> frames = supply_.frames();
+  if (frames == order_.next()) return;
+  throw Error(ErrorKind::internal, "C63-FRAMES-LOST",
+              "the encode ended after " + std::to_string(order_.next()) + " frames of " +
+                  (frames ? std::to_string(*frames) : "an unknown number"));
 }
 
 }  // namespace c63

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -8,13 +7,10 @@
 #include <mutex>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <thread>
 
-#include "c63/joining_device.h"
 #include "c63/thread_arena.h"
 #include "encode/device_run.h"
-#include "encode/worth_joining.h"
 
 namespace c63 {
 
@@ -22,8 +18,7 @@ namespace c63 {
 /// submits frames, the other collects results. The caller's thread delivers frames in order. So reading, encoding and
 /// writing overlap.
 ///
-/// One more device may join during the run. It gets all further GOPs. If the supply can supply frames twice, it also
-/// takes over the unfinished GOPs. The CPU is then free to read frames for it.
+/// A run that ends without an error and without a stop has delivered every frame of its input: check_complete().
 class EncodeRun {
  public:
   struct Options {
@@ -38,26 +33,12 @@ class EncodeRun {
     std::stop_token drop;  ///< a request stops the run at StopLevel::drop
   };
 
-  /// A device that may join.
-  struct Joining {
-    JoiningDevice* device = nullptr;      ///< null: no device will join
-    TimeLeft::Work work = {};             ///< the work of the whole encode
-    int max_chains = 1;                   ///< the most chains that it may have
-    bool may_take_over = true;            ///< false: the supply cannot supply a frame twice
-  };
-
   EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_ptr<Backend>> devices, FrameSupply& supply,
-            ChangeSignal& changes, const Options& options, const Joining& joining);
+            ChangeSignal& changes, const Options& options);
 
   /// Calls `deliver` for each finished frame, in order. Then throws the error of a device or of the supply, if there is
   /// one.
   void run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver);
-
-  /// Returns the device that joined, or null. Call it after run().
-  [[nodiscard]] std::unique_ptr<Backend> take_joined() { return std::move(joined_); }
-  /// Returns the error because of which the device could not join. Empty if there was none: the device joined, or too
-  /// little work was left for it. Call it after run().
-  [[nodiscard]] const std::string& joining_problem() const { return joining_problem_; }
 
  private:
   /// A device of the run, and its threads.
@@ -82,35 +63,23 @@ class EncodeRun {
   void start(Backend& backend);
   void stop(StopLevel level) noexcept;
   void end() noexcept;
-  /// Waits until the joining device is ready, opens it, and adds it to the run. Does nothing if too little work is
-  /// left. The joining thread calls this.
-  void join();
-  [[nodiscard]] double time_left();
-  /// Gives no more GOPs to the first devices. If frames can be read again, also stops these devices and gives their
-  /// unfinished GOPs to the joining device. The caller holds mutex_.
-  void relieve_first();
+  /// Throws Error (internal, C63-FRAMES-LOST) unless the run has delivered all frames of its input.
+  void check_complete() const;
 
   const ResolvedEncode& encode_;
-  std::span<const std::unique_ptr<Backend>> first_;
+  std::span<const std::unique_ptr<Backend>> devices_;
   GopQueue gops_;
   FrameOrder order_;
   StopLevel first_stop_;
   FrameSupply& supply_;
   ChangeSignal& changes_;
-  Joining joining_;
-  TimeLeft time_left_;          ///< only used by the joining thread
   int readers_ = 1;             ///< threads that read for each device
   bool reads_side_by_side_ = false;
-  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-
-  std::unique_ptr<Backend> joined_;  ///< declared before members_, which refer to it
-  std::string joining_problem_;
-  std::stop_source stops_joining_;
-  std::jthread joiner_;
 
   std::mutex mutex_;  ///< guards the members below
-  std::list<Member> members_;  ///< the device that joined is the last one
+  std::list<Member> members_;
   StopLevel stop_ = StopLevel::none;  ///< the highest level that was requested; end() requests drop
+  bool may_be_partial_ = false;  ///< the caller has requested a stop that leaves frames of the input uncoded
 };
 
 }  // namespace c63

@@ -15,7 +15,6 @@
 #include "decide/resolved_encode.h"
 #include "c63/byte_count.h"
 #include "c63/error.h"
-#include "c63/joining_device.h"
 #include "c63/thread_arena.h"
 #include "c63/trace.h"
 #include "encode/encode_run.h"
@@ -163,8 +162,6 @@ BitCounts& BitCounts::operator+=(const BitCounts& other) {
 struct Encoder::State {
   EncoderSettings settings;
   std::vector<BackendFactory> devices;
-  std::shared_ptr<JoiningDevice> joining = {};
-  std::function<void(const std::string&)> on_joining_problem = {};
   PlannerFactory planners = {};  ///< empty: the preset's
   BackendFactory fallback = {};
   std::function<void(const std::string&)> on_fallback = {};
@@ -198,10 +195,6 @@ void Encoder::set_fallback(BackendFactory factory, std::function<void(const std:
   state_->on_fallback = std::move(on_fallback);
 }
 
-void Encoder::set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string&)> on_problem) {
-  state_->joining = std::move(device);
-  state_->on_joining_problem = std::move(on_problem);
-}
 void Encoder::set_on_drain(std::function<void(std::int64_t frames)> on_drain) { state_->on_drain = std::move(on_drain); }
 
 void Encoder::set_scene_starts(std::vector<std::int64_t> frames) { state_->scene_starts = std::move(frames); }
@@ -288,21 +281,10 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   }
 
   EncodeSummary summary;
-  const auto gops = static_cast<int>(gop_limit(settings, source));
-  const int memory_chains = memory_chain_limit(encode, source);
-  const int max_chains = std::min(gops, memory_chains);
+  const int max_chains = std::min(static_cast<int>(gop_limit(settings, source)), memory_chain_limit(encode, source));
   TraceRow trace(settings.measurement.trace, TraceTrack::loop);
   const auto open_start = Clock::now();
   OpenDevices open = std::exchange(state_->kept, {});
-  TimeLeft::Work work{.frames = source.frame_count(),
-                      .frame_blocks = encode.geometry.blocks(),
-                      .preset = settings.coding.preset,
-                      .threads = settings.execution.arena->concurrency()};
-  const bool joins_soon =
-      state_->joining && settings.execution.lanes == 0 && TimeLeft(work).estimate(0, 0) >= state_->joining->worth().starting_ms;
-  // If another device joins soon, it codes all unfinished GOPs again. With only one chain on the first devices, the
-  // least work is lost.
-  const int first_chains = joins_soon ? 1 : max_chains;
   const auto open_anew = [&](std::span<const BackendFactory> factories, int chains) {
     open.devices.clear();  // closes the earlier devices first, because the new ones need their memory
     open = {open_devices(factories, encode, chains), chains};
@@ -316,22 +298,21 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     open_anew({&state_->fallback, 1}, max_chains);
   };
   try {
-    if (!open.serve(max_chains)) open_anew(state_->devices, first_chains);
+    if (!open.serve(max_chains)) open_anew(state_->devices, max_chains);
   } catch (const Error& fault) {
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
   }
-  // If a device fails or another one joins, unfinished GOPs are coded again. A source that cannot seek gives each frame
-  // only once, so this needs memory for a whole GOP.
-  const bool can_repeat = source.seekable() || encode.holds_a_gop();
-  may_fall_back = may_fall_back && can_repeat;
+  // If a device fails, unfinished GOPs are coded again. A source that cannot seek gives each frame only once, so this
+  // needs memory for a whole GOP.
+  may_fall_back = may_fall_back && (source.seekable() || encode.holds_a_gop());
   const auto start = trace.did("open");
   summary.start_up_ms = milliseconds(start - open_start);
 
   ChangeSignal changes;
   const FrameSupplyOptions supply_options{.scene_cuts = settings.coding.scene_cuts,
                                           .scene_starts = state_->scene_starts,
-                                          .rewindable = can_repeat && (may_fall_back || state_->joining),
+                                          .rewindable = may_fall_back,
                                           .read_ahead = encode.read_ahead_frames(),
                                           .threads = settings.execution.arena->is_callers() ? 1 : settings.execution.arena->concurrency(),
                                           .trace = settings.measurement.trace};
@@ -344,31 +325,17 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     if (drains && waiting > 0 && state_->on_drain) state_->on_drain(waiting);
   });
   const bool keeps_pictures = settings.measurement.keep_reconstruction || settings.measurement.keep_prediction;
-  bool joined = false;
   for (bool done = false; !done;) {
     open.describe(summary);
     const auto chains = static_cast<std::size_t>(summary.lanes);
     int depth = 1;
     for (const auto& device : open.devices) depth = std::max(depth, device->info().depth);
-    EncodeRun::Joining joining;
-    // Half of the memory limit is for chains. The joining device may have as many chains as the first devices leave
-    // room for.
-    const int joining_chains = std::min(gops, memory_chains - summary.lanes);
-    if (!fell_back && state_->joining && joining_chains > 0) {
-      const int lanes = settings.execution.lanes;
-      work.chains = summary.lanes;
-      joining = {.device = state_->joining.get(),
-                 .work = work,
-                 .max_chains = lanes > 0 ? std::min(lanes, joining_chains) : joining_chains,
-                 .may_take_over = can_repeat};
-    }
     EncodeRun run(encode, open.devices, *supply, changes,
                   {.first_frame = delivery.last_key(),
                    .delivered = delivery.next(),
                    .window = keeps_pictures ? chains + 1 : 2 * chains,
                    .most_waiting = chains * static_cast<std::size_t>(depth),
-                   .first_stop = drains ? StopLevel::drain : StopLevel::finish},
-                  joining);
+                   .first_stop = drains ? StopLevel::drain : StopLevel::finish});
     std::exception_ptr ended;
     try {
       run.run(trace, {.stop = stop, .drop = drop}, [&](FinishedFrame&& frame) { delivery.deliver(std::move(frame)); });
@@ -376,13 +343,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     } catch (...) {
       ended = std::current_exception();
     }
-    if (state_->on_joining_problem && !run.joining_problem().empty()) state_->on_joining_problem(run.joining_problem());
-    if (std::unique_ptr<Backend> device = run.take_joined()) {
-      open.devices.push_back(std::move(device));
-      joined = true;
-    }
     delivery.end_run(open.descriptions());
-    open.describe(summary);
     try {
       if (ended) std::rethrow_exception(ended);
     } catch (const Error& fault) {
@@ -403,13 +364,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                   .coding = share(coding_ms / open.parallelism()),
                   .writing = share(delivery.writing_ms()),
                   .looking_ahead = share((stages.lookahead + stages.filter) / open.parallelism())};
-  if (settings.execution.keep_devices && !fell_back && !drop.stop_requested()) {
-    if (joined) {  // the devices whose work the joined device took over are no longer needed
-      open.devices.erase(open.devices.begin(), std::prev(open.devices.end()));
-      open.limit = max_chains;
-    }
-    state_->kept = std::move(open);
-  }
+  if (settings.execution.keep_devices && !fell_back && !drop.stop_requested()) state_->kept = std::move(open);
   return summary;
 }
 

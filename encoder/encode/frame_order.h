@@ -48,14 +48,6 @@ class FrameOrder {
     const std::lock_guard lock(mutex_);
     ++producers_;
   }
-  /// Adds a device during the run, and allows `more_waiting` more waiting frames. Returns false if the run has ended.
-  bool add_late_producer(std::size_t more_waiting) {
-    const std::lock_guard lock(mutex_);
-    if (producers_ == 0 || closed_) return false;
-    ++producers_;
-    most_waiting_ += more_waiting;
-    return true;
-  }
   /// Removes a device, which will put no more frames.
   void remove_producer() {
     {
@@ -83,6 +75,9 @@ class FrameOrder {
     return true;
   }
 
+  /// Returns the next frame to take. The thread that takes frames calls this.
+  [[nodiscard]] std::int64_t next() const { return next_; }
+
   /// Tells devices that no more frames will be taken.
   void close() {
     {
@@ -96,7 +91,7 @@ class FrameOrder {
   /// Appends a frame, and those that waited for it, to `frames`. If earlier frames are missing, keeps the frame.
   void sort(FinishedFrame&& finished, std::vector<FinishedFrame>& frames) {
     const std::int64_t index = finished.frame.index;
-    // Drops a frame that was already taken: another device finished it first, or it was taken before a device failed.
+    // Drops a frame that an earlier run took, before its device failed.
     if (index < next_) return;
     if (index > next_) {
       early_.emplace(index, std::move(finished));

@@ -50,6 +50,8 @@ class FrameSupply {
   /// Says that frames from `index` on will be read again.
   virtual void rewind([[maybe_unused]] std::int64_t index) {}
 
+  /// Returns the number of frames of the input, or nothing while its end is not known.
+  [[nodiscard]] virtual std::optional<std::int64_t> frames() const = 0;
   /// Returns how many frames were read so far if the source cannot seek; 0 for other sources.
   [[nodiscard]] virtual std::int64_t frames_read() const { return 0; }
   /// Returns the error that ended the source, or null if the video ended normally.

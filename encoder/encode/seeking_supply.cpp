@@ -26,7 +26,8 @@ class SeekingSupply final : public FrameSupply {
         concurrent_(source.concurrent()),
         frame_bytes_(c63::frame_bytes(source.format().width, source.format().height)),
         luma_bytes_(plane_bytes(source.format().width, source.format().height, 0)),
-        end_(source.frame_count().value_or(std::numeric_limits<std::int64_t>::max())) {
+        promised_(source.frame_count()),
+        end_(promised_.value_or(kUnknown)) {
     if (options.scene_cuts) cuts_ = options.scene_starts ? SceneCuts(*options.scene_starts) : SceneCuts();
   }
 
@@ -64,6 +65,11 @@ class SeekingSupply final : public FrameSupply {
   [[nodiscard]] bool concurrent() const override { return concurrent_; }
   [[nodiscard]] const char* read_name() const override { return "read"; }
 
+  [[nodiscard]] std::optional<std::int64_t> frames() const override {
+    const std::lock_guard lock(mutex_);
+    if (promised_) return promised_;
+    return end_ == kUnknown ? std::nullopt : std::optional(end_);
+  }
   [[nodiscard]] std::exception_ptr fault() const override {
     const std::lock_guard lock(mutex_);
     return fault_;
@@ -75,6 +81,7 @@ class SeekingSupply final : public FrameSupply {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
 
   bool read_source(std::int64_t index, std::span<std::uint8_t> frame) {
     if (concurrent_) return source_.read(index, frame);
@@ -126,6 +133,8 @@ class SeekingSupply final : public FrameSupply {
   std::size_t frame_bytes_;
   std::size_t luma_bytes_;
   std::mutex source_mutex_;  ///< held while reading a source that is not concurrent
+
+  std::optional<std::int64_t> promised_;  ///< the number of frames, if the source knows it
 
   mutable std::mutex mutex_;  ///< guards the members below
   std::int64_t end_;          ///< the end of the video, if it is known

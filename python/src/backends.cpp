@@ -1,17 +1,16 @@
 #include "backends.h"
 
 #include <algorithm>
-#include <exception>
 #include <sstream>
 #include <utility>
 
 #include "backend/backend.h"
+#include "c63/device_choice.h"
 #include "c63/error.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
 #endif
-#include "own_process.h"
 
 // Every backend that the Python package can use is named in this file and nowhere else in python/.
 
@@ -35,27 +34,6 @@ std::vector<BackendFactory> cuda_factories([[maybe_unused]] const std::vector<in
 #endif
 }
 
-/// The first GPU, as a device that may join a running encode. All encoders of a process share it.
-struct JoiningGpu {
-  OwnProcess process;
-  std::shared_ptr<JoiningDevice> device;
-};
-
-/// The pointer is null until first_gpu() sets it. The JoiningGpu is never destroyed. This is safe, because the process
-/// does not end before wait_for_driver() has returned. In a forked child, it belongs to the parent process.
-std::unique_ptr<JoiningGpu>& joining_gpu() {
-  static auto& gpu = *new std::unique_ptr<JoiningGpu>;
-  return gpu;
-}
-
-#if defined(C63_HAVE_CUDA)
-/// Returns the first GPU, or null in a forked child. The first call creates the device. Needs the GIL.
-std::shared_ptr<JoiningDevice> first_gpu() {
-  if (!joining_gpu()) joining_gpu().reset(new JoiningGpu{{}, cuda::make_joining_device()});
-  return joining_gpu()->process.is_current() ? joining_gpu()->device : nullptr;
-}
-#endif
-
 }  // namespace
 
 std::string gpu_obstacle() {
@@ -69,24 +47,11 @@ std::string gpu_obstacle() {
 
 Encoder make_encoder(EncoderSettings settings, const Devices& devices) {
   Encoder encoder(std::move(settings), devices.factories);
-  if (devices.joining) {
-    encoder.set_joining(devices.joining, nullptr);
-    encoder.set_fallback(open_cpu_backend, nullptr);
-  }
+  if (devices.may_fall_back) encoder.set_fallback(open_cpu_backend, nullptr);
   return encoder;
 }
 
-void wait_for_driver() {
-  const JoiningGpu* const gpu = joining_gpu().get();
-  if (gpu == nullptr || !gpu->process.is_current() || !gpu->device->is_starting()) return;
-  try {
-    static_cast<void>(gpu->device->wait({}));
-  } catch (const std::exception&) {
-    // The driver did not start, and is no longer being started. So the process may end.
-  }
-}
-
-Devices select_devices(const std::string& names, const std::vector<int>& gpus) {
+Devices select_devices(const std::string& names, const std::vector<int>& gpus, [[maybe_unused]] std::optional<double> cpu_ms) {
   const std::vector<std::string> all = split(names);
   const auto count = [&](const char* name) { return std::ranges::count(all, name); };
   const bool automatic = all.size() == 1 && count("auto") == 1;
@@ -96,7 +61,9 @@ Devices select_devices(const std::string& names, const std::vector<int>& gpus) {
   const bool on_cpu = count("cpu") > 0;
   const bool demanded = count("cuda") > 0 || !gpus.empty();
 #if defined(C63_HAVE_CUDA)
-  if (!demanded && cuda::has_device_files()) return {{open_cpu_backend}, first_gpu()};
+  if (automatic && !demanded && cuda::has_device_files() && choose_device(cpu_ms).gpu && gpu_obstacle().empty()) {
+    return {cuda_factories({}), true};
+  }
 #endif
   if (!automatic && count("cuda") == 0) {
     if (!gpus.empty()) throw Error(ErrorKind::usage, "C63-SETTING", "device names GPUs, but backend names the CPU");

@@ -12,6 +12,7 @@
 
 #include "array.h"
 #include "backends.h"
+#include "c63/device_choice.h"
 #include "c63/encode_session.h"
 #include "c63/error.h"
 #include "device_arrays.h"
@@ -34,8 +35,9 @@ EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
   return settings;
 }
 
-Devices devices_of(py::handle settings) {
-  return select_devices(text_from(settings.attr("backend"), "backend"), devices_from(settings));
+/// The devices that the settings name. `cpu_ms` is the time that the CPU would need; empty: unknown.
+Devices devices_of(py::handle settings, std::optional<double> cpu_ms = {}) {
+  return select_devices(text_from(settings.attr("backend"), "backend"), devices_from(settings), cpu_ms);
 }
 
 /// A video that can be read from its start for each pass.
@@ -154,13 +156,20 @@ class VideoEncoder {
   Encoder encoder_;  ///< with a target, only its check of the settings is used
 };
 
+/// Estimates how long the CPU would need to encode a source, in ms. Empty if its length is unknown.
+std::optional<double> cpu_ms(const EncoderSettings& settings, const FrameSource& source) {
+  return cpu_ms_to_encode(settings.coding, source.frame_count(), settings.execution.threads);
+}
+
 /// Encodes arrays. If they are on a GPU, that GPU encodes them, unless the caller names another device.
 py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, std::uintptr_t stream) {
   const std::string backend = text_from(settings.attr("backend"), "backend");
   std::vector<int> gpus = devices_from(settings);
   ArraySource arrays(frames, size, stream);
   if (arrays.device() && gpus.empty() && backend != "cpu") gpus = {*arrays.device()};
-  VideoEncoder encoder(settings_for(settings, arrays.format()), select_devices(backend, gpus), target_from(settings));
+  EncoderSettings coding = settings_for(settings, arrays.format());
+  Devices chosen = select_devices(backend, gpus, cpu_ms(coding, arrays.source()));
+  VideoEncoder encoder(std::move(coding), std::move(chosen), target_from(settings));
   return encoder.encode(source_of(arrays), py::none());
 }
 
@@ -171,7 +180,9 @@ py::tuple encode_video_with(VideoEncoder& encoder, VideoReader& reader, py::hand
 }
 
 py::tuple encode_video(VideoReader& reader, py::handle settings) {
-  VideoEncoder encoder(settings_for(settings, reader.source().format()), devices_of(settings), target_from(settings));
+  EncoderSettings coding = settings_for(settings, reader.source().format());
+  Devices chosen = devices_of(settings, cpu_ms(coding, reader.source()));
+  VideoEncoder encoder(std::move(coding), std::move(chosen), target_from(settings));
   return encode_video_with(encoder, reader, py::none());
 }
 

@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 
 #include "c63/version.h"
-#include "backends.h"
 #include "module.h"
 
 PYBIND11_MODULE(_c63, module) {
@@ -17,7 +16,6 @@ PYBIND11_MODULE(_c63, module) {
   add_device_motion(module);
   add_video_reader(module);
   add_encoding(module);
-  pybind11::module_::import("atexit").attr("register")(pybind11::cpp_function(&wait_for_driver));
   add_decoding(module);
   add_quality(module);
   add_filters(module);

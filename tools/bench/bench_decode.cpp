@@ -64,7 +64,7 @@ void run(const DecodeBenchOptions& options) {
   std::shared_ptr<DecodeBackend> gpu;
   if (std::ranges::count(options.backends, "cuda") > 0) {
     DecoderSettings settings;
-    tools::select_decode_device("cuda", {}, settings);
+    tools::select_decode_device("cuda", {}, {}, settings, [](const std::string&) {});
     gpu = settings.device;
     figures["device"] = gpu->description();
   }

@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <future>
 #include <memory>
 #include <utility>
 
 #include "backend/backend.h"
+#include "c63/device_choice.h"
 #include "c63/error.h"
 #include "common/cuda_environment.h"
-#include "common/joining_search.h"
 #include "common/machine.h"
 #include "common/not_built.h"
 #include "common/option_group.h"
@@ -103,29 +101,6 @@ std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const st
   return factories;
 }
 
-/// One function for each GPU that may join. It returns true while its driver is being started. The list is never
-/// destroyed, because destroying a device waits for the driver.
-std::vector<std::function<bool()>>& starting_devices() {
-  static auto& devices = *new std::vector<std::function<bool()>>;
-  return devices;
-}
-
-template <typename Device>
-std::shared_ptr<Device> kept(std::shared_ptr<Device> device) {
-  starting_devices().emplace_back([device] { return device->is_starting(); });
-  return device;
-}
-
-/// Returns the first GPU as a device that may join a running encode. Until it joins, CUDA is not called, because any
-/// call would start the driver.
-std::shared_ptr<JoiningDevice> joining_gpu(const BackendChoice& choice) {
-  const WantedDevice device = show_wanted_devices({}).front();
-  cuda::CudaBackendOptions options = cuda_options(choice);
-  options.devices = {device.index};
-  options.numbers = {device.number};
-  return kept(cuda::make_joining_device(options));
-}
-
 /// Starts the driver, and returns a search on a GPU.
 PairSearch gpu_search(int device, const MotionSettings& settings) {
   static_cast<void>(cuda::require_device(device));
@@ -197,18 +172,32 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
 
 SelectedBackend cpu_backend() { return {{open_cpu_backend}}; }
 
-SelectedBackend select_backend(const BackendChoice& choice,
+/// Returns the option that needs a GPU, or null if the user gave none.
+static const char* option_for_gpu(const BackendChoice& choice) {
+  return !choice.devices.empty() ? "--device"
+         : choice.motion_kernel  ? "--me-kernel"
+         : choice.upload         ? "--upload"
+         : choice.launch         ? "--launch"
+                                 : nullptr;
+}
+
+bool decides_by_length([[maybe_unused]] const BackendChoice& choice) {
+#if defined(C63_HAVE_CUDA)
+  const bool automatic = choice.names == std::vector<std::string>{"auto"} && option_for_gpu(choice) == nullptr;
+  return automatic && !choice.at_once && !choice.sharer && cuda::has_device_files();
+#else
+  return false;
+#endif
+}
+
+SelectedBackend select_backend(const BackendChoice& choice, [[maybe_unused]] std::optional<double> cpu_ms,
                                [[maybe_unused]] const std::function<void(const std::string&)>& note) {
   const auto names = [&](const char* name) { return std::ranges::count(choice.names, name); };
   if (names("cpu") > 1 || names("cuda") > 1 || (names("auto") > 0 && choice.names.size() > 1)) {
     throw Error(ErrorKind::usage, "C63-USAGE", "--backend takes auto alone, or cpu and cuda once each");
   }
   const bool on_cpu = names("cpu") > 0;
-  const char* const of_gpu = !choice.devices.empty() ? "--device"
-                             : choice.motion_kernel  ? "--me-kernel"
-                             : choice.upload         ? "--upload"
-                             : choice.launch         ? "--launch"
-                                                     : nullptr;
+  const char* const of_gpu = option_for_gpu(choice);
   if (on_cpu && names("cuda") == 0) {
     if (of_gpu != nullptr) {
       throw Error(ErrorKind::usage, "C63-USAGE",
@@ -224,11 +213,10 @@ SelectedBackend select_backend(const BackendChoice& choice,
   std::vector<WantedDevice> devices;
   ask_for_queues(choice.queues);
   const bool shares = choice.sharer && choice.devices.empty();
-  if (!demanded && !choice.at_once && !shares && cuda::has_device_files()) {
-    SelectedBackend selected = cpu_backend();
-    selected.fallback = open_cpu_backend;
-    selected.joining = joining_gpu(choice);
-    return selected;
+  if (decides_by_length(choice)) {
+    const DeviceChoice decided = choose_device(cpu_ms);
+    note(decided.reason);
+    if (!decided.gpu) return cpu_backend();
   }
   if (!wants_all(choice) && !shares) devices = show_wanted_devices(choice);
 #endif
@@ -259,47 +247,46 @@ Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& bac
                      const std::function<void(const std::string&)>& note) {
   Encoder encoder(settings, backend.devices);
   if (backend.fallback) encoder.set_fallback(backend.fallback, note);
-  if (backend.joining) encoder.set_joining(backend.joining, note);
   return encoder;
 }
 
-int leave_driver(int code) {
-#if defined(C63_HAVE_CUDA)
-  if (std::ranges::any_of(starting_devices(), [](const auto& is_starting) { return is_starting(); })) {
-    std::fflush(nullptr);
-    std::_Exit(code);
-  }
-#endif
-  return code;
-}
-
-void select_decode_device(const std::string& backend, std::optional<int> device, [[maybe_unused]] DecoderSettings& settings) {
+void select_decode_device(const std::string& backend, std::optional<int> device, [[maybe_unused]] std::optional<double> cpu_ms,
+                          [[maybe_unused]] DecoderSettings& settings,
+                          [[maybe_unused]] const std::function<void(const std::string&)>& note) {
   if (backend == "cpu" && device)
     throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, but --backend names the CPU");
   const bool demanded = backend == "cuda" || device;
 #if defined(C63_HAVE_CUDA)
   if (backend == "cpu" || (!demanded && !cuda::has_device_files())) return;
+  if (!demanded) {
+    if (settings.keep_prediction || settings.keep_motion) return;  // only the CPU keeps them
+    const DeviceChoice decided = choose_device(cpu_ms);
+    note(decided.reason);
+    if (!decided.gpu) return;
+  }
   BackendChoice choice;
   if (device) choice.devices.push_back(std::to_string(*device));
   const WantedDevice wanted = show_wanted_devices(choice).front();
-  const cuda::CudaDecoderOptions options{.device = wanted.index, .number = wanted.number};
-  if (!demanded) {
-    settings.joining = kept(cuda::make_joining_decoder(options));
-    return;
-  }
 #else
   if (!demanded) return;
 #endif
   if (const std::string obstacle = cuda_obstacle(); !obstacle.empty()) {
-    throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
+    if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
+    note("decoding on the CPU: " + obstacle);
+    return;
   }
 #if defined(C63_HAVE_CUDA)
-  settings.device = cuda::open_decoder(options);
+  try {
+    settings.device = cuda::open_decoder({.device = wanted.index, .number = wanted.number});
+  } catch (const Error& error) {
+    if (demanded) throw;
+    note("decoding on the CPU: " + error.message());
+  }
 #endif
 }
 
-SelectedSearch select_pair_search(const std::string& backend, std::optional<int> device, const MotionSettings& settings,
-                                  [[maybe_unused]] std::function<void(const std::string&)> note) {
+PairSearch select_pair_search(const std::string& backend, std::optional<int> device, [[maybe_unused]] std::optional<double> cpu_ms,
+                              const MotionSettings& settings, [[maybe_unused]] std::function<void(const std::string&)> note) {
   if (backend == "cpu" && device)
     throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, but --backend names the CPU");
   const bool demanded = backend == "cuda" || device;
@@ -307,26 +294,34 @@ SelectedSearch select_pair_search(const std::string& backend, std::optional<int>
     searcher->estimate(pairs, results);
   };
 #if defined(C63_HAVE_CUDA)
-  if (demanded || (backend != "cpu" && cuda::has_device_files())) {
-    BackendChoice choice;
-    if (device) choice.devices.push_back(std::to_string(*device));
-    const WantedDevice wanted = show_wanted_devices(choice).front();
-    const std::string name = fmt::format("cuda:{}", wanted.number);
-    auto gpu = kept(std::make_shared<LateDevice<PairSearch>>([=] { return gpu_search(wanted.index, settings); }));
-    if (!demanded) return {joining_search(std::move(cpu), gpu, name, std::move(note)), gpu};
-    gpu->begin();
-    return {[gpu, name, note = std::move(note), search = PairSearch()](std::span<const MotionPair> pairs, const MotionResults& results) mutable {
-      if (!search) {
-        search = gpu->wait({}).value();
-        note("searching on " + name);
-      }
-      search(pairs, results);
-    }};
+  if (!demanded && (backend == "cpu" || !cuda::has_device_files())) return cpu;
+  if (!demanded) {
+    const DeviceChoice decided = choose_device(cpu_ms);
+    note(decided.reason);
+    if (!decided.gpu) return cpu;
   }
+  BackendChoice choice;
+  if (device) choice.devices.push_back(std::to_string(*device));
+  const WantedDevice wanted = show_wanted_devices(choice).front();
+  std::shared_future<PairSearch> starting = std::async(std::launch::async, gpu_search, wanted.index, settings).share();
+  return [=, search = PairSearch()](std::span<const MotionPair> pairs, const MotionResults& results) mutable {
+    if (search) return search(pairs, results);
+    try {
+      PairSearch gpu = starting.get();
+      gpu(pairs, results);  // may fail, because it allocates memory on the device
+      search = std::move(gpu);
+      note(fmt::format("searching on cuda:{}", wanted.number));
+    } catch (const Error& error) {
+      if (demanded) throw;
+      note("searching on the CPU: " + error.message());
+      search = cpu;
+      search(pairs, results);
+    }
+  };
 #else
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + cuda_obstacle());
+  return cpu;
 #endif
-  return {std::move(cpu)};
 }
 
 std::vector<std::string> list_devices() {

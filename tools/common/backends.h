@@ -9,7 +9,6 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
-#include "c63/joining_device.h"
 #include "c63/motion_search.h"
 
 namespace CLI {
@@ -38,13 +37,15 @@ void add_backend_options(CLI::App& app, BackendChoice& choice);
 struct SelectedBackend {
   std::vector<BackendFactory> devices;
   BackendFactory fallback = {};  ///< empty: a failed device is an error
-  std::shared_ptr<JoiningDevice> joining = {};  ///< a GPU that joins if that saves time; null: none
 };
 
-/// Returns the chosen devices. With `auto` the CPU begins, and a GPU joins if that is worth it for the rest of the
-/// work. If no GPU can be used, a build with CUDA calls `note` once with the reason. Throws Error (device) if the user
-/// asked for a GPU that cannot be used.
-[[nodiscard]] SelectedBackend select_backend(const BackendChoice& choice,
+/// Returns true if `auto` chooses between the CPU and a GPU by the length of the work (c63/device_choice.h).
+[[nodiscard]] bool decides_by_length(const BackendChoice& choice);
+
+/// Returns the chosen devices. `cpu_ms` is the time that the CPU would need; it matters only if decides_by_length(). `note`
+/// gets one line that says what `auto` chose and why. Throws Error (device) if the user asked for a GPU that cannot be
+/// used.
+[[nodiscard]] SelectedBackend select_backend(const BackendChoice& choice, std::optional<double> cpu_ms,
                                              const std::function<void(const std::string&)>& note);
 [[nodiscard]] SelectedBackend cpu_backend();
 
@@ -52,32 +53,20 @@ struct SelectedBackend {
 [[nodiscard]] Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& backend,
                                    const std::function<void(const std::string&)>& note);
 
-/// Returns `code`, a program's exit code. If the driver of a GPU that select_backend() chose is still starting, ends
-/// the process at once with `code` instead, without the work of exit(): the start takes up to 0.4 s and cannot be
-/// interrupted. All files must be closed before.
-[[nodiscard]] int leave_driver(int code);
+/// Sets the device to decode on. With `auto`, `cpu_ms` decides: the time that the CPU would need. If `device` is given,
+/// that GPU decodes. `note` gets one line that says what `auto` chose and why. Throws Error (device) if the user asked for
+/// a GPU that cannot be used.
+void select_decode_device(const std::string& backend, std::optional<int> device, std::optional<double> cpu_ms,
+                          DecoderSettings& settings, const std::function<void(const std::string&)>& note);
 
-/// Sets the device to decode on. With `auto` the CPU begins, and a GPU continues if that is worth it for the rest of
-/// the stream. If `device` is given, that GPU decodes alone. Throws Error (device) if the user asked for a GPU that
-/// cannot be used.
-void select_decode_device(const std::string& backend, std::optional<int> device, DecoderSettings& settings);
-
-/// A search for pairs of guarded planes, which all have the same size. The first call throws Error (device) if a GPU is
-/// demanded and cannot be used.
-struct SelectedSearch {
-  PairSearch search;
-  /// The GPU that goes on with what the CPU has begun; null if none can. It is started when the CPU has searched for a
-  /// while, or by begin(), if the caller knows that there is much to search.
-  std::shared_ptr<LateDevice<PairSearch>> joining = nullptr;
-};
-
-/// Selects where to search. `backend` is "cpu", "cuda" or "auto"; `device` demands that GPU. A GPU that is demanded starts
-/// at once, while the caller goes on. "auto" begins on the CPU and goes on with a GPU, if there is one
-/// (joining_search()). On the CPU, the search runs on the caller's threads. `note` gets the name of a GPU that begins to
-/// search, or why "auto" cannot use it. Throws Error (usage) if the arguments contradict each other, and Error (device)
-/// if this build has no GPU search and one is demanded.
-[[nodiscard]] SelectedSearch select_pair_search(const std::string& backend, std::optional<int> device,
-                                                const MotionSettings& settings, std::function<void(const std::string&)> note);
+/// Returns a search for pairs of guarded planes, which all have the same size. `backend` is "cpu", "cuda" or "auto", which
+/// `cpu_ms` decides; `device` demands that GPU. On the CPU, the search runs on the caller's threads. A GPU starts at once,
+/// while the caller goes on; the first search waits for it. If a GPU that "auto" chose cannot be used, the CPU searches.
+/// `note` gets one line that says where the search runs and why. Throws Error (usage) if the arguments contradict each
+/// other, and Error (device) if this build has no GPU search and one is demanded. The first search throws Error (device)
+/// if a GPU is demanded and cannot be used.
+[[nodiscard]] PairSearch select_pair_search(const std::string& backend, std::optional<int> device, std::optional<double> cpu_ms,
+                                            const MotionSettings& settings, std::function<void(const std::string&)> note);
 
 /// Returns one line for each device that can encode, for --list-devices. Without a usable GPU, a line says why.
 [[nodiscard]] std::vector<std::string> list_devices();

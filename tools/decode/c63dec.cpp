@@ -1,11 +1,10 @@
 // c63dec: decodes c63 streams. Accepts the command line of the course codec's c63dec.
 
-#include "common/backends.h"
 #include "decode/decode_run.h"
 
 int main(int argc, char** argv) {
   c63::tools::DecodeOptions options;
-  return c63::tools::leave_driver(c63::tools::run_main(
+  return c63::tools::run_main(
       argc, argv,
       {.name = "c63dec",
        .description = "Decode a c63 stream to raw YUV 4:2:0 or Y4M.",
@@ -16,5 +15,5 @@ int main(int argc, char** argv) {
            },
        .examples = {{"c63dec foreman.c63 foreman.y4m", "Decode to Y4M, which players show"},
                     {"c63dec foreman.c63 - | ffplay -f rawvideo -video_size 352x288 -", "Decode into a player"},
-                    {"c63dec --md5 foreman.c63", "Print the checksum of the decoded samples"}}}));
+                    {"c63dec --md5 foreman.c63", "Print the checksum of the decoded samples"}}});
 }

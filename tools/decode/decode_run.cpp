@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "c63/device_choice.h"
 #include "c63/error.h"
 #include "common/backends.h"
 #include "common/counted.h"
@@ -170,7 +171,14 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
 
   if (options.list || !options.index.empty()) list_frames(options, place);
   if (lists_only(options)) return kExitDone;
-  select_decode_device(options.backend, options.device, options.decoder);
+  // Of a part of a stream, the number of bytes is not known before it is decoded.
+  const bool is_whole = options.max_frames <= 0 && options.decoder.first_frame == 0 && !options.decoder.key_frames_only;
+  std::error_code no_file;
+  const std::uintmax_t bytes = std::filesystem::file_size(options.input, no_file);  // fails for a pipe
+  select_decode_device(options.backend, options.device,
+                       cpu_ms_to_decode(is_whole && !no_file ? std::optional<std::uint64_t>(bytes) : std::nullopt,
+                                        options.decoder.execution.threads),
+                       options.decoder, [&](const std::string& note) { session.log->info(note); });
   DecodeSink sink(options, what);
   TraceFile trace(options.trace, options.durability, options.decoder.execution.limits.max_memory);
   options.decoder.trace = trace.sink();

@@ -1,11 +1,10 @@
 // c63enc: encodes video to c63 streams. Accepts the command line of the course codec's c63enc.
 
-#include "common/backends.h"
 #include "encode/encode_run.h"
 
 int main(int argc, char** argv) {
   c63::tools::EncodeOptions options;
-  return c63::tools::leave_driver(c63::tools::run_main(
+  return c63::tools::run_main(
       argc, argv,
       {.name = "c63enc",
        .description = "Encode video to a c63 stream.",
@@ -18,5 +17,5 @@ int main(int argc, char** argv) {
              "Encode a video that FFmpeg reads, with fewer bits, measure SSIM, and decode every frame to check it"},
             {"c63enc FOREMAN_352x288.yuv foreman.c63 --backend cuda --compare-cpu",
              "Compare a GPU with the CPU: times, speed-up, whether the bytes agree"},
-            {"ffmpeg -i in.mkv -f yuv4mpegpipe - | c63enc - out.c63", "Encode from a pipe"}}}));
+            {"ffmpeg -i in.mkv -f yuv4mpegpipe - | c63enc - out.c63", "Encode from a pipe"}}});
 }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "c63/device_choice.h"
 #include "c63/error.h"
 #include "common/counted.h"
 #include "common/cuda_environment.h"
@@ -91,6 +92,8 @@ class EncodeProgram {
   [[nodiscard]] KeptPass keep(TriedPass&& tried);
   /// Completes the files of an encode that was stopped.
   void commit_stopped_part(EncodeOutputs& outputs);
+  /// Estimates how long the CPU will need for all passes, in ms. Empty if the input's length is unknown.
+  [[nodiscard]] std::optional<double> cpu_ms() const;
   [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
 
   const Session& session_;
@@ -237,11 +240,6 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
   const bool keeps_part = outputs != nullptr && !segment_ && (!options_.target.target || is_written_directly(options_.output));
   pass.totals.summary = encoder.encode(*source, sink, session_.stop, keeps_part ? session_.drop : session_.stop);
   if (std::exchange(first_pass_, false)) pass.totals.summary.start_up_ms += before.count();
-  // One pass may be too short for a GPU to join, but all passes together may be long enough.
-  const bool more_follow = options_.target.target || options_.repeat > 1 || options_.warmup > 0;
-  if (backend.joining && more_follow && pass.totals.summary.elapsed_ms > backend.joining->worth().opening_ms) {
-    backend.joining->begin();
-  }
   progress->finish();
   return pass;
 }
@@ -391,6 +389,13 @@ void EncodeProgram::keep_segment(EncodeOutputs& outputs, SegmentRecorder& record
   write_record(options_.output, record, options_.durability);
 }
 
+std::optional<double> EncodeProgram::cpu_ms() const {
+  constexpr double kPassesToTarget = 5;
+  const std::optional<double> ms =
+      cpu_ms_to_encode(options_.encoder.coding, segment_ ? segment_->frames : frame_count_, options_.encoder.execution.threads);
+  return ms && options_.target.target ? *ms * kPassesToTarget : ms;
+}
+
 CpuComparison EncodeProgram::compare_with_cpu(const Pass& pass) {
   const Pass cpu = encode(cpu_backend(), nullptr);
   CpuComparison comparison{cpu.totals.summary, cpu.digests == pass.digests};
@@ -412,13 +417,17 @@ int EncodeProgram::run() {
   written_ = options_.output;
   options_.backend.queues = is_brief() ? 1 : queues_for(options_.encoder.coding);
   options_.backend.at_once = options_.compare_cpu;
-  // Starting a GPU's driver takes longer than everything else before the encode, so the input is opened meanwhile.
-  auto selecting = std::async(std::launch::async, [this] {
-    return select_backend(options_.backend, [this](const std::string& note) { session_.log->debug(note); });
-  });
+  const auto select = [this](std::optional<double> cpu_ms) {
+    return select_backend(options_.backend, cpu_ms, [this](const std::string& note) { session_.log->info(note); });
+  };
+  // Starting a GPU's driver takes longer than everything else before the encode, so the input is opened meanwhile. "auto"
+  // decides when the length is known.
+  const bool waits_for_length = decides_by_length(options_.backend);
+  std::future<SelectedBackend> selecting;
+  if (!waits_for_length) selecting = std::async(std::launch::async, select, std::nullopt);
   open_first_source();
   if (options_.segment && !prepare_segment()) return kExitDone;
-  const SelectedBackend backend = selecting.get();
+  const SelectedBackend backend = waits_for_length ? select(cpu_ms()) : selecting.get();
   const std::string input = options_.source.path;
   options_.target.input = input;
   if (options_.target.target && !can_be_read_again(input)) {

@@ -1,11 +1,10 @@
 // c63mv: shows the motion in c63 streams, and searches the motion of films.
 
-#include "common/backends.h"
 #include "motion/motion_run.h"
 
 int main(int argc, char** argv) {
   c63::tools::MotionOptions options;
-  return c63::tools::leave_driver(c63::tools::run_main(
+  return c63::tools::run_main(
       argc, argv,
       {.name = "c63mv",
        .description =
@@ -20,5 +19,5 @@ int main(int argc, char** argv) {
                     {"c63mv film.mp4 --codec-vectors -o motion.html",
                      "Show the vectors that the film was coded with, next to the exact ones"},
                     {"c63mv pan.c63 --truth motion.csv",
-                     "Compare the vectors with the true motion of c63gen --truth"}}}));
+                     "Compare the vectors with the true motion of c63gen --truth"}}});
 }

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "c63/frame_source.h"
-#include "c63/joining_device.h"
 #include "c63/motion_search.h"
 #include "c63/thread_arena.h"
 #include "io/one_ahead.h"

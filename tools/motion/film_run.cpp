@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "c63/device_choice.h"
 #include "c63/error.h"
 #include "common/backends.h"
 #include "common/option_group.h"
@@ -57,18 +58,17 @@ class ListedSource final : public FrameSource {
   TextFile file_;
 };
 
-// A film with at least kLongFilmSamples takes about a second to search, longer than a GPU takes to start. The number is not
-// known before the film is opened, but most films with kLongFilmBytes have it.
-constexpr std::int64_t kLongFilmSamples = 1'000'000'000;
-constexpr std::int64_t kLongFilmBytes = 4'000'000;
-
 }  // namespace
 
 OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique_ptr<InputFile> file) {
   OpenedFilm film;
-  film.search = select_pair_search(o.backend, o.device, {.range = o.range, .zero_bias = o.zero_bias, .guarded = true},
-                                   [log = session.log](const std::string& text) { log->info("{}", text); });
-  if (film.search.joining && file->size().value_or(0) >= kLongFilmBytes) film.search.joining->begin();
+  const auto select_search = [&](std::optional<double> cpu_ms) {
+    film.search = select_pair_search(o.backend, o.device, cpu_ms, {.range = o.range, .zero_bias = o.zero_bias, .guarded = true},
+                                     [log = session.log](const std::string& text) { log->info("{}", text); });
+  };
+  // A GPU that is demanded starts while the film is opened. "auto" decides when the film's length is known.
+  const bool decides_by_length = o.backend == "auto" && !o.device;
+  if (!decides_by_length) select_search({});
   SourceOptions source = o.film;
   source.path = o.input;
   source.limits = o.limits;
@@ -93,10 +93,10 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
   }
   film.source = clip_frames(std::move(film.source), o.first_frame, o.max_frames == 0 ? -1 : o.max_frames);
   film.source = stoppable_source(std::move(film.source), session.stop);
-  const VideoFormat format = film.source->format();
-  const std::int64_t samples = std::int64_t{format.width} * format.height;
-  if (film.search.joining && film.source->expected_frame_count().value_or(0) >= kLongFilmSamples / samples)
-    film.search.joining->begin();
+  if (decides_by_length) {
+    const VideoFormat format = film.source->format();
+    select_search(cpu_ms_to_search(format.width, format.height, film.source->expected_frame_count(), session.common.threads));
+  }
   return film;
 }
 
@@ -113,7 +113,7 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
   const VideoFormat format = film.source->format();
   const std::uint64_t reserve = output != nullptr ? output->memory(format.width, format.height) : 0;
   FilmMotion motion(std::move(film.source), o.codec_vectors ? film.codec_vectors : nullptr,
-                    std::move(film.search.search), settings, reserve, o.limits.max_memory);
+                    std::move(film.search), settings, reserve, o.limits.max_memory);
   const auto progress = session.progress(total, format.rate.value());
   MotionSummary summary;
   std::int64_t frames = 0;

@@ -26,7 +26,7 @@ struct OpenedFilm {
   std::unique_ptr<FrameSource> source;  ///< the requested frames
   std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};  ///< of the frame that was read last; null: not wanted
   TextFile* list = nullptr;                                      ///< the file of --codec-list, which `source` owns
-  SelectedSearch search;
+  PairSearch search;
 };
 
 /// Opens an input from which nothing has been read. If a GPU is to search, it starts at the same time.

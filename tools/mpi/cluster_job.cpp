@@ -51,7 +51,7 @@ void choose_backend(const Preparation& p) {
   o.encoder.execution.threads = 0;  // use the arena's threads
   o.backend.sharer = p.ranks.local_rank();
   o.backend.queues = queues_for(o.encoder.coding);
-  p.job.backend = select_backend(o.backend, [&](const std::string& note) { p.session.log->info("{}", note); });
+  p.job.backend = select_backend(o.backend, {}, [&](const std::string& note) { p.session.log->info("{}", note); });
 }
 
 SegmentPlan make_plan(const Preparation& p) {

@@ -18,9 +18,6 @@
 namespace c63 {
 
 class DecodeBackend;
-template <typename Opened>
-class LateDevice;
-using JoiningDecoder = LateDevice<std::shared_ptr<DecodeBackend>>;  // c63/joining_device.h
 
 /// What a decoder does with a stream, and on which device.
 struct DecoderSettings {
@@ -35,11 +32,6 @@ struct DecoderSettings {
   /// memory for the next decoder of pictures of the same size. It cannot keep predictions or vectors. FrameDecoder
   /// ignores it and decodes on the CPU.
   std::shared_ptr<DecodeBackend> device = {};
-  /// A device that may still be starting; null: none. Decoding begins on the CPU. At a key frame, the device continues
-  /// if its driver has started and enough of the stream is left. No decode waits for the driver. If the device cannot
-  /// be opened, or if half of the memory limit does not hold 128 pictures, the CPU decodes everything. Only Decoder
-  /// uses it, and only if `device` is null and neither predictions nor vectors are kept.
-  std::shared_ptr<JoiningDecoder> joining = {};
 };
 
 /// The properties of a decoded frame, without its samples.
@@ -76,7 +68,6 @@ struct DecodeSummary {
   std::uint64_t bytes = 0;  ///< bytes of the stream that were read
   double elapsed_ms = 0;
   bool stopped = false;     ///< a stop request ended the decode
-  std::int64_t joined_frames = 0;  ///< frames that DecoderSettings::joining decoded, including repeats
 };
 
 /// A coded stream, from which a decoder reads bytes.

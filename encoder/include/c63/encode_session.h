@@ -20,7 +20,7 @@ class EncodeSession {
   /// Starts the encoder's threads. Throws what the constructors of Encoder throw.
   explicit EncodeSession(EncoderSettings settings);
   EncodeSession(EncoderSettings settings, std::vector<BackendFactory> devices);
-  /// Uses everything that was set in `encoder`, such as a joining device, a fallback or a planner.
+  /// Uses everything that was set in `encoder`, such as a fallback or a planner.
   explicit EncodeSession(Encoder encoder);
   /// Calls close(). Coded frames that poll() or wait() did not return are lost.
   ~EncodeSession();

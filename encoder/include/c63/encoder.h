@@ -119,9 +119,6 @@ using BackendFactory = std::function<std::unique_ptr<Backend>(const ResolvedEnco
 /// Opens the CPU as a device. Encoder uses it by default.
 [[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const ResolvedEncode& encode, int max_chains);
 
-template <typename Opened>
-class LateDevice;
-using JoiningDevice = LateDevice<BackendFactory>;  // c63/joining_device.h
 class Planner;
 /// Makes the object that decides for the frames of one GOP (encoder/decide/planner.h).
 using PlannerFactory = std::function<std::unique_ptr<Planner>()>;
@@ -149,12 +146,6 @@ class Encoder {
   /// device can only take over if a device cannot be opened. A later failure ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
-  /// Lets a device join each encode when it is ready, if that saves time (LateDevice::Worth in c63/joining_device.h).
-  /// The joined device then encodes all the rest, and the first devices stop. If a GOP of input that cannot seek does
-  /// not fit into memory, the first devices finish the GOPs that they have begun. No encode waits for the start of its
-  /// driver. If much work is left, the first devices take no frames while the joining device is then opened. If it
-  /// cannot be opened, the encode continues without it, and `on_problem` receives the reason at the end.
-  void set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string& reason)> on_problem);
   /// Sets a function that is called when a stop of a live source is requested. It receives the number of frames that
   /// were read but are not yet coded. It is called on the thread that requests the stop, and only if there are such
   /// frames.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -44,6 +45,9 @@ struct MotionResults {
 
   static constexpr std::uint16_t kNoSecond = 65535;
 };
+
+/// Searches the motion of pairs of planes in host memory, as estimate_motion() does.
+using PairSearch = std::function<void(std::span<const MotionPair>, const MotionResults&)>;
 
 /// Finds the best vector of every 8x8 block of every pair, on the CPU, with all threads of the caller's arena. All
 /// planes have the same size, with sides that are multiples of 8.

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "c63/encoder.h"
-#include "c63/joining_device.h"
 
 namespace c63::cuda {
 
@@ -47,11 +46,6 @@ struct CudaBackendOptions {
 /// CPU; (usage) C63-CUDA-KERNEL for an unknown kernel. If a device fails later, submit() or collect() throws Error
 /// (device), which names the frame.
 [[nodiscard]] std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options = {});
-
-/// Makes the first GPU of the options a device that may join an encode after it has begun on other devices
-/// (c63/joining_device.h). This call does not start the GPU's driver. The driver starts when so much of an encode is
-/// left that the GPU saves time.
-[[nodiscard]] std::shared_ptr<JoiningDevice> make_joining_device(const CudaBackendOptions& options = {});
 
 /// Returns the device memory of a GOP chain in bytes. (A chain encodes one GOP after another. The chains of a device
 /// work at the same time.) Let W and H be the sides of a frame, each rounded up to 16, and P = 3/2·W·H the bytes of a

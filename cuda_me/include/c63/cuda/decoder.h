@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "c63/decoder.h"
-#include "c63/joining_device.h"
 
 namespace c63::cuda {
 
@@ -27,9 +26,5 @@ struct CudaDecoderOptions {
 /// If not even one frame fits, decoding throws Error: limit (C63-MAX-MEMORY) because of `Limits::max_memory`, device
 /// (C63-CUDA-MEMORY) because of the GPU's memory. It throws Error (device) if the device fails.
 [[nodiscard]] std::shared_ptr<DecodeBackend> open_decoder(const CudaDecoderOptions& options = {});
-
-/// Makes a decoder on a GPU for DecoderSettings::joining. This call does not start the GPU's driver. The driver starts
-/// when so much of a decode is left that the GPU saves time.
-[[nodiscard]] std::shared_ptr<JoiningDecoder> make_joining_decoder(const CudaDecoderOptions& options = {});
 
 }  // namespace c63::cuda
