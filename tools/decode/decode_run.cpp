@@ -201,8 +201,6 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
     write_stdout(sink.md5() + "  " + (options.output.empty() ? std::string("-") : options.output) + "\n");
   }
   for (const std::string& line : sink.statistics()) session.log->info("{}", line);
-  if (summary.joined_frames > 0)
-    session.log->info("the GPU joined and decoded {}", counted(summary.joined_frames, "frame"));
   const double seconds = summary.elapsed_ms / 1000;
   session.summary->info("{}decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes",
                         summary.stopped ? stopped_text(sink.frames(), {}) + ": " : "", counted(sink.frames(), "frame"),
