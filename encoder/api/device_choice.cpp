@@ -26,7 +26,7 @@ double encoded_blocks_per_ms(Preset preset) {
   }
   return 2'200;
 }
-constexpr double kDecodedBytesPerMs = 44'000;  ///< of one thread (docs/results/decode.md)
+constexpr double kDecodedBytesPerMs = 44'000;  ///< of one thread (docs/results/decoding.md)
 constexpr double kSearchedBlocksPerMs = 1'000;  ///< luma blocks, of one of 16 threads
 
 double ms(double work, double pace_of_a_thread, int threads) {
