@@ -1,5 +1,5 @@
-// A library that is preloaded into a program and makes one of its calls fail. tools/checks/fault_check and the tests in
-// this folder use it. It works only with glibc on Linux. Variables of the environment say what it does:
+// A library that is preloaded into a program and makes one of its calls fail. tools/attack and the tests in this folder
+// use it. It works only with glibc on Linux. Variables of the environment say what it does:
 //
 //   C63_FAULT=malloc:17     call 17 of malloc fails, counted from the start of main
 //   C63_FAULT=malloc:17+    call 17 and all later ones fail

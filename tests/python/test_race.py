@@ -156,7 +156,7 @@ def test_wrong_arguments_are_refused(arguments):
         c63.race("built_in")
 
 
-# Tests of searches on a GPU. tools/checks/race_python tests what kernels in CUDA, torch and Triton do.
+# Tests of searches on a GPU.
 @pytest.mark.parametrize("arrays", ["cupy", "torch"])
 def test_the_built_in_search_of_the_gpu_is_right(arrays):
     module = pytest.importorskip(arrays)

@@ -1,4 +1,4 @@
-// Tests the code of c63mpi that needs no MPI. tools/checks/mpi_check tests the program itself, with several ranks.
+// Tests the code of c63mpi that needs no MPI. ranks.py tests the program itself, with several ranks.
 
 #include "mpi/load_report.h"
 

@@ -1,6 +1,6 @@
 // Motion kernels with the mistakes that students make. A line before this text defines MISTAKE, the number of the
-// mistake; 0 means none. tools/checks/race_check races all of them. For each mistake it knows the cause, and checks
-// that c63bench names it.
+// mistake; 0 means none. wrong_on_gpu.py races all of them. For each mistake it knows the
+// cause, and checks that c63bench names it.
 
 #include <c63/motion_kernel.h>
 
