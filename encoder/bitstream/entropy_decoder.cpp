@@ -163,7 +163,7 @@ void ScanDecoder::decode_row(FrameSyntax& syntax) {
   std::array<int, kPlanes> dc = dc_;
   // Only after a block is it checked whether the scan has ended. So the zeros after the scan must be enough for one
   // whole block.
-  static_assert(kMostBlockBits / 8 + 2 * sizeof(std::uint64_t) <= kBitReaderPadding);
+  static_assert(kMaxBlockBits / 8 + 2 * sizeof(std::uint64_t) <= kBitReaderPadding);
   const auto decode_block = [&](int p, const Tables& tables, int block, int column, int row) __attribute__((always_inline)) {
     PlaneSyntax& plane = syntax.planes[p];
     const std::int64_t start = reader.left();

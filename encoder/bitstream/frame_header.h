@@ -10,6 +10,7 @@
 #include "codec/frame_headers.h"
 #include "codec/geometry.h"
 #include "codec/quantization.h"
+#include "codec/vlc.h"
 
 namespace c63 {
 
@@ -55,14 +56,10 @@ struct ParsedFrame {
   return (38 * static_cast<std::uint64_t>(geometry.mcus()) + 7) / 8 - 1;
 }
 
-/// An upper bound of the bits of a block: flags and vector, DC, 63 coefficients with the longest code and value, and 16
-/// bits more.
-inline constexpr std::uint64_t kMostBlockBits = (2 + 2 * (5 + 7)) + (9 + 11) + 63 * (16 + 10) + 16;
-
 /// Returns an upper bound for the bytes of a scan, with stuffing. It counts the most bits for every block, and stuffing
 /// after every byte.
 [[nodiscard]] constexpr std::uint64_t largest_scan(const Geometry& geometry) {
-  return (kMostBlockBits * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
+  return (std::uint64_t{kMaxBlockBits} * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
 }
 
 /// Returns true if the first bytes of a file look like a c63 stream: a frame with the course codec's SOF, which no JPEG

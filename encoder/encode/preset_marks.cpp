@@ -7,11 +7,11 @@
 namespace c63 {
 namespace {
 
-/// Returns the lowest and the highest qp, in tenths, for which `make` gives `tables`; empty if there is none.
+/// Returns the lowest and the highest qp, in tenths, from `least` on, for which `make` gives `tables`; empty if there is none.
 template <typename Make>
-std::optional<std::pair<int, int>> qp_of_tables(const QuantizationTables& tables, const Make& make) {
+std::optional<std::pair<int, int>> qp_of_tables(const QuantizationTables& tables, int least, const Make& make) {
   std::optional<std::pair<int, int>> range;
-  for (int tenths = 10 * kMinQp; tenths <= 10 * kMaxQp; ++tenths) {
+  for (int tenths = 10 * least; tenths <= 10 * kMaxQp; ++tenths) {
     if (make(tenths / 10.0) != tables) continue;
     if (!range) range = {tenths, tenths};
     range->second = tenths;
@@ -31,9 +31,9 @@ TablesInfo describe_tables(const QuantizationTables& tables) {
   if (is_flat(tables)) {
     return {.shape = TablesInfo::Shape::flat,
             .flat_step = tables[0][0],
-            .qp_tenths = qp_of_tables(tables, [](double qp) { return flat_tables(qp); })};
+            .qp_tenths = qp_of_tables(tables, 1, [](double qp) { return flat_tables(qp); })};
   }
-  const auto qp = qp_of_tables(tables, [](double q) { return make_quantization_tables(q); });
+  const auto qp = qp_of_tables(tables, kMinQp, [](double q) { return make_quantization_tables(q); });
   return {.shape = qp ? TablesInfo::Shape::course : TablesInfo::Shape::other, .qp_tenths = qp};
 }
 

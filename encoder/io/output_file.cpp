@@ -189,8 +189,22 @@ void OutputFile::commit() {
   descriptor_ = -1;
   if (closed != 0) fail("C63-WRITE-CLOSE", "cannot finish writing", errno);
   if (!part_.exists()) return;
-  if (!part_.rename_to(target_)) fail("C63-WRITE-RENAME", "cannot give the finished file its name", errno);
+  if (!part_.rename_to(target_)) return copy_to_target(errno);
   if (sync) sync_folder();
+}
+
+/// Overwrites the target with the finished file, which could not be renamed because of error `code`: the target is a mount
+/// point, or another user's file in a folder such as /tmp.
+void OutputFile::copy_to_target(int code) {
+  const auto bytes = static_cast<std::uint64_t>(InputFile(part_.path()).size().value());
+  descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail("C63-WRITE-RENAME", "cannot give the finished file its name", code);
+  const std::uint64_t written = written_;
+  append_file(part_.path(), bytes);
+  written_ = written;
+  cut(bytes);
+  if (durability_ == Durability::power_loss && ::fsync(descriptor_) != 0) fail("C63-WRITE-SYNC", "cannot write to the disk", errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("C63-WRITE-CLOSE", "cannot finish writing", errno);
 }
 
 std::string OutputFile::commit_part() {

@@ -18,7 +18,8 @@ enum class Durability {
 /// A file that appears under its name only when it is complete.
 ///
 /// If the target is new or a regular file, the bytes are first written to another file in the same folder. commit()
-/// then renames that file. Symbolic links are followed and stay. An existing target keeps its permissions. Pipes,
+/// then renames that file. If the system does not allow that, as for a mount point, it copies the bytes to the existing
+/// file. Symbolic links are followed and stay. An existing target keeps its permissions. Pipes,
 /// devices, stdout ("-") and named descriptors (/dev/stdout, /dev/fd/3) are written directly, without a buffer.
 ///
 /// Every failure is an Error (output): C63-WRITE-OPEN, C63-WRITE-FAILED, C63-WRITE-SYNC, C63-WRITE-CLOSE,
@@ -69,6 +70,7 @@ class OutputFile {
   void open_descriptor(int descriptor);
   void open_directly(const std::string& path, int more_flags);
   void open_part();
+  void copy_to_target(int code);
   void sync_folder() const;
   [[nodiscard]] std::uint64_t copy_in_system(const std::string& path, std::uint64_t bytes);
   [[noreturn]] void fail(const char* id, const std::string& what, int code) const;

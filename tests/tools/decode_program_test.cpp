@@ -180,6 +180,15 @@ TEST_F(DecodeProgram, DecodesOnAGpuOrSaysWhyNot) {
   expect_one_line(run({kDec, "--quiet", "--backend", "cpu", "--device", "0", stream_, path("o.yuv")}), 2, "c63dec", "C63-USAGE");
 }
 
+TEST_F(DecodeProgram, PicturesReplaceNeitherTheInputNorFilesThatAreToStay) {
+  const std::string input = write_file("v3.ppm", read_file(stream_));
+  expect_one_line(run({kDec, "--quiet", input, path("v%d.ppm")}), 2, "c63dec", "C63-SAME-FILE");
+  EXPECT_EQ(read_file(input), read_file(stream_));
+  write_file("w2.ppm", "older");
+  expect_one_line(run({kDec, "--quiet", "-n", stream_, path("w%d.ppm")}), 6, "c63dec", "C63-OUTPUT-EXISTS");
+  EXPECT_EQ(read_file(path("w2.ppm")), "older");
+}
+
 TEST_F(DecodeProgram, ReadsNothingNextToTheStream) {
   write_file("s.c63.json", deep_json());
   for (const std::string& program : {kDec, kPred}) EXPECT_EQ(run({program, "--quiet", stream_, path("o.y4m")}).exit_code, 0);

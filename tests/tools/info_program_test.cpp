@@ -83,6 +83,7 @@ TEST_F(InfoProgram, KnowsWhatPresetsWrite) {
   EXPECT_EQ(flat["tables"][0]["step"], 20);
   EXPECT_LE(flat["tables"][0]["lowest_qp"], 10);
   EXPECT_GE(flat["tables"][0]["highest_qp"], 10);
+  EXPECT_EQ(info({encoded({"--preset", "fast", "--qp", "2"})})["tables"][0]["lowest_qp"], 2);  // below the course tables' range
 
   // Preset best may give key frames finer tables. These look like the tables of a higher qp. c63info must know the
   // difference.

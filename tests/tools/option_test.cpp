@@ -3,6 +3,7 @@
 #include <set>
 #include <sstream>
 
+#include "support/shell.h"
 #include "support/trace_format.h"
 #include "tools_test_support.h"
 
@@ -94,7 +95,7 @@ TEST_F(Options, SceneCutsArePlacedAndReported) {
 }
 
 TEST_F(Options, AConfigurationFileHasTheSameKeysAndTheCommandLineComesFirst) {
-  const std::string config = write_file("c63.conf", "qp=20\nkeyint=3\nmerange=5\n# a comment\nquiet=true\n");
+  const std::string config = write_file("c63.conf", "\xEF\xBB\xBFqp=20\nkeyint=3\nmerange=5\n# a comment\nquiet=true\n");
   EXPECT_EQ(encode({"--config", config, input_}), encode({"-q", "20", "--keyint", "3", "--merange", "5", input_}));
   EXPECT_EQ(encode({"--config", config, "-q", "25", input_}), encode({"--keyint", "3", "--merange", "5", input_}));
   expect_one_line(run({kEnc, "--config", write_file("bad.conf", "quality=3\n"), "-o", path("o"), input_}), 2, "c63enc",
@@ -129,6 +130,15 @@ TEST_F(Options, ExistingFilesAreKeptOnRequest) {
   EXPECT_EQ(run({kEnc, "--quiet", "-n", input_, "-o", path("new.c63")}).exit_code, 0);
   expect_one_line(run({kDec, "--quiet", "-n", out, path("new.c63")}), 6, "c63dec", "C63-OUTPUT-EXISTS");
   expect_one_line(run({kGen, "--quiet", "-n", "-o", out}), 6, "c63gen", "C63-OUTPUT-EXISTS");
+}
+
+TEST_F(Options, AnOutputThatCannotBeReplacedIsWrittenInPlace) {
+  const std::string out = write_file("o.c63", std::string(100'000, 'x'));
+  const std::string in_namespace = "unshare -rm sh -c 'mount --bind " + out + " " + out;
+  if (shell(in_namespace + "' 2>&1").exit_code != 0) GTEST_SKIP() << "no mount points for this user";
+  const std::string expected = encode({input_});
+  EXPECT_EQ(shell(in_namespace + " && " + kEnc + " --quiet " + input_ + " " + out + "' 2>&1").exit_code, 0);
+  EXPECT_EQ(read_file(out), expected);
 }
 
 std::vector<std::string> split(const std::string& line) {

@@ -65,6 +65,7 @@ std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const 
   } catch (const std::ios_base::failure&) {
     throw Error(ErrorKind::input, "C63-CONFIG-READ", "cannot read the file of --config");
   }
+  if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   std::istringstream stream(text);
   std::vector<CLI::ConfigItem> read = CLI::ConfigTOML::from_config(stream);
   const auto lines = lines_by_name(text);

@@ -71,7 +71,7 @@ class DecodeSink {
         what_(what),
         with_md5_(options.md5) {
     if (writes_pictures(options)) {
-      pictures_.emplace(options.output, options.max_frames == 1, options.durability, options.picture_memory);
+      pictures_.emplace(options.output, options.input, options.max_frames == 1, options.durability, options.picture_memory);
     }
     if (options.statistics) statistics_.emplace();
   }

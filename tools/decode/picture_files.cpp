@@ -9,6 +9,7 @@
 
 #include "c63/error.h"
 #include "c63/picture.h"
+#include "common/paths.h"
 #include "io/text.h"
 #include "pictures/picture_file.h"
 
@@ -58,8 +59,8 @@ bool names_pictures(const std::string& output) {
   return extension == "png" || extension == "ppm";
 }
 
-PictureFiles::PictureFiles(std::string pattern, bool single, Durability durability, std::uint64_t max_memory)
-    : pattern_(std::move(pattern)), durability_(durability), max_memory_(max_memory) {
+PictureFiles::PictureFiles(std::string pattern, std::string input, bool single, Durability durability, std::uint64_t max_memory)
+    : pattern_(std::move(pattern)), input_(std::move(input)), durability_(durability), max_memory_(max_memory) {
   const auto first = filled(pattern_, 0);
   if (!first || first->second > 1) {
     throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
@@ -89,7 +90,9 @@ void PictureFiles::write(std::int64_t index, int width, int height,
   std::vector<std::uint8_t> frame;
   frame.reserve(samples);
   for (const auto& plane : planes) frame.insert(frame.end(), plane.begin(), plane.end());
-  save_picture(name_of(index), to_image(frame, width, height), durability_);
+  const std::string name = name_of(index);
+  check_distinct_files({{"the input", input_}}, {{"the picture", name}});
+  save_picture(name, to_image(frame, width, height), durability_);
 }
 
 }  // namespace c63::tools

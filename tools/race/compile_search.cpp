@@ -57,7 +57,7 @@ BuiltSearch compile(const std::string& compiler, const std::string& flags, const
   BuiltSearch built;
   built.library = folder + "/" + fs::path(path).stem().string() + ".so";
   built.command = compiler + " " + flags + " -shared -fPIC -fvisibility=hidden -I" + tools::shell_quoted(include) +
-                  " -o " + tools::shell_quoted(built.library) + " " + tools::shell_quoted(path);
+                  " -o " + tools::shell_quoted(built.library) + " " + tools::shell_quoted((path.starts_with('-') ? "./" : "") + path);
   const auto start = std::chrono::steady_clock::now();
   const tools::ProcessResult result = tools::run_process(built.command, {}, {}, folder, {}, {.seconds = kMostSeconds});
   built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

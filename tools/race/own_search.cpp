@@ -1,6 +1,10 @@
 #include "race/own_search.h"
 
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,6 +15,9 @@
 
 #include "c63/error.h"
 #include "common/digest.h"
+#include "common/exit_code.h"
+#include "io/descriptor.h"
+#include "io/leftovers.h"
 #include "io/scratch_folder.h"
 #include "race/compile_search.h"
 #include "race/host_search.h"
@@ -42,9 +49,10 @@ struct Copies {
   std::string library;
   std::atomic<int> count = 0;
 
-  /// Loads a copy: a library that is loaded twice under one name would share its variables.
+  /// Loads a copy: a library that is loaded twice under one name would share its variables. The library's own name
+  /// ends in .so, so it is no copy's name.
   [[nodiscard]] std::shared_ptr<SearchLibrary> load() {
-    const std::string copy = folder.file(std::to_string(count++) + ".so");
+    const std::string copy = folder.file(std::to_string(count++) + ".copy");
     std::error_code fault;
     fs::copy_file(library, copy, fault);
     if (fault) throw Error(ErrorKind::output, "C63-OUTPUT", "cannot be written: " + fault.message(), {.file = copy});
@@ -54,6 +62,27 @@ struct Copies {
   }
 };
 
+thread_local bool is_in_search = false;
+
+/// Calls `run`, which runs code of a search file. If that code calls exit(), the program ends as after an error: the
+/// encode is not finished, so its exit code must not be 0.
+template <typename Run>
+auto guarded(const Run& run) {
+  static const int registered = std::atexit([] {
+    if (!is_in_search) return;
+    constexpr std::string_view kLine = ": the search calls exit() [C63-SEARCH-EXIT]; see --help\n";
+    std::uint64_t written = 0;
+    static_cast<void>(write_all(STDERR_FILENO, c63::bytes_of(std::string(program_invocation_short_name).append(kLine)), written));
+    exit_without_leftovers(tools::kExitUsage);
+  });
+  static_cast<void>(registered);
+  struct Mark {
+    Mark() { is_in_search = true; }
+    ~Mark() { is_in_search = false; }
+  } const mark;
+  return run();
+}
+
 }  // namespace
 
 std::shared_ptr<const OwnSearch> own_host_search(const std::string& path) {
@@ -61,12 +90,14 @@ std::shared_ptr<const OwnSearch> own_host_search(const std::string& path) {
   const auto copies = std::make_shared<Copies>();
   copies->library = compile_search(path, copies->folder.path()).library;
   try {  // a file without the function is refused before anything is encoded
-    static_cast<void>(SearchLibrary(copies->library));
+    guarded([&] { static_cast<void>(SearchLibrary(copies->library)); });
   } catch (const Error& error) {
     throw Error(error.kind(), error.id(), error.message(), {.file = path});
   }
   own.open = [copies]() -> OwnSearch::Function {
-    return [library = copies->load()](const c63_motion_job& job) { (*library)(job); };
+    return [library = guarded([&] { return copies->load(); })](const c63_motion_job& job) {
+      guarded([&] { (*library)(job); });
+    };
   };
   return std::make_shared<const OwnSearch>(std::move(own));
 }

@@ -120,6 +120,26 @@ TEST_F(OwnSearchTest, EachChainHasItsOwnStaticVariables) {
   EXPECT_EQ(result.exit_code, 0) << result.output;
 }
 
+TEST_F(OwnSearchTest, AnyNameOfTheFileWorks) {
+  for (const std::string name : {"0.c", "1.c", "copy.c", "-x.c"}) {
+    write(name, zero_but(""));
+    const test::ShellResult result = encode("--me=" + name);
+    EXPECT_EQ(result.exit_code, 0) << name << result.output;
+  }
+}
+
+TEST_F(OwnSearchTest, ASearchThatEndsTheProgramIsAnError) {
+  write("mine.c", "#include <stdlib.h>\n" + zero_but("  exit(0);\n"));
+  for (const std::string threads : {"1", "3"}) {
+    const test::ShellResult result = encode("--me mine.c --threads " + threads);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.output.find("[C63-SEARCH-EXIT]"), std::string::npos) << result.output;
+  }
+  write("start.c", "#include <stdlib.h>\n__attribute__((constructor)) static void start(void) { exit(0); }\n" + zero_but(""));
+  EXPECT_EQ(encode("--me start.c").exit_code, 2);
+  EXPECT_EQ(test::shell("ls -d '" + folder_.file(".") + "'/*part* 2>/dev/null").output, "");
+}
+
 TEST_F(OwnSearchTest, FilesThatCannotBeUsedAreRefusedInOneLine) {
   const auto expect = [this](const std::string& arguments, int exit_code, const std::string& text) {
     const test::ShellResult result = encode(arguments);
