@@ -11,14 +11,12 @@
 #include <vector>
 
 #include "c63/error.h"
-#include "common/csv_field.h"
-#include "common/error_line.h"
-#include "common/exit_code.h"
+#include "common/errors.h"
 #include "common/median_keeper.h"
-#include "common/page_text.h"
-#include "common/paths.h"
+#include "common/outputs.h"
 #include "common/progress.h"
 #include "common/report.h"
+#include "common/text.h"
 #include "common/trace_file.h"
 #include "common/values.h"
 #include "encode/encode_outputs.h"
@@ -30,46 +28,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-TEST(Md5Sums, TestSuiteOfRfc1321) {
-  EXPECT_EQ(test::md5_of(""), "d41d8cd98f00b204e9800998ecf8427e");
-  EXPECT_EQ(test::md5_of("a"), "0cc175b9c0f1b6a831c399e269772661");
-  EXPECT_EQ(test::md5_of("abc"), "900150983cd24fb0d6963f7d28e17f72");
-  EXPECT_EQ(test::md5_of("message digest"), "f96b697d7cb7938d525a2f31aaf161d0");
-  EXPECT_EQ(test::md5_of("abcdefghijklmnopqrstuvwxyz"), "c3fcd3d76192e4007dfb496cca67e13b");
-  EXPECT_EQ(test::md5_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
-            "d174ab98d277d9f5a5611c2c9f419d9f");
-  EXPECT_EQ(test::md5_of("12345678901234567890123456789012345678901234567890123456789012345678901234567890"),
-            "57edf4a22be3c955ac49da2e2107b67a");
-}
-
-TEST(Md5Sums, PiecesOfAnySizeAddUp) {
-  const std::string text = test::generate({'A', 0, 16, 16, 1});
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  for (std::size_t length = 0; length < 200; ++length) {
-    for (const std::size_t piece : {1, 7, 63, 64, 65}) {
-      Md5 sum;
-      for (std::size_t i = 0; i < length; i += piece) sum.add({bytes + i, std::min(piece, length - i)});
-      EXPECT_EQ(sum.finish(), md5({bytes, length})) << length << " in pieces of " << piece;
-    }
-  }
-}
-
-TEST(TraceLines, SharesAreOfTheRun) {
-  const TraceSpan::Clock::time_point zero;
-  const auto span = [&](const char* name, TraceTrack track, int index, int from_ms, int to_ms) {
-    return TraceSpan{name, track, index, -1, zero + milliseconds(from_ms), zero + milliseconds(to_ms)};
-  };
-  const std::vector<TraceSpan> spans = {
-      span("open", TraceTrack::loop, 0, 0, 10),     span("search", TraceTrack::lane, 0, 5, 120),
-      span("wait", TraceTrack::loop, 0, 10, 80),    span("read", TraceTrack::loop, 0, 80, 100),
-      span("queued", TraceTrack::lane, 1, 60, 110), span("write", TraceTrack::loop, 0, 105, 110),
-      span("entropy", TraceTrack::entropy, 0, 0, 100)};
-  EXPECT_EQ(trace_lines(spans),
-            (std::vector<std::string>{"loop 100.0 ms: wait 70.0 %, read 20.0 %, write 5.0 %; 95.0 % named",
-                                      "lanes 2 x 100.0 ms: search 50.0 %, queued 25.0 %; 75.0 % named"}));
-  EXPECT_TRUE(trace_lines({}).empty());
-}
 
 TEST(WholeNumber, SaysWhatItWouldTake) {
   const auto fault = [](const CLI::Validator& validator, std::string text) { return validator(text); };
@@ -90,17 +48,6 @@ TEST(Sizes, AreTwoPositiveNumbers) {
 TEST(ProgressLine, LooksAsDocumented) {
   const ProgressState state{.frames = 68, .total = 300, .bytes = 1149234, .video_fps = 25, .elapsed_s = 0.28912};
   EXPECT_EQ(progress_text(state), "[22.7%] 68/300 frames, 235.2 fps, 3380.1 kb/s, eta 0:00:01");
-}
-
-TEST(ProgressLine, WithoutATotalThereIsNeitherShareNorEstimate) {
-  const ProgressState state{.frames = 10, .total = {}, .bytes = 0, .video_fps = 25, .elapsed_s = 2};
-  EXPECT_EQ(progress_text(state), "10 frames, 5.0 fps") << "where nothing is coded there is no rate, either";
-  EXPECT_TRUE(nlohmann::json::parse(progress_json(state))["total_frames"].is_null());
-}
-
-TEST(ProgressLine, LongRunsCountHours) {
-  const ProgressState state{.frames = 1, .total = 7327, .bytes = 0, .video_fps = 25, .elapsed_s = 1};
-  EXPECT_TRUE(progress_text(state).ends_with("eta 2:02:06")) << progress_text(state);
 }
 
 /// Returns what a Progress writes to a pipe for this many frames, if each takes `frame_ms` milliseconds (on a simulated
@@ -146,8 +93,6 @@ TEST(ProgressLine, JsonIsAnObjectALineAndOneAtTheEnd) {
 TEST(ProgressLine, ATotalThatWasTooLowIsLeftOut) {
   EXPECT_EQ(progress_output(ProgressMode::plain, 60, 100, 49), "50 frames, 10.0 fps, 200.0 kb/s\n");
 }
-
-TEST(ProgressLine, NoneSaysNothing) { EXPECT_EQ(progress_output(ProgressMode::none, 1000, 1000), ""); }
 
 TEST(ErrorLines, NameEverythingThatIsKnown) {
   const Error error(ErrorKind::input, "C63-TRUNCATED", "truncated",
@@ -241,65 +186,12 @@ EncodeReport foreman_report() {
   return report;
 }
 
-TEST(Reports, SayWhatLimits) {
-  EncodeSummary summary;
-  summary.load = {.reading = 0.31, .bus = 0.66, .coding = 0.97, .writing = 0.09};
-  EXPECT_EQ(limit_line(summary),
-            "limited by kernels: reading 31 %, bus 66 %, kernels 97 %, writing 9 % of the time");
-  summary.load = {.reading = 0.9, .coding = 0.6};
-  EXPECT_EQ(limit_line(summary), "limited by reading: reading 90 %, coding 60 %, writing 0 % of the time");
-  summary.load = {.reading = 0.2, .bus = 0.3, .coding = 0.6, .writing = 0.1};
-  EXPECT_EQ(limit_line(summary),
-            "no stage is busy all the time: reading 20 %, bus 30 %, kernels 60 %, writing 10 % of the time");
-}
-
-TEST(Reports, LookingAheadIsNotReading) {
-  EncodeTotals totals;
-  totals.stages.read = 1;
-  totals.stages.motion = 60;
-  totals.stages.lookahead = 29;
-  totals.stages.filter = 10;
-  EXPECT_EQ(stages_line(totals), "read 1 %, motion 60 %, lookahead 29 %, filter 10 % (start-up 0.00 s not counted)");
-  EncodeSummary summary;
-  summary.load = {.reading = 0.01, .coding = 0.6, .looking_ahead = 0.8};
-  EXPECT_EQ(limit_line(summary),
-            "limited by looking ahead: reading 1 %, looking ahead 80 %, coding 60 %, writing 0 % of the time");
-}
-
-TEST(Reports, LatencyIsOfTheMiddleAndOfNearlyAllFrames) {
-  EncodeTotals totals;
-  EXPECT_EQ(latency_line(totals), "latency: median 0.00 ms; 99 % of the frames take 0.00 ms or less");
-  for (int i = 101; i > 0; --i) totals.latencies_ms.add(i);
-  EXPECT_EQ(latency_line(totals), "latency: median 51.00 ms; 99 % of the frames take 100.00 ms or less");
-}
-
 TEST(Reports, LatenciesOfManyFramesTakeBoundedMemory) {
   SampledValues values;
   for (int i = 0; i < 2'000'000; ++i) values.add(i);
   EXPECT_LE(values.values().size(), std::size_t{1} << 18);
   EXPECT_NEAR(quantile(values.values(), 0.5), 1'000'000, 100);
   EXPECT_NEAR(quantile(values.values(), 0.99), 1'980'000, 100);
-}
-
-TEST(Reports, SummaryLooksAsDocumented) {
-  const EncodeReport report = foreman_report();
-  EXPECT_EQ(input_line(report.input, report.format, 300), "FOREMAN_352x288.yuv 352x288 yuv420p, 300 frames at 25 fps");
-  EXPECT_EQ(input_line("-", {352, 288, {30000, 1001}}, std::nullopt), "stdin 352x288 yuv420p at 29.97 fps");
-  EXPECT_EQ(settings_line(report.totals.summary, report.settings),
-            "cuda:0 NVIDIA H200 (sm_90), 3 lanes, full search ±16, qp 25, keyint 100");
-  EXPECT_TRUE(quality_line(report.totals, report.settings).starts_with("key 3, inter 297; PSNR Y "));
-  EXPECT_EQ(stages_line(report.totals), "read 38 %, motion 62 % (start-up 0.18 s not counted)");
-  EXPECT_EQ(result_line(report.totals, report.format),
-            "encoded 300 frames in 1.28 s (235.0 fps), 3380.99 kb/s, 5071489 bytes");
-}
-
-TEST(Reports, ASummaryOfAStoppedEncodeSaysSo) {
-  EncodeReport report = foreman_report();
-  report.totals.summary.stopped = true;
-  EXPECT_TRUE(result_line(report.totals, report.format, 400).starts_with("stopped after 300 of 400 frames: encoded 300 frames in "));
-  report.totals.summary.dropped = 7;
-  EXPECT_TRUE(result_line(report.totals, report.format)
-                  .starts_with("stopped after 300 frames, 7 more were read and dropped: encoded 300 frames in "));
 }
 
 TEST(Reports, JsonHasNoInfinity) {

@@ -32,7 +32,6 @@ TEST_F(ExitCodes, HelpAndVersionGoToStandardOutput) {
     const ProcessResult help = run({program, "--help-all"});
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_EQ(help.err, "");
-    EXPECT_NE(help.out.find("--config"), std::string::npos);
     const ProcessResult version = run({program, "--version"});
     EXPECT_EQ(version.exit_code, 0);
     for (const char* part : {"revision ", "compiler ", "CUDA ", "SIMD ", "FFmpeg "}) {
@@ -46,89 +45,60 @@ TEST_F(ExitCodes, HelpThatCannotBeWrittenIsAnOutputError) {
   expect_one_line(process.wait(), 6, "c63enc", "C63-WRITE");
 }
 
-TEST_F(ExitCodes, UnknownOptionIsWrongUsage) {
-  expect_one_line(encode({"--no-such-option"}), 2, "c63enc", "C63-USAGE");
-}
-
-TEST_F(ExitCodes, WrongValuesAreWrongUsage) {
-  const std::vector<std::vector<std::string>> cases = {
-      {"-q", "abc"},       {"--me", "none"},     {"--fps", "0"},    {"--fps", "x"},    {"--backend", "opencl"},
-      {"--threads", "-1"}, {"--input-res", "7"}, {"--repeat", "0"}, {"--simd", "mmx"}, {"-w", "99999999999"},
-      {"-f", "-1"},        {"--seek", "99999999999999999999"}, {"--max-pixels", "-1"}, {"--max-memory", "-1"}};
-  for (const auto& wrong : cases) {
-    std::vector<std::string> command = {"-o", path("out.c63"), input_};
-    command.insert(command.end(), wrong.begin(), wrong.end());
-    SCOPED_TRACE(wrong[0] + " " + wrong[1]);
-    expect_one_line(encode(command), 2, "c63enc", "C63-USAGE");
+/// c63enc reads in.yuv, which is 32x32 raw video, and writes out.c63.
+TEST_F(ExitCodes, WrongCommandLines) {
+  struct Case {
+    std::vector<std::string> arguments;
+    int exit_code = 2;
+    std::string id = "C63-USAGE";
+    bool has_size = true;  ///< -w 32 -h 32 come first
+    bool has_files = true;
+  };
+  std::vector<Case> cases = {{.arguments = {"--no-such-option"}}, {.arguments = {"--input-res", "7"}, .has_size = false},
+                             {.arguments = {"-w", "99999999999"}, .has_size = false}, {.arguments = {"-w", "32"}, .has_size = false},
+                             {.arguments = {"-o", path("out.c63")}, .has_files = false}, {.arguments = {input_}, .has_files = false}};
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"-q", "abc"}, {"--me", "none"}, {"--fps", "0"}, {"--fps", "x"}, {"--backend", "opencl"}, {"--threads", "-1"},
+           {"--simd", "mmx"}, {"-f", "-1"}, {"--seek", "99999999999999999999"}, {"--max-pixels", "-1"}, {"--max-memory", "-1"}}) {
+    cases.push_back({.arguments = wrong});
+  }
+  const auto add = [&](std::vector<std::string> arguments, int exit_code, const char* id, bool has_size = true) {
+    cases.push_back({.arguments = std::move(arguments), .exit_code = exit_code, .id = id, .has_size = has_size});
+  };
+  add({"-q", "4"}, 2, "C63-QP-RANGE");
+  add({"-q", "51"}, 2, "C63-QP-RANGE");
+  add({"--keyint", "0"}, 2, "C63-KEYINT-RANGE");
+  add({"--merange", "128"}, 2, "C63-MERANGE-RANGE");
+  add({"--tune", "ssim"}, 2, "C63-TUNE-PRESET");
+  add({}, 2, "C63-SIZE-UNKNOWN", false);
+  add({"-w", "0", "-h", "32"}, 2, "C63-SIZE-ZERO", false);
+  add({"-w", "0", "-h", "0"}, 2, "C63-SIZE-ZERO", false);
+  add({"-w", "32", "-h", "-32"}, 2, "C63-SIZE-ZERO", false);
+  add({"-w", "15", "-h", "15"}, 2, "C63-SIZE-AREA", false);
+  add({"-w", "65536", "-h", "2"}, 5, "C63-SIZE-RANGE", false);
+  add({"--max-pixels", "1023"}, 5, "C63-MAX-PIXELS");
+  add({"--max-memory", "1kb"}, 5, "C63-MAX-MEMORY");
+  add({"--seek", "6"}, 4, "C63-NO-FRAMES");
+  add({"-i", path("no.yuv")}, 4, "C63-INPUT-OPEN");
+  add({"-i", folder_.string()}, 4, "C63-INPUT-OPEN");
+  for (const Case& wrong : cases) {
+    std::vector<std::string> command;
+    if (wrong.has_size) command = {"-w", "32", "-h", "32"};
+    const bool names_input = std::ranges::count(wrong.arguments, "-i") > 0;
+    if (wrong.has_files) command = joined(command, {"-o", path("out.c63")});
+    if (wrong.has_files && !names_input) command.push_back(input_);
+    const std::vector<std::string> arguments = joined(command, wrong.arguments);
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    expect_one_line(encode(arguments), wrong.exit_code, "c63enc", wrong.id);
   }
   EXPECT_EQ(files_in_folder(), 1);
-}
-
-TEST_F(ExitCodes, SettingsThatTheFormatCannotHoldAreWrongUsage) {
-  const auto with = [&](const std::string& option, const std::string& value) {
-    return encode({"-w", "32", "-h", "32", "-o", path("out.c63"), input_, option, value});
-  };
-  expect_one_line(with("-q", "4"), 2, "c63enc", "C63-QP-RANGE");
-  expect_one_line(with("-q", "51"), 2, "c63enc", "C63-QP-RANGE");
-  expect_one_line(with("--keyint", "0"), 2, "c63enc", "C63-KEYINT-RANGE");
-  expect_one_line(with("--merange", "128"), 2, "c63enc", "C63-MERANGE-RANGE");
-  EXPECT_EQ(files_in_folder(), 1);
-}
-
-TEST_F(ExitCodes, NoFilesAreWrongUsage) {
-  expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("out.c63")}), 2, "c63enc", "C63-USAGE");
-  expect_one_line(encode({"-w", "32", "-h", "32", input_}), 2, "c63enc", "C63-USAGE");
+  const std::string stream = encoded("s.c63");
   expect_one_line(run({kDec, "--quiet"}), 2, "c63dec", "C63-USAGE");
-  expect_one_line(run({kPred, "--quiet", encoded("s.c63")}), 2, "c63pred", "C63-USAGE");
-}
-
-TEST_F(ExitCodes, TuningWhatDecidesNothingIsWrongUsage) {
-  const std::vector<std::string> command = {"-w", "32", "-h", "32", "-o", path("out.c63"), "--tune", "ssim", input_};
-  expect_one_line(encode(command), 2, "c63enc", "C63-TUNE-PRESET");
-}
-
-TEST_F(ExitCodes, RawInputWithoutASizeIsExplained) {
-  const ProcessResult result = encode({"-o", path("out.c63"), input_});
-  expect_one_line(result, 2, "c63enc", "C63-SIZE-UNKNOWN");
-  EXPECT_NE(result.err.find("width and height"), std::string::npos) << result.err;
-}
-
-TEST_F(ExitCodes, OneSideAloneAndZeroSizesAreWrongUsage) {
-  expect_one_line(encode({"-w", "32", "-o", path("out.c63"), input_}), 2, "c63enc", "C63-USAGE");
-  expect_one_line(encode({"-w", "0", "-h", "32", "-o", path("out.c63"), input_}), 2, "c63enc", "C63-SIZE-ZERO");
-  expect_one_line(encode({"-w", "0", "-h", "0", "-o", path("out.c63"), input_}), 2, "c63enc", "C63-SIZE-ZERO");
-  expect_one_line(encode({"-w", "32", "-h", "-32", "-o", path("out.c63"), input_}), 2, "c63enc", "C63-SIZE-ZERO");
-}
-
-TEST_F(ExitCodes, ARawSizeThatCannotBeCodedIsRefusedWithTheReason) {
-  const ProcessResult result = encode({"-w", "15", "-h", "15", "-o", path("out.c63"), input_});
-  expect_one_line(result, 2, "c63enc", "C63-SIZE-AREA");
-  EXPECT_NE(result.err.find("multiple of 4"), std::string::npos) << result.err;
-}
-
-TEST_F(ExitCodes, LimitsHaveTheirOwnCode) {
-  const auto with = [&](const std::vector<std::string>& more) {
-    return encode(joined({"-o", path("out.c63"), input_}, more));
-  };
-  expect_one_line(with({"-w", "65536", "-h", "2"}), 5, "c63enc", "C63-SIZE-RANGE");
-  expect_one_line(with({"-w", "32", "-h", "32", "--max-pixels", "1023"}), 5, "c63enc", "C63-MAX-PIXELS");
-  expect_one_line(with({"-w", "32", "-h", "32", "--max-memory", "1kb"}), 5, "c63enc", "C63-MAX-MEMORY");
-  expect_one_line(run({kDec, "--quiet", encoded("s.c63"), path("o.yuv"), "--max-pixels", "1000"}), 5, "c63dec",
-                  "C63-MAX-PIXELS");
-  EXPECT_FALSE(std::filesystem::exists(path("out.c63")));
-  EXPECT_FALSE(std::filesystem::exists(path("o.yuv")));
-}
-
-TEST_F(ExitCodes, MissingInputIsBadInput) {
-  expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("out.c63"), path("no.yuv")}), 4, "c63enc",
-                  "C63-INPUT-OPEN");
+  expect_one_line(run({kPred, "--quiet", stream}), 2, "c63pred", "C63-USAGE");
+  expect_one_line(run({kDec, "--quiet", stream, path("o.yuv"), "--max-pixels", "1000"}), 5, "c63dec", "C63-MAX-PIXELS");
   expect_one_line(run({kDec, "--quiet", path("no.c63"), path("o.yuv")}), 4, "c63dec", "C63-INPUT-OPEN");
-  EXPECT_EQ(files_in_folder(), 1);
-}
-
-TEST_F(ExitCodes, AFolderAsInputIsBadInput) {
-  expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("out.c63"), folder_.string()}), 4, "c63enc",
-                  "C63-INPUT-OPEN");
+  EXPECT_EQ(run({kDec, "--quiet", "--seek", "6", stream, path("o.yuv")}).exit_code, 4);
+  EXPECT_EQ(files_in_folder(), 2);
 }
 
 TEST_F(ExitCodes, EmptyInputIsBadInput) {
@@ -140,19 +110,11 @@ TEST_F(ExitCodes, EmptyInputIsBadInput) {
   EXPECT_EQ(files_in_folder(), 2);
 }
 
-TEST_F(ExitCodes, SeekingPastTheEndIsBadInput) {
-  expect_one_line(encode({"-w", "32", "-h", "32", "--seek", "6", "-o", path("out.c63"), input_}), 4, "c63enc",
-                  "C63-NO-FRAMES");
-  EXPECT_EQ(run({kDec, "--quiet", "--seek", "6", encoded("s.c63"), path("o.yuv")}).exit_code, 4);
-}
-
 TEST_F(ExitCodes, APartialLastFrameWarnsAndIsAnErrorWithStrict) {
   const std::string partial = write_file("partial.yuv", video_.substr(0, 5 * kFrame32 + 7));
   const ProcessResult warned = run({kEnc, "-w", "32", "-h", "32", "-o", path("out.c63"), partial});
   EXPECT_EQ(warned.exit_code, 0);
-  EXPECT_NE(warned.err.find("warning: " + partial + ": 5.0 frames of 32x32: wrong size?"), std::string::npos)
-      << warned.err;
-  EXPECT_NE(warned.err.find("encoded 5 frames"), std::string::npos) << warned.err;
+  EXPECT_EQ(run({kDec, "--quiet", path("out.c63"), "-"}).out.size(), 5 * kFrame32);
   expect_one_line(encode({"-w", "32", "-h", "32", "--strict", "-o", path("strict.c63"), partial}), 4, "c63enc",
                   "C63-RAW-PARTIAL");
 }
@@ -161,7 +123,6 @@ TEST_F(ExitCodes, WholeFramesBeforeAFaultInTheInputAreKept) {
   const ProcessResult result =
       encode({"-w", "32", "-h", "32", "--strict", "-o", path("out.c63"), "-"}, video_.substr(0, 5 * kFrame32 + 7));
   expect_one_line(result, 4, "c63enc", "C63-RAW-PARTIAL");
-  EXPECT_NE(result.err.find("; 5 frames written"), std::string::npos) << result.err;
   const ProcessResult whole = encode({"-w", "32", "-h", "32", "-f", "5", "-o", "-", input_});
   EXPECT_EQ(read_file(path("out.c63")), whole.out);
 }
@@ -182,21 +143,7 @@ TEST_F(ExitCodes, EveryTruncationOfAStreamKeepsTheFramesBeforeIt) {
     }
     EXPECT_EQ(result.exit_code, 4);
     EXPECT_EQ(lines_in(result.err), 1) << result.err;
-    EXPECT_NE(result.err.find("frame " + std::to_string(frames) + ": "), std::string::npos) << result.err;
-    EXPECT_NE(result.err.find(" at byte "), std::string::npos) << result.err;
-    EXPECT_NE(result.err.find("; " + std::to_string(frames) + (frames == 1 ? " frame written" : " frames written")),
-              std::string::npos)
-        << result.err;
   }
-}
-
-TEST_F(ExitCodes, ADamagedStreamStillGivesAFile) {
-  const std::string stream = read_file(encoded("s.c63"));
-  const std::string cut = write_file("cut.c63", std::string_view(stream).substr(0, stream.size() - 40));
-  const ProcessResult result = run({kDec, "--quiet", cut, path("o.yuv")});
-  EXPECT_EQ(result.exit_code, 4);
-  EXPECT_TRUE(result.err.starts_with("c63dec: " + cut + ": frame 5: ")) << result.err;
-  EXPECT_EQ(read_file(path("o.yuv")).size(), 5 * kFrame32);
 }
 
 TEST_F(ExitCodes, GarbageIsBadInput) {
@@ -297,6 +244,14 @@ TEST_F(ExitCodes, StdinIsReadOnlyOnce) {
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--repeat", "2"}, {"--warmup", "1"}, {"--compare-cpu"}}) {
     expect_one_line(encode(joined({"-w", "32", "-h", "32", "-o", path("o.c63"), "-"}, more), video_), 2, "c63enc", "C63-USAGE");
+  }
+}
+
+TEST(Start, NoProgramIsLinkedWithFfmpeg) {
+  for (const std::string& program : {kGen, kDec, kPred, kEnc, kCmp, kFilter, kMv}) {
+    const ProcessResult loaded = run({"/usr/bin/env", "LD_TRACE_LOADED_OBJECTS=1", program});
+    if (loaded.out.find("libstdc++") == std::string::npos) GTEST_SKIP() << "the loader does not tell what it loads";
+    EXPECT_EQ(loaded.out.find("libav"), std::string::npos) << program;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "common/not_built.h"
+#include "common/errors.h"
 
 #include <CLI/App.hpp>
 

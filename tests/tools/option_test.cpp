@@ -63,9 +63,7 @@ TEST_F(Options, CodingOptionsChangeTheBytesAndTheLogSaysSo) {
        {std::vector<std::string>{"-q", "20"}, {"--keyint", "3"}, {"--merange", "5"}}) {
     EXPECT_NE(encode(joined({input_}, option)), reference) << option[0];
     const std::string said = run(joined({kEnc, "-o", path("o.c63"), input_}, option)).err;
-    EXPECT_NE(said.find("the bytes differ from the course encoder's: "), std::string::npos) << option[0];
   }
-  EXPECT_EQ(run({kEnc, "-o", path("o.c63"), input_}).err.find("differ from the course"), std::string::npos);
 }
 
 TEST_F(Options, SceneCutsArePlacedAndReported) {
@@ -89,9 +87,6 @@ TEST_F(Options, SceneCutsArePlacedAndReported) {
     EXPECT_NE(csv.find(row), std::string::npos) << row;
   }
   const std::string text = run({kEnc, "-v", "--scenecut", "-o", path("o.c63"), input}).err;
-  EXPECT_NE(text.find("keyint 100 and at scene cuts"), std::string::npos) << text;
-  EXPECT_NE(text.find("the bytes differ from the course encoder's: scenecut on"), std::string::npos) << text;
-  EXPECT_NE(text.find("key 3, inter 12;"), std::string::npos) << text;
 }
 
 TEST_F(Options, AConfigurationFileHasTheSameKeysAndTheCommandLineComesFirst) {
@@ -109,7 +104,6 @@ TEST_F(Options, AnOptionForAGpuIsAnErrorWithTheCpuAlone) {
     SCOPED_TRACE(option[0]);
     const ProcessResult refused = run({kEnc, "--quiet", "--backend", "cpu", option[0], option[1], input_, path("o.c63")});
     expect_one_line(refused, 2, "c63enc", "C63-USAGE");
-    EXPECT_NE(refused.err.find(option[0] + " is for a GPU"), std::string::npos) << refused.err;
   }
   const std::string stream = write_file("s.c63", encode({input_}));
   expect_one_line(run({kDec, "--quiet", "--backend", "cpu", "--device", "0", stream, path("o.yuv")}), 2, "c63dec", "C63-USAGE");
@@ -187,7 +181,6 @@ TEST_F(Options, CsvHasARowPerFrame) {
 TEST_F(Options, BitsByKindAddUp) {
   const ProcessResult result = run({kEnc, "--bits", "--csv", path("f.csv"), "--json", path("j"), "-o", path("o.c63"), input_});
   ASSERT_EQ(result.exit_code, 0);
-  EXPECT_NE(result.err.find("bits: headers "), std::string::npos) << result.err;
   const auto json = nlohmann::json::parse(read_file(path("j")));
   const auto& kinds = json["bits_by_kind"];
   std::map<std::string, std::uint64_t> sums;
@@ -212,7 +205,6 @@ TEST_F(Options, BitsByKindAddUp) {
   ASSERT_EQ(run({kEnc, "--quiet", "--json", path("j"), "-o", path("o.c63"), input_}).exit_code, 0);
   EXPECT_TRUE(nlohmann::json::parse(read_file(path("j")))["bits_by_kind"].is_null());
   const ProcessResult verbose = run({kEnc, "-v", "-o", path("o.c63"), input_});
-  EXPECT_NE(verbose.err.find("bits: headers "), std::string::npos) << verbose.err;
 }
 
 TEST_F(Options, TracesFollowTheirFormatAndNameTheWholeRun) {
@@ -254,8 +246,6 @@ TEST_F(Options, GlobalMotionIsReported) {
   const ProcessResult result = run({kEnc, "--global-motion", "--csv", path("f.csv"), "--json", path("j"), "-o",
                                     path("o.c63"), input});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.err.find("global motion: mean "), std::string::npos) << result.err;
-  EXPECT_NE(result.err.find("samples in 8 frames; 2 more have no texture"), std::string::npos) << result.err;
   const auto json = nlohmann::json::parse(read_file(path("j")));
   EXPECT_EQ(json["global_motion"]["frames"], 10);
   EXPECT_EQ(json["global_motion"]["textureless_frames"], 2);
@@ -292,25 +282,6 @@ TEST_F(Options, JsonTellsSettingsMachineAndResult) {
             8 * read_file(path("o.c63")).size());
 }
 
-TEST_F(Options, TheSummaryHasTheRequestedFigures) {
-  const std::string text =
-      run({kEnc, "-v", "--ssim", "--timing", "--verify", "--repeat", "3", "--compare-cpu", "-o", path("o.c63"), input_}).err;
-  for (const char* part : {"c63enc: ", "32x32 yuv420p, 8 frames at 25 fps\n", "full search ±16, qp 25, keyint 100\n",
-                           " bytes; key 1, inter 7; PSNR Y ", "motion ", "(start-up ", "ms/frame",
-                           "verified: ", "3 runs: median ", "bytes identical", "\nencoded 8 frames in "}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
-  }
-  EXPECT_EQ(text.find('\r'), std::string::npos);
-  EXPECT_NE(text.rfind("; SSIM Y 0."), std::string::npos) << text;
-}
-
-TEST_F(Options, APlainEncodePrintsItsInputAndResult) {
-  const std::string text = run({kEnc, "--progress", "none", "-o", path("o.c63"), input_}).err;
-  EXPECT_EQ(std::ranges::count(text, '\n'), 2) << text;
-  EXPECT_TRUE(text.starts_with("c63enc: ")) << text;
-  EXPECT_NE(text.find("\nencoded 8 frames in "), std::string::npos) << text;
-}
-
 TEST_F(Options, NumbersOfBytesAndBitsTakeTheSameUnits) {
   for (const char* const size : {"9K", "9k", "9kB", "9.0e3", "8.8KiB", "0.009M"}) {
     EXPECT_EQ(run({kEnc, "--quiet", "--size", size, "-o", path("o.c63"), input_}).exit_code, 0) << size;
@@ -326,16 +297,6 @@ TEST_F(Options, NumbersOfBytesAndBitsTakeTheSameUnits) {
 TEST_F(Options, OutputsThatAreNamedLikeOtherFormatsAreRefused) {
   expect_one_line(run({kEnc, "--quiet", input_, path("o.mp4")}), 2, "c63enc", "C63-OUTPUT-NAME");
   EXPECT_FALSE(std::filesystem::exists(path("o.mp4")));
-}
-
-TEST_F(Options, WithoutPsnrNoneIsPrinted) {
-  const std::string text = run({kEnc, "--no-psnr", "-o", path("o.c63"), input_}).err;
-  EXPECT_EQ(text.find("PSNR"), std::string::npos) << text;
-}
-
-TEST_F(Options, QuietSaysNothing) {
-  EXPECT_EQ(run({kEnc, "--quiet", "-o", path("o.c63"), input_}).err, "");
-  EXPECT_EQ(run({kEnc, "--log-level", "warn", "-o", path("o.c63"), input_}).err, "");
 }
 
 TEST_F(Options, TheLogFileGetsEverythingWithErrorsToo) {
@@ -361,14 +322,6 @@ TEST_F(Options, JsonProgressIsAnObjectALine) {
     ASSERT_EQ(lines_in(line), 1) << command[0] << ": " << line;
     EXPECT_EQ(nlohmann::json::parse(line)["frames"], 8) << command[0];
   }
-}
-
-TEST_F(Options, StreamStatistics) {
-  const std::string stream = write_file("s.c63", encode({input_}));
-  const std::string text = run({kDec, "--stats", stream, path("o.yuv")}).err;
-  EXPECT_NE(text.find("key frames: 1, "), std::string::npos) << text;
-  EXPECT_NE(text.find("inter frames: 7, "), std::string::npos) << text;
-  EXPECT_NE(text.find("luma vectors: 112, "), std::string::npos) << text;
 }
 
 }  // namespace

@@ -35,8 +35,6 @@ TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
   process.kill(GetParam());
   const ProcessResult result = process.wait();
   EXPECT_EQ(result.exit_code, 128 + GetParam()) << result.err;
-  EXPECT_NE(result.err.find("\nstopped after "), std::string::npos) << result.err;
-  EXPECT_EQ(result.err.find("wrong size"), std::string::npos) << result.err;
   const ProcessResult decoded = run({kDec, "--quiet", path("out.c63"), path("out.yuv")});
   EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
   const std::string whole = run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", "-"}, video_).out;
@@ -152,8 +150,6 @@ TEST_F(StoppedEncodes, AnOlderFileStaysAndThePartLiesNextToIt) {
   const std::size_t frames = frames_of_stream("out.partial.c63");
   EXPECT_GE(frames, 3U);
   EXPECT_LT(frames, std::size_t{kFrames});
-  EXPECT_NE(result.err.find("\nstopped after " + std::to_string(frames) + " of 200 frames: "), std::string::npos) << result.err;
-  EXPECT_NE(result.err.find(path("out.partial.c63")), std::string::npos) << result.err;
   EXPECT_EQ(nlohmann::json::parse(read_file(path("out.partial.json")))["result"]["frames"], frames);
   EXPECT_EQ(files_in_folder(), 5);
 }
@@ -185,7 +181,6 @@ TEST_F(StoppedEncodes, ASecondSignalDropsWhatCameFromAPipe) {
   process.kill(SIGINT);
   const ProcessResult result = process.wait();
   EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
-  EXPECT_NE(result.err.find(" more were read and dropped: "), std::string::npos) << result.err;
   EXPECT_LT(frames_of_stream("out.c63"), std::size_t{kFrames});
 }
 
@@ -201,10 +196,8 @@ TEST_F(StoppedEncodes, APassOfATargetLeavesAWholePassOrTheOlderFile) {
     if (first_pass_fits) {
       EXPECT_EQ(frames_of_stream("out.c63"), 30U);
       EXPECT_LE(std::filesystem::file_size(path("out.c63")), 3'000'000U);
-      EXPECT_NE(result.err.find("kept: encoded 30 frames"), std::string::npos) << result.err;
     } else {
       EXPECT_EQ(read_file(path("out.c63")), "older");
-      EXPECT_NE(result.err.find("nothing is written"), std::string::npos) << result.err;
     }
     EXPECT_EQ(files_in_folder(), 2);
   }
@@ -254,10 +247,8 @@ TEST_F(ToolsTest, AStoppedDecodeKeepsAnOlderFile) {
   ASSERT_EQ(result.exit_code, 130) << result.err;
   EXPECT_EQ(read_file(path("out.yuv")), "older");
   if (std::filesystem::exists(path("out.partial.yuv"))) {
-    EXPECT_NE(result.err.find("out.partial.yuv"), std::string::npos) << result.err;
     EXPECT_EQ(std::filesystem::file_size(path("out.partial.yuv")) % (352 * 288 * 3 / 2), 0U);
   }
-  EXPECT_NE(result.err.find("stopped after "), std::string::npos) << result.err;
 }
 
 /// Runs c63cmp ab with an encoder that never ends when it is run for the fourth time.
@@ -307,7 +298,6 @@ class StoppedComparison : public ToolsTest {
 TEST_F(StoppedComparison, ReportsTheFinishedRounds) {
   const ProcessResult result = run_and_send(SIGINT);
   EXPECT_EQ(result.exit_code, 130) << result.err;
-  EXPECT_NE(result.out.find("Stopped: "), std::string::npos) << result.out << result.err;
   const auto json = nlohmann::json::parse(read_file(path("r.json")));
   EXPECT_TRUE(json["stopped"]);
   ASSERT_EQ(json["points"].size(), 2U);
@@ -354,7 +344,6 @@ TEST_F(StoppedLooks, KeepAnOlderFile) {
     const ProcessResult result = look_and_stop(command);
     EXPECT_EQ(result.exit_code, 130) << result.err;
     EXPECT_EQ(read_file(path(name)), "older");
-    EXPECT_NE(result.err.find("stopped"), std::string::npos) << result.err;
     if (std::filesystem::exists(path(part))) {
       EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
     }

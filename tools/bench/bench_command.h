@@ -6,7 +6,7 @@
 
 #include "bench/bench_options.h"
 #include "common/command_line.h"
-#include "common/exit_code.h"
+#include "common/errors.h"
 
 namespace c63::bench {
 

@@ -1,6 +1,6 @@
 #include "bench/benches.h"
 
-#include "common/not_built.h"
+#include "common/errors.h"
 
 namespace c63::bench {
 

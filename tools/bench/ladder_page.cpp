@@ -5,9 +5,8 @@
 #include <string_view>
 
 #include "c63/error.h"
-#include "common/fill_in.h"
 #include "common/json.h"
-#include "common/page_text.h"
+#include "common/text.h"
 #include "common/values.h"
 #include "io/output_file.h"
 

@@ -11,7 +11,7 @@
 #include <iterator>
 
 #include "c63/error.h"
-#include "common/exit_code.h"
+#include "common/errors.h"
 #include "common/json.h"
 #include "common/process.h"
 #include "io/scratch_folder.h"

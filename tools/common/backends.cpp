@@ -12,10 +12,9 @@
 #include "c63/device_choice.h"
 #include "c63/error.h"
 #include "common/cuda_environment.h"
-#include "common/machine.h"
-#include "common/not_built.h"
-#include "common/option_group.h"
-#include "common/option_table.h"
+#include "common/errors.h"
+#include "common/options.h"
+#include "common/report.h"
 #include "common/values.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"

@@ -18,6 +18,7 @@
 #include <map>
 #include <new>
 #include <numeric>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -26,20 +27,27 @@
 #include "c63/byte_count.h"
 #include "c63/error.h"
 #include "c63/media.h"
+#include "c63/settings.h"
 #include "c63/version.h"
 #include "common/config_file.h"
-#include "common/error_line.h"
-#include "common/exit_code.h"
+#include "common/errors.h"
 #include "common/help.h"
-#include "common/option_group.h"
-#include "common/option_table.h"
-#include "common/paths.h"
+#include "common/options.h"
+#include "common/outputs.h"
 #include "common/values.h"
-#include "common/version_text.h"
 #include "io/descriptor.h"
 #include "io/leftovers.h"
 
 namespace c63::tools {
+
+std::string version_text(const std::string& program) {
+  std::vector<std::string> levels;
+  for (const SimdLevel level : available_simd_levels()) levels.emplace_back(name(level));
+  return fmt::format("{} {}\nrevision {}\ncompiler {}\nCUDA {}\nSIMD {} (of {})\nFFmpeg {}", program, version(),
+                     revision(), compiler(), C63_CUDA_DESCRIPTION, levels.back(), fmt::join(levels, ", "),
+                     C63_FFMPEG_DESCRIPTION);
+}
+
 namespace {
 
 enum class Told { nothing, in_part, all };

@@ -10,11 +10,17 @@
 #include <vector>
 
 #include "c63/settings.h"
-#include "common/console.h"
 #include "common/log.h"
 #include "common/progress.h"
 #include "common/signals.h"
 #include "io/output_file.h"
+
+namespace c63::tools {
+
+/// Returns what --version prints.
+[[nodiscard]] std::string version_text(const std::string& program);
+
+}  // namespace c63::tools
 
 namespace CLI {
 class App;

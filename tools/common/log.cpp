@@ -1,17 +1,108 @@
 #include "common/log.h"
 
+#include <fcntl.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "c63/error.h"
-#include "common/log_file.h"
+#include "io/descriptor.h"
 
 namespace c63::tools {
+namespace {
+
+constexpr std::string_view kEraseLine = "\r\x1b[K";
+
+}  // namespace
+
+Console::Console(int fd) : fd_(fd), terminal_(isatty(fd) == 1) {}
+
+Console::~Console() { clear_status(); }
+
+void Console::line(std::string_view text) {
+  const std::scoped_lock lock(mutex_);
+  std::string out;
+  if (!status_.empty()) out += kEraseLine;
+  out += text;
+  out += '\n';
+  out += status_;
+  write(out);
+}
+
+void Console::status(std::string_view text) {
+  if (!terminal_) return;
+  const std::scoped_lock lock(mutex_);
+  status_ = text;
+  write(std::string(kEraseLine) + status_);
+}
+
+void Console::clear_status() {
+  const std::scoped_lock lock(mutex_);
+  if (status_.empty()) return;
+  status_.clear();
+  write(kEraseLine);
+}
+
+void Console::write(std::string_view text) const {
+  // An error is ignored: if standard error is closed, there is no other way to tell the user. Data goes to other files,
+  // and the code that writes them checks for errors.
+  std::uint64_t written = 0;
+  static_cast<void>(write_all(fd_, bytes_of(text), written));
+}
+
+
+LogFile::LogFile(const std::string& path) : path_(path) {
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+  if (descriptor_ < 0) throw system_fault(ErrorKind::output, "C63-LOG-FILE", "cannot open the log", errno, {.file = path_});
+}
+
+LogFile::~LogFile() {
+  if (descriptor_ < 0) return;
+  write_held();
+  ::close(descriptor_);
+}
+
+void LogFile::finish() {
+  const std::lock_guard lock(mutex_);
+  if (descriptor_ >= 0) {
+    write_held();
+    if (::close(descriptor_) != 0 && fault_ == 0) fault_ = errno;
+    descriptor_ = -1;
+  }
+  if (fault_ == 0) return;
+  throw system_fault(ErrorKind::output, "C63-LOG-FILE", "the log is not complete", fault_, {.file = path_});
+}
+
+void LogFile::sink_it_(const spdlog::details::log_msg& message) {
+  constexpr std::size_t kHeld = 64 << 10;
+  if (descriptor_ < 0) return;
+  try {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    held_.append(line.data(), line.size());
+  } catch (const std::bad_alloc&) {
+    if (fault_ == 0) fault_ = ENOMEM;
+  }
+  if (held_.size() >= kHeld) write_held();
+}
+
+void LogFile::flush_() {
+  if (descriptor_ >= 0) write_held();
+}
+
+void LogFile::write_held() noexcept {
+  const int fault = write_all(descriptor_, bytes_of(held_), written_);
+  if (fault_ == 0) fault_ = fault;
+  held_.clear();
+}
+
 namespace {
 
 class ConsoleSink : public spdlog::sinks::base_sink<std::mutex> {
@@ -67,6 +158,35 @@ void finish_log(const spdlog::logger& log) {
   for (const spdlog::sink_ptr& sink : log.sinks()) {
     if (auto* file = dynamic_cast<LogFile*>(sink.get())) file->finish();
   }
+}
+
+
+void Notices::begin() {
+  const std::scoped_lock lock(mutex_);
+  begun_ = true;
+  for (const auto& [line, warning] : std::exchange(held_, {})) say(line, warning);
+}
+
+std::string Notices::held_warning() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [line, warning] : held_) {
+    if (warning) return line;
+  }
+  return {};
+}
+
+void Notices::add(const std::string& line, bool warning) {
+  const std::scoped_lock lock(mutex_);
+  if (!known_.insert(line).second) return;
+  if (begun_) {
+    say(line, warning);
+  } else {
+    held_.emplace_back(line, warning);
+  }
+}
+
+void Notices::say(const std::string& line, bool warning) const {
+  warning ? log_->warn("{}", line) : log_->info("{}", line);
 }
 
 }  // namespace c63::tools

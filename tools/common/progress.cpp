@@ -1,6 +1,6 @@
 #include "common/progress.h"
 
-#include "common/counted.h"
+#include "common/text.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "common/console.h"
+#include "common/log.h"
 
 namespace c63::tools {
 

@@ -1,5 +1,5 @@
 #include "common/report.h"
-#include "common/counted.h"
+#include "common/text.h"
 
 #include <fmt/format.h>
 

@@ -129,6 +129,16 @@ struct EncodeReport {
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
 /// What identifies a search from a file, as reports and records have it.
 [[nodiscard]] nlohmann::ordered_json own_search_json(const OwnSearch& search);
+/// The machine on which something is measured.
+struct Machine {
+  std::string cpu;            ///< model name; "unknown" if the system does not say
+  unsigned logical_cpus = 0;  ///< CPUs that this process may use
+  std::uint64_t memory_bytes = 0;
+  std::string system;  ///< kernel name, release and architecture
+};
+
+[[nodiscard]] Machine this_machine();
+
 /// Version, compiler and machine, for the JSON of any program.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
 /// A CSV file with one row per frame.

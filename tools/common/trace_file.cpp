@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/counted.h"
+#include "common/text.h"
 
 namespace c63::tools {
 namespace {

@@ -13,12 +13,11 @@
 #include <utility>
 
 #include "c63/error.h"
-#include "common/counted.h"
 #include "common/digest.h"
-#include "common/exit_code.h"
-#include "common/fill_in.h"
-#include "common/video_input.h"
+#include "common/errors.h"
 #include "common/process.h"
+#include "common/text.h"
+#include "common/video_input.h"
 #include "io/frame_writer.h"
 #include "io/input_file.h"
 #include "motion/motion_stream.h"

@@ -3,8 +3,7 @@
 #include <string_view>
 
 #include "c63/error.h"
-#include "common/fill_in.h"
-#include "common/page_text.h"
+#include "common/text.h"
 #include "compare/ab_plan.h"
 #include "compare/ab_report.h"
 

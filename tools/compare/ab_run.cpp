@@ -11,9 +11,9 @@
 
 #include "c63/error.h"
 #include "common/backends.h"
-#include "common/exit_code.h"
-#include "common/option_group.h"
-#include "common/paths.h"
+#include "common/errors.h"
+#include "common/options.h"
+#include "common/outputs.h"
 #include "common/report.h"
 #include "common/values.h"
 #include "compare/ab_bench.h"

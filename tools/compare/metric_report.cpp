@@ -6,10 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "c63/error.h"
-#include "common/counted.h"
-#include "common/csv_field.h"
 #include "common/json.h"
 #include "common/report.h"
+#include "common/text.h"
 
 namespace c63::tools {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/text_file.h"
+#include "common/outputs.h"
 #include "compare/metrics.h"
 
 namespace c63::tools {

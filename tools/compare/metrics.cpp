@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "c63/error.h"
-#include "common/counted.h"
+#include "common/text.h"
 #include "c63/filters.h"
 
 namespace c63::tools {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "common/command_line.h"
-#include "common/option_group.h"
+#include "common/options.h"
 #include "common/values.h"
 
 namespace c63::tools {

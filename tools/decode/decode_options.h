@@ -5,7 +5,7 @@
 #include <string>
 
 #include "c63/decoder.h"
-#include "common/video_place.h"
+#include "common/values.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"
 

@@ -9,7 +9,7 @@
 
 #include "c63/error.h"
 #include "c63/picture.h"
-#include "common/paths.h"
+#include "common/outputs.h"
 #include "io/text.h"
 #include "pictures/picture_file.h"
 

@@ -1,7 +1,7 @@
 #include "encode/encode_checks.h"
 
 #include "c63/error.h"
-#include "common/paths.h"
+#include "common/outputs.h"
 #include "encode/encode_target.h"
 #include "segments/segment_record.h"
 

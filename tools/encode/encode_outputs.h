@@ -6,8 +6,8 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "common/outputs.h"
 #include "common/report.h"
-#include "common/side_output.h"
 #include "encode/encode_options.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"

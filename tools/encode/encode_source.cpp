@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "common/stoppable_source.h"
 #include "common/video_input.h"
 
 namespace c63::tools {

@@ -10,8 +10,7 @@
 #include <system_error>
 
 #include "c63/error.h"
-#include "common/option_group.h"
-#include "common/option_table.h"
+#include "common/options.h"
 #include "common/values.h"
 #include "encode/encode_options.h"
 #include "io/frame_writer.h"

@@ -9,9 +9,9 @@
 #include "c63/frame_source.h"
 #include "c63/gop_cap.h"
 #include "c63/target.h"
+#include "common/outputs.h"
 #include "common/report.h"
 #include "io/scratch_folder.h"
-#include "common/side_output.h"
 #include "encode/encode_stats.h"
 
 namespace CLI {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "common/command_line.h"
-#include "common/option_group.h"
+#include "common/options.h"
 #include "common/values.h"
 #include "common/video_input.h"
 

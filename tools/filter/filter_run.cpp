@@ -9,8 +9,8 @@
 #include "c63/byte_count.h"
 #include "c63/error.h"
 #include "c63/thread_arena.h"
-#include "common/exit_code.h"
-#include "common/paths.h"
+#include "common/errors.h"
+#include "common/outputs.h"
 
 namespace c63::tools {
 namespace {

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "c63/error.h"
-#include "common/counted.h"
+#include "common/outputs.h"
 #include "common/report.h"
-#include "common/stopped_output.h"
+#include "common/text.h"
 #include "common/video_input.h"
 #include "filter/filter_run.h"
 #include "filter/object_snr.h"

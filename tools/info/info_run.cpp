@@ -9,12 +9,10 @@
 #include <utility>
 
 #include "c63/error.h"
-#include "common/exit_code.h"
-#include "common/option_group.h"
-#include "common/paths.h"
+#include "common/errors.h"
+#include "common/options.h"
+#include "common/outputs.h"
 #include "common/report.h"
-#include "common/stopped_output.h"
-#include "common/text_file.h"
 #include "common/values.h"
 #include "info/stream_info.h"
 #include "io/byte_source.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/counted.h"
 #include "common/report.h"
+#include "common/text.h"
 
 namespace c63::tools {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "c63/error.h"
 #include "c63/motion_search.h"
-#include "common/text_file.h"
+#include "common/outputs.h"
 #include "io/output_file.h"
 #include "motion/npz_file.h"
 #include "motion/numbered_name.h"

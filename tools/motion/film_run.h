@@ -6,7 +6,7 @@
 #include "c63/frame_source.h"
 #include "common/backends.h"
 #include "common/command_line.h"
-#include "common/text_file.h"
+#include "common/outputs.h"
 #include "io/input_file.h"
 #include "motion/motion_outputs.h"
 #include "motion/motion_run.h"

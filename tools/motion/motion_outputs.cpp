@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "c63/error.h"
+#include "common/outputs.h"
 #include "common/report.h"
-#include "common/text_file.h"
 #include "motion/film_outputs.h"
 #include "motion/motion_page.h"
 #include "pictures/picture_file.h"

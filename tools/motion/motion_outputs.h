@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "common/stopped_output.h"
+#include "common/outputs.h"
 #include "motion/motion_run.h"
 #include "motion/motion_stream.h"
 #include "motion/summary.h"

@@ -9,8 +9,7 @@
 #include <string_view>
 
 #include "c63/error.h"
-#include "common/fill_in.h"
-#include "common/page_text.h"
+#include "common/text.h"
 #include "motion/overlay.h"
 #include "pictures/picture_file.h"
 

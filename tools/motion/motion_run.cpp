@@ -11,9 +11,9 @@
 
 #include "c63/error.h"
 #include "c63/frame_source.h"
-#include "common/exit_code.h"
-#include "common/option_group.h"
-#include "common/paths.h"
+#include "common/errors.h"
+#include "common/options.h"
+#include "common/outputs.h"
 #include "common/report.h"
 #include "common/values.h"
 #include "common/video_input.h"

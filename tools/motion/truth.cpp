@@ -12,7 +12,7 @@
 
 #include "c63/byte_count.h"
 #include "c63/error.h"
-#include "common/counted.h"
+#include "common/text.h"
 #include "motion/motion_stream.h"
 
 namespace c63::tools {

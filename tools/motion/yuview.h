@@ -5,7 +5,7 @@
 #include <string>
 
 #include "c63/picture.h"
-#include "common/text_file.h"
+#include "common/outputs.h"
 #include "motion/motion_stream.h"
 #include "encode/block_statistics.h"
 

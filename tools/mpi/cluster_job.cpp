@@ -11,9 +11,9 @@
 
 #include "c63/error.h"
 #include "c63/thread_arena.h"
+#include "common/backends.h"
 #include "common/cuda_environment.h"
-#include "common/machine.h"
-#include "common/paths.h"
+#include "common/outputs.h"
 #include "common/report.h"
 #include "encode/encode_source.h"
 #include "segments/plan_file.h"
@@ -80,14 +80,6 @@ SegmentPlan find_plan(const Preparation& p, const FrameSource& source) {
   return plan;
 }
 
-void open_output(const Preparation& p) {
-  const EncodeOptions& o = p.options();
-  p.job.output = std::make_unique<OutputFile>(o.output, o.durability);
-  if (!p.job.output->direct()) return;
-  throw Error(ErrorKind::usage, "C63-MPI-OUTPUT", "all ranks write to the output, so it must be a file",
-              {.file = o.output});
-}
-
 void make_folder(ClusterJob& job) {
   std::error_code fault;
   job.made_folder = fs::create_directories(job.folder, fault);
@@ -106,7 +98,7 @@ void prepare_first(const Preparation& p) {
   validate(o.encoder);
   p.job.video.input = identify_input(o.source.path);
   p.job.video.settings = settings_of_record(o);
-  open_output(p);
+  p.job.output = std::make_unique<OutputFile>(o.output, o.durability);
   p.session.log->info("{}", input_line(o.source.path, p.job.format, source->frame_count()));
   for (const std::string& difference : differences_from_course(o.encoder)) {
     p.session.log->info("the bytes differ from the course encoder's: {}", difference);

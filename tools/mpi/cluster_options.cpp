@@ -1,6 +1,6 @@
 #include "mpi/cluster_options.h"
 
-#include "common/option_group.h"
+#include "common/options.h"
 #include "common/values.h"
 #include "segments/segment_record.h"
 

@@ -16,12 +16,11 @@
 
 #include "c63/error.h"
 #include "c63/options.h"
-#include "common/exit_code.h"
+#include "common/errors.h"
 #include "common/report.h"
 #include "encode/encode_target.h"
 #include "mpi/cluster_job.h"
 #include "mpi/communicator.h"
-#include "mpi/joined_file.h"
 #include "mpi/load_report.h"
 #include "mpi/segment_worker.h"
 
@@ -41,28 +40,13 @@ struct ClusterResult {
   double elapsed_s = 0;
 };
 
-/// Writes the output from the segments of all ranks. Returns how long it took, in seconds.
-double join(ClusterJob& job, Communicator& ranks, const std::vector<SegmentFile>& own) {
-  const auto start = Clock::now();
-  const EncodeOptions& o = job.options.encode;
-  std::vector<std::uint64_t> sizes(job.segments.size());
-  for (const SegmentFile& file : own) {
-    sizes[static_cast<std::size_t>(file.record.segment.number - 1)] = file.record.bytes;
-  }
-  const std::vector<std::uint64_t> offsets = offsets_of(ranks.sum(std::move(sizes)));
-  const std::string part = ranks.broadcast(job.output ? job.output->part_path() : "");
-  write_joined(ranks, part, o.output, own, offsets, o.durability);
-  ranks.together([&] {
-    if (!job.output) return;
-    if (const std::uint64_t bytes = fs::file_size(part); bytes != offsets.back()) {
-      throw Error(ErrorKind::output, "C63-WRITE-FAILED",
-                  fmt::format("the file has {} bytes, but {} were written: is it on storage that all ranks share?",
-                              bytes, offsets.back()),
-                  {.file = o.output});
-    }
-    job.output->commit();
-  });
-  return std::chrono::duration<double>(Clock::now() - start).count();
+/// Writes the output from the segments of all ranks, on rank 0.
+void join(ClusterJob& job, const Session& session, const std::vector<SegmentRecord>& records) {
+  std::vector<SegmentFile> segments;
+  for (const SegmentRecord& record : records) segments.push_back({job.stream_of(record.segment), record});
+  order_segments(segments);
+  append_segments(*job.output, segments, [&] { return session.stop.stop_requested(); });
+  if (!session.stop.stop_requested()) job.output->commit();
 }
 
 /// Returns the sums over all segments, including those that earlier runs coded.
@@ -102,7 +86,7 @@ void tell(const ClusterJob& job, const Session& session, const ClusterResult& re
   int found = 0;
   ordered_json ranks = ordered_json::array();
   for (const RankLoad& load : result.loads) {
-    found += load.found;
+    found += load.segments_found;
     ranks.push_back(to_json(load));
   }
   session.log->info("{}", load_line(result.loads));
@@ -140,7 +124,7 @@ void gather(ClusterResult& result, Communicator& ranks, const RankLoad& load, co
   for (const SegmentFile& file : own) json["segments"].push_back(to_json(file.record));
   for (const std::string& text : ranks.gather(json.dump())) {
     const ordered_json one = ordered_json::parse(text);
-    result.loads.push_back(load_from(one.at("load")));
+    for_each_field(result.loads.emplace_back(), [&](const char* key, auto& value) { one.at("load").at(key).get_to(value); });
     for (const ordered_json& record : one.at("segments")) result.records.push_back(record_from(record));
   }
 }
@@ -221,10 +205,10 @@ void run(ClusterJob& job, const Session& session, Communicator& ranks, Clock::ti
     result.summary = worker.last_summary();
     gather(result, ranks, worker.load(), worker.segments());
   } while (!passes.take(result));
-  RankLoad load = worker.load();
-  load.writing_s = join(job, ranks, worker.segments());
+  ranks.together([&] {
+    if (ranks.is_first()) join(job, session, result.records);
+  });
   result.elapsed_s = seconds(Clock::now() - working);
-  gather(result, ranks, load, worker.segments());
   ranks.together([&] {
     if (!ranks.is_first()) return;
     tell(job, session, result, passes.passes());

@@ -143,16 +143,6 @@ std::vector<std::string> Communicator::gather(const std::string& text) {
   return texts;
 }
 
-std::vector<std::uint64_t> Communicator::sum(std::vector<std::uint64_t> values) {
-  std::vector<std::uint64_t> sums(values.size());
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(::MPI_Iallreduce(values.data(), sums.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_SUM,
-                             MPI_COMM_WORLD, &request),
-            "MPI_Iallreduce");
-  wait(request);
-  return sums;
-}
-
 void Communicator::together(const std::function<void()>& work) {
   const std::optional<Error> fault = fault_of(work);
   if (stop_.stop_requested()) throw Stopped();

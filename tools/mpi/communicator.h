@@ -46,8 +46,6 @@ class Communicator {
   [[nodiscard]] std::string broadcast(std::string text);
   /// Returns the texts of all ranks on rank 0, in their order, and an empty list on other ranks.
   [[nodiscard]] std::vector<std::string> gather(const std::string& text);
-  /// Returns the sum of each element over all ranks.
-  [[nodiscard]] std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values);
 
   /// Waits for an MPI call that has been started.
   void wait(MPI_Request& request);

@@ -1,11 +1,12 @@
 #include "mpi/load_report.h"
-#include "common/counted.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+
+#include "common/text.h"
 
 namespace c63::tools {
 namespace {
@@ -24,30 +25,10 @@ double mean_busy_s(const std::vector<RankLoad>& loads) {
 
 }  // namespace
 
-ordered_json to_json(const RankLoad& l) {
-  return {{"rank", l.rank},          {"host", l.host},           {"device", l.device},
-          {"threads", l.threads},    {"segments", l.segments},   {"segments_found", l.found},
-          {"frames", l.frames},      {"busy_s", l.busy_s},       {"reading_s", l.reading_s},
-          {"coding_s", l.coding_s},  {"storing_s", l.storing_s}, {"writing_s", l.writing_s},
-          {"waiting_s", l.waiting_s}};
-}
-
-RankLoad load_from(const ordered_json& json) {
-  RankLoad l;
-  json.at("rank").get_to(l.rank);
-  json.at("host").get_to(l.host);
-  json.at("device").get_to(l.device);
-  json.at("threads").get_to(l.threads);
-  json.at("segments").get_to(l.segments);
-  json.at("segments_found").get_to(l.found);
-  json.at("frames").get_to(l.frames);
-  json.at("busy_s").get_to(l.busy_s);
-  json.at("reading_s").get_to(l.reading_s);
-  json.at("coding_s").get_to(l.coding_s);
-  json.at("storing_s").get_to(l.storing_s);
-  json.at("writing_s").get_to(l.writing_s);
-  json.at("waiting_s").get_to(l.waiting_s);
-  return l;
+ordered_json to_json(const RankLoad& load) {
+  ordered_json json;
+  for_each_field(load, [&](const char* key, const auto& value) { json[key] = value; });
+  return json;
 }
 
 double imbalance_of(const std::vector<RankLoad>& loads) {

@@ -14,18 +14,33 @@ struct RankLoad {
   std::string device;
   int threads = 0;
   int segments = 0;  ///< segments that it coded
-  int found = 0;     ///< segments that an earlier run had finished
+  int segments_found = 0;  ///< segments that an earlier run had finished
   std::int64_t frames = 0;
   double busy_s = 0;     ///< time spent on segments; it includes the next three
   double reading_s = 0;  ///< reading the source while coding
   double coding_s = 0;   ///< coding on the device: mean over the device's parts
   double storing_s = 0;  ///< writing segments
-  double writing_s = 0;  ///< writing the joined stream
   double waiting_s = 0;  ///< waiting for other ranks when no segments are left
 };
 
+/// Calls visit(key, field) for every field. The keys are those of the JSON report.
+template <typename Load, typename Visit>
+void for_each_field(Load& load, const Visit& visit) {
+  visit("rank", load.rank);
+  visit("host", load.host);
+  visit("device", load.device);
+  visit("threads", load.threads);
+  visit("segments", load.segments);
+  visit("segments_found", load.segments_found);
+  visit("frames", load.frames);
+  visit("busy_s", load.busy_s);
+  visit("reading_s", load.reading_s);
+  visit("coding_s", load.coding_s);
+  visit("storing_s", load.storing_s);
+  visit("waiting_s", load.waiting_s);
+}
+
 [[nodiscard]] nlohmann::ordered_json to_json(const RankLoad& load);
-[[nodiscard]] RankLoad load_from(const nlohmann::ordered_json& json);
 
 /// Returns the busiest rank's time divided by the mean of all ranks, minus 1. 0: all worked equally long.
 [[nodiscard]] double imbalance_of(const std::vector<RankLoad>& loads);

@@ -69,7 +69,7 @@ void SegmentWorker::finish_segment(const Segment& segment) {
   const MeasurementSettings& measured = job_.options.encode.encoder.measurement;
   std::string reason;
   if (auto record = find_whole_segment(stream, job_.video, segment, measured, reason)) {
-    ++load_.found;
+    ++load_.segments_found;
     frames_ += segment.frames;
     bytes_ += static_cast<std::int64_t>(record->bytes);
     segments_.push_back({stream, std::move(*record)});

@@ -8,7 +8,7 @@
 
 #include "c63/error.h"
 #include "c63/picture.h"
-#include "common/page_text.h"
+#include "common/text.h"
 #include "io/media_modules.h"
 #include "io/output_file.h"
 

@@ -15,7 +15,7 @@
 
 #include "c63/error.h"
 #include "common/digest.h"
-#include "common/exit_code.h"
+#include "common/errors.h"
 #include "io/descriptor.h"
 #include "io/leftovers.h"
 #include "io/scratch_folder.h"

@@ -12,11 +12,11 @@
 #include <system_error>
 
 #include "c63/error.h"
-#include "common/counted.h"
-#include "common/exit_code.h"
-#include "common/option_group.h"
-#include "common/paths.h"
+#include "common/errors.h"
+#include "common/options.h"
+#include "common/outputs.h"
 #include "common/report.h"
+#include "common/text.h"
 
 namespace c63::tools {
 namespace {
@@ -137,6 +137,14 @@ void order_segments(std::vector<SegmentFile>& segments) {
   }
 }
 
+void append_segments(OutputFile& output, const std::vector<SegmentFile>& segments, const std::function<bool()>& is_stopped) {
+  for (const SegmentFile& file : segments) {
+    if (is_stopped()) return;
+    check_stream(file.stream, file.record);
+    output.append_file(file.stream, file.record.bytes);
+  }
+}
+
 int run_join(const Session& session, const JoinOptions& options) {
   if (options.segments.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no segments were given");
   if (options.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");
@@ -155,11 +163,8 @@ int run_join(const Session& session, const JoinOptions& options) {
   if (segments.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "none of the files is a segment");
   order_segments(segments);
   OutputFile output(options.output, options.durability);
-  for (const SegmentFile& file : segments) {
-    if (session.stop.stop_requested()) return kExitDone;
-    check_stream(file.stream, file.record);
-    output.append_file(file.stream, file.record.bytes);
-  }
+  append_segments(output, segments, [&] { return session.stop.stop_requested(); });
+  if (session.stop.stop_requested()) return kExitDone;
   output.commit();
   session.summary->info("joined {}: {}, {} bytes", counted(std::ssize(segments), "segment"),
                         counted(segments.front().record.video_frames, "frame"), output.bytes_written());

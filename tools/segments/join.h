@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,10 @@ struct SegmentFile {
 /// C63-JOIN-MISSING, C63-JOIN-COUNT (from cuts into different numbers of segments), C63-JOIN-INPUT, C63-JOIN-SETTINGS,
 /// C63-JOIN-FRAMES.
 void order_segments(std::vector<SegmentFile>& segments);
+
+/// Writes the streams of the segments one after another, and checks that each is the one that its record describes. Stops
+/// early if `is_stopped` returns true. Throws Error (input, output).
+void append_segments(OutputFile& output, const std::vector<SegmentFile>& segments, const std::function<bool()>& is_stopped);
 
 /// Does what the options of c63join say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_join(const Session& session, const JoinOptions& options);

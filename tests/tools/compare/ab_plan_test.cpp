@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "common/fill_in.h"
-#include "compare/ab_statistics.h"
 #include "common/process.h"
+#include "common/text.h"
+#include "compare/ab_statistics.h"
 #include "io/scratch_folder.h"
 #include "support/expect_error.h"
 

@@ -4,10 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <vector>
 
-#include "mpi/joined_file.h"
 #include "mpi/segment_source.h"
 #include "support/sources.h"
 
@@ -33,30 +31,6 @@ TEST(RankLoads, NameTheRankThatWasBusyLongest) {
   EXPECT_EQ(load_line({load_of(0, "a", 9)}), "1 rank on 1 machine");
   EXPECT_EQ(imbalance_of({load_of(0, "a", 0), load_of(1, "a", 0)}), 0) << "nothing to do";
   EXPECT_EQ(imbalance_of({}), 0);
-}
-
-TEST(RankLoads, GoToTheFirstRankWhole) {
-  RankLoad load = load_of(7, "node7", 1.5);
-  load.device = "cpu";
-  load.threads = 3;
-  load.segments = 4;
-  load.found = 5;
-  load.frames = 6;
-  load.reading_s = 0.25;
-  load.coding_s = 0.5;
-  load.storing_s = 0.75;
-  load.writing_s = 1.25;
-  load.waiting_s = 1.75;
-  const nlohmann::ordered_json json = to_json(load);
-  for (const auto& [key, value] : json.items()) EXPECT_NE(value, nlohmann::ordered_json(0)) << key << " is not tried";
-  EXPECT_EQ(to_json(load_from(json)), json);
-}
-
-TEST(JoinedFile, OffsetsAreTheExclusiveScanOfTheSizes) {
-  EXPECT_EQ(offsets_of({}), (std::vector<std::uint64_t>{0}));
-  EXPECT_EQ(offsets_of({5, 0, 7}), (std::vector<std::uint64_t>{0, 5, 5, 12}));
-  constexpr std::uint64_t kLarge = std::uint64_t{1} << 40;
-  EXPECT_EQ(offsets_of({kLarge, kLarge}).back(), 2 * kLarge);
 }
 
 TEST(SegmentSources, ReadAPipeOnAndOpenItAgainToGoBack) {

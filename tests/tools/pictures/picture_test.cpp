@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "common/page_text.h"
+#include "common/text.h"
 #include "pictures/image.h"
 #include "pictures/picture_file.h"
 #include "support/expect_error.h"

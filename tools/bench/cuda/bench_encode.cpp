@@ -22,6 +22,7 @@
 #include "c63/encoder.h"
 #include "c63/error.h"
 #include "c63/thread_arena.h"
+#include "common/backends.h"
 #include "common/cuda_environment.h"
 #include "common/values.h"
 #include "cuda_me/runtime/check.h"

@@ -32,7 +32,7 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "c63/motion.h"
-#include "common/exit_code.h"
+#include "common/errors.h"
 #include "common/process.h"
 #include "common/values.h"
 #include "cuda_me/kernels/file_search.h"

@@ -1,7 +1,6 @@
-#include "common/paths.h"
+#include "common/outputs.h"
 
 #include <fmt/format.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "common/option_table.h"
+#include "common/options.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>

@@ -1,7 +1,11 @@
-#include "common/error_line.h"
+#include "common/errors.h"
 
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
+#include <utility>
+
+#include "common/command_line.h"
 
 namespace c63::tools {
 namespace {
@@ -41,6 +45,16 @@ std::string error_line(const Error& error) {
   if (const auto* noted = dynamic_cast<const NotedError*>(&error)) line += "; " + noted->note();
   line += fmt::format(" [{}]; {}", error.id(), advice_for(error.kind()));
   return one_line(std::move(line));
+}
+
+
+Error not_built_with_cuda() { return {ErrorKind::device, "C63-NO-CUDA", "this c63 was built without CUDA"}; }
+
+Subcommand subcommand_without_cuda(std::string name) {
+  return {.name = std::move(name),
+          .description = "Needs CUDA: " + not_built_with_cuda().message(),
+          .add_options = [](CLI::App& app) { app.fallthrough(false)->allow_extras(); },
+          .run = [](Session&) -> int { throw not_built_with_cuda(); }};
 }
 
 }  // namespace c63::tools
