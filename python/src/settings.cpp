@@ -154,8 +154,8 @@ std::optional<TargetRequest> target_from(py::handle object) {
     return Target{Target::Kind::bytes, static_cast<double>(value_of<std::uint64_t>(given, "size"))};
   });
   take("target_psnr", [&](py::handle given) {
-    if (!py::isinstance<py::tuple>(given)) return number("target_psnr", Target::Kind::psnr_y)(given);
-    const auto parts = given.cast<py::tuple>();
+    if (py::isinstance<py::str>(given) || !py::isinstance<py::sequence>(given)) return number("target_psnr", Target::Kind::psnr_y)(given);
+    const auto parts = py::tuple(py::reinterpret_borrow<py::object>(given));
     const std::string planes = parts.size() == 2 ? text_from(parts[0], "target_psnr") : "";
     if (planes != "y" && planes != "all") refuse("target_psnr", "dB, (\"y\", dB) or (\"all\", dB)", given);
     return number("target_psnr", planes == "all" ? Target::Kind::psnr_all : Target::Kind::psnr_y)(parts[1]);
@@ -166,9 +166,10 @@ std::optional<TargetRequest> target_from(py::handle object) {
   if (!rate.is_none() && !(value_of<double>(rate, "fps") > 0 && value_of<double>(rate, "fps") < std::numeric_limits<double>::infinity())) {
     refuse("fps", "a number above 0", rate);
   }
+  const bool may_drop_frames = value_of<bool>(object.attr("frame_drop"), "frame_drop");
   if (!cap.is_none() && taken != "bitrate") throw Error(ErrorKind::usage, "C63-SETTING", "gop_cap: it needs bitrate");
   if (!request) return std::nullopt;
-  set(request->target.may_drop_frames, object.attr("frame_drop"), "frame_drop");
+  request->target.may_drop_frames = may_drop_frames;
   if (!cap.is_none()) set(request->gop_cap, cap, "gop_cap");
   if (!rate.is_none()) set(request->frames_per_s, rate, "fps");
   return request;
