@@ -1,4 +1,4 @@
-"""Shared by the tests of the course: paths, folders, generated videos, and skips that name their reason."""
+"""Shared by the tests of the course: paths, folders, and skips that name their reason."""
 
 import hashlib
 import os
@@ -32,46 +32,8 @@ def run(command, folder=None, **keywords):
     return result.stdout
 
 
-def digest(path, kind="sha256"):
-    return hashlib.new(kind, pathlib.Path(path).read_bytes()).hexdigest()
-
-
-def video_a(width, height, frames):
-    """Generator A: noise."""
-    return bytes((k * 2654435761 & 0xFFFFFFFF) >> 13 & 255 for k in range(frames * (width * height * 3 // 2)))
-
-
-def video_b(width, height, frames):
-    """Generator B: a slope that moves over a checkerboard."""
-    samples = bytearray()
-    for f in range(frames):
-        samples += bytes(
-            3 * x + 5 * y + 7 * f + 20 * ((x // 8 + y // 8 + f) % 3) & 255 for y in range(height) for x in range(width)
-        )
-        for p in (1, 2):
-            chroma = [128 + 9 * p + 2 * x - y + 3 * f & 255 for y in range(height // 2) for x in range(width // 2)]
-            samples += bytes(chroma) if len(chroma) == width * height // 4 else chroma_of_odd(width, height, f, p)
-    return bytes(samples)
-
-
-def chroma_of_odd(width, height, f, p):
-    columns = max(width // 2, 1)
-    return bytes(128 + 9 * p + 2 * (i % columns) - i // columns + 3 * f & 255 for i in range(width * height // 4))
-
-
-def video_d(width, height, frames, seed):
-    """Generator D: steep slopes. Its streams differ if a build does not round every product and sum separately."""
-
-    def sample(x, y, f, p):
-        value = x * x * (seed % 7 + 1) + y * y * (seed % 5 + 2) + x * y * (seed % 11) + (17 * f + 31 * p) * seed
-        return value >> (2 + seed % 4) & 255
-
-    samples = bytearray()
-    for f in range(frames):
-        samples += bytes(sample(x + f, y, f, 0) for y in range(height) for x in range(width))
-        for p in (1, 2):
-            samples += bytes(sample(x, y + f, f, p) for y in range(height // 2) for x in range(width // 2))
-    return bytes(samples)
+def digest(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
 def as_two_files(folder):
