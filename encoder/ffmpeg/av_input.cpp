@@ -1,7 +1,6 @@
 #include "ffmpeg/av_input.h"
 
 extern "C" {
-#include <libavcodec/avcodec.h>
 #include <libavutil/mem.h>
 }
 
@@ -13,7 +12,6 @@ extern "C" {
 #include <utility>
 
 #include "c63/error.h"
-#include "ffmpeg/av_call.h"
 
 namespace c63 {
 namespace {
@@ -54,17 +52,6 @@ bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
   return false;
 }
 
-/// Returns the names of all video decoders that FFmpeg has, separated by commas.
-std::string video_decoders() {
-  std::string names;
-  void* place = nullptr;
-  while (const AVCodec* codec = av_codec_iterate(&place)) {
-    if (av_codec_is_decoder(codec) == 0 || codec->type != AVMEDIA_TYPE_VIDEO) continue;
-    names += (names.empty() ? "" : ",") + std::string(codec->name);
-  }
-  return names;
-}
-
 char* copy_of(const char* text) {
   char* copy = av_strdup(text);
   if (copy == nullptr) throw std::bad_alloc();
@@ -73,11 +60,12 @@ char* copy_of(const char* text) {
 
 }  // namespace
 
-AvInput::AvInput(std::unique_ptr<MediaInput> file, AvWatch& watch) : file_(std::move(file)), watch_(watch) {
+AvInput::AvInput(ByteSource& bytes, std::string name, AvWatch& watch)
+    : bytes_(bytes), name_(std::move(name)), watch_(watch) {
   constexpr int kBufferBytes = 64 * 1024;
   auto* buffer = static_cast<unsigned char*>(av_malloc(kBufferBytes));
   if (buffer == nullptr) throw std::bad_alloc();
-  context_ = avio_alloc_context(buffer, kBufferBytes, 0, this, read, nullptr, file_->size() ? seek : nullptr);
+  context_ = avio_alloc_context(buffer, kBufferBytes, 0, this, read, nullptr, bytes_.size() ? seek : nullptr);
   if (context_ == nullptr) {
     av_free(buffer);
     throw std::bad_alloc();
@@ -104,8 +92,6 @@ AVFormatContext* AvInput::make_format_context(const AVInputFormat& format) {
   // A container may contain another container, such as subtitles in AVI. FFmpeg would open the inner one, whatever its
   // format, and decode its streams to examine them. This setting makes FFmpeg refuse it.
   context->format_whitelist = copy_of(format.name);
-  static const std::string kDecoders = video_decoders();
-  context->codec_whitelist = copy_of(kDecoders.c_str());
   return context.release();
 }
 
@@ -114,7 +100,7 @@ int AvInput::read(void* opaque, std::uint8_t* data, int size) noexcept {
   try {
     const std::span<std::uint8_t> bytes(data, static_cast<std::size_t>(std::max(size, 0)));
     const std::size_t got =
-        self.file_->size() ? self.file_->read_at(self.position_, bytes) : self.file_->read_some(bytes);
+        self.seekable() ? self.bytes_.read_at(static_cast<std::uint64_t>(self.position_), bytes) : self.bytes_.read(bytes);
     self.position_ += static_cast<std::int64_t>(got);
     return got == 0 ? AVERROR_EOF : static_cast<int>(got);
   } catch (...) {
@@ -125,7 +111,7 @@ int AvInput::read(void* opaque, std::uint8_t* data, int size) noexcept {
 
 std::int64_t AvInput::seek(void* opaque, std::int64_t offset, int whence) noexcept {
   auto& self = *static_cast<AvInput*>(opaque);
-  const std::int64_t size = *self.file_->size();
+  const auto size = static_cast<std::int64_t>(*self.bytes_.size());
   if ((whence & AVSEEK_SIZE) != 0) return size;
   switch (whence & ~AVSEEK_FORCE) {
     case SEEK_SET:
@@ -175,7 +161,8 @@ const AVInputFormat* find_av_format(const AvInput& input, const std::string& pat
                    "neither Y4M nor a format that FFmpeg reads; for raw video give width and height", found,
                    {.file = input.name()});
   }
-  // image2 opens files by their names. image2pipe reads the file that it is given.
+  // image2 opens files by their names. image2pipe reads the file that it is given, once it knows the pictures' codec,
+  // which FFmpeg takes from the name.
   if (std::string_view(format->name) == "image2") format = av_find_input_format("image2pipe");
   if (format == nullptr || (format->flags & AVFMT_NOFILE) != 0 || is_one_of(format->name, kReferring)) {
     throw Error(ErrorKind::input, "C63-AV-REFERENCES",
@@ -183,7 +170,7 @@ const AVInputFormat* find_av_format(const AvInput& input, const std::string& pat
                     "), which are not opened",
                 {.file = input.name()});
   }
-  if (!is_one_of(format->name, kVideo) && !std::string_view(format->name).ends_with("_pipe")) {
+  if (!is_one_of(format->name, kVideo) && !std::string_view(format->name).ends_with("pipe")) {
     throw Error(ErrorKind::input, "C63-AV-FORMAT",
                 std::string("looks like ") + (format->long_name != nullptr ? format->long_name : format->name) + " (" +
                     format->name + "), which is not a usual video container and is not opened",

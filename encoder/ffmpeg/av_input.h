@@ -6,34 +6,32 @@ extern "C" {
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 
+#include "c63/decoder.h"
 #include "ffmpeg/av_watch.h"
-#include "io/media_module.h"
 
 namespace c63 {
 
-/// Lets FFmpeg read one MediaInput, and nothing else: other files or hosts that a container refers to are not opened.
+/// Lets FFmpeg read one ByteSource, and nothing else: other files or hosts that a container refers to are not opened.
 /// FFmpeg is C code, through which exceptions must not pass. So an exception of the input is kept until FFmpeg's call
 /// has returned.
 class AvInput {
  public:
-  /// `watch` must outlive this object.
-  AvInput(std::unique_ptr<MediaInput> file, AvWatch& watch);
+  /// Begins at the start of `bytes`, unless it is a pipe. `name` is for messages. `bytes` and `watch` must outlive this
+  /// object.
+  AvInput(ByteSource& bytes, std::string name, AvWatch& watch);
   ~AvInput();
   AvInput(const AvInput&) = delete;
   AvInput& operator=(const AvInput&) = delete;
 
-  /// Makes a context that reads only this input, only in the given format, and decodes only video. Free it with
+  /// Makes a context that reads only this input, only in the given format. Free it with
   /// avformat_close_input(). If opening the context fails, the call that failed has already freed it. Throws
   /// std::bad_alloc.
   [[nodiscard]] AVFormatContext* make_format_context(const AVInputFormat& format);
   [[nodiscard]] AVIOContext* context() const { return context_; }
-  [[nodiscard]] const std::string& name() const { return file_->name(); }
-  [[nodiscard]] bool seekable() const { return file_->size().has_value(); }
-  /// Does what MediaInput::check_picture_size() does.
-  void check_picture_size(int width, int height) const { file_->check_picture_size(width, height); }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] bool seekable() const { return bytes_.size().has_value(); }
   [[nodiscard]] AvWatch& watch() const { return watch_; }
   /// If reading the input threw an exception, throws it again.
   void rethrow() const {
@@ -48,7 +46,8 @@ class AvInput {
   static int refuse(AVFormatContext* format, AVIOContext** context, const char* url, int flags,
                     AVDictionary** options) noexcept;
 
-  std::unique_ptr<MediaInput> file_;
+  ByteSource& bytes_;
+  std::string name_;
   AvWatch& watch_;
   AVIOContext* context_ = nullptr;
   std::int64_t position_ = 0;

@@ -11,8 +11,6 @@ extern "C" {
 #include <new>
 
 #include "c63/error.h"
-#include "ffmpeg/av_call.h"
-#include "ffmpeg/av_pointers.h"
 
 namespace c63 {
 namespace {
@@ -36,7 +34,6 @@ struct FrameConverter::State {
   bool full_range = false;
   SwsContext* scaler = nullptr;  // null if no samples change
   AvFramePointer converted;
-  AvFramePointer unpacked;
 
   ~State() { sws_freeContext(scaler); }
 };
@@ -46,8 +43,8 @@ FrameConverter::FrameConverter(AvWatch& watch, int pixel_format, int width, int 
   state_->format = static_cast<AVPixelFormat>(pixel_format);
   state_->width = width;
   state_->height = height;
-  state_->full_range = full_range;
-  if (state_->format == AV_PIX_FMT_YUV420P) return;
+  state_->full_range = full_range || state_->format == AV_PIX_FMT_YUVJ420P;
+  if (state_->format == AV_PIX_FMT_YUV420P || state_->format == AV_PIX_FMT_YUVJ420P) return;
   const auto refuse = [&] {
     return Error(ErrorKind::input, "C63-AV-PIXEL-FORMAT",
                  "pixel format " + pixel_format_name(pixel_format) + " cannot be converted to yuv420p");
@@ -72,9 +69,11 @@ FrameConverter::~FrameConverter() = default;
 
 bool FrameConverter::changes_samples() const { return state_->scaler != nullptr; }
 
-bool FrameConverter::is_for(int pixel_format, int width, int height, bool full_range) const {
-  return state_->format == pixel_format && state_->width == width && state_->height == height &&
-         state_->full_range == full_range;
+bool FrameConverter::keeps_full_range() const { return state_->full_range && !changes_samples(); }
+
+bool FrameConverter::is_for(int pixel_format, bool full_range) const {
+  return state_->format == pixel_format &&
+         state_->full_range == (full_range || state_->format == AV_PIX_FMT_YUVJ420P);
 }
 
 void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame,
@@ -91,20 +90,6 @@ void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitch
     pitches = state_->converted->linesize;
   }
   copy_padded(planes, pitches, state_->width, state_->height, frame, luma_only);
-}
-
-void FrameConverter::convert_packed(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) {
-  // If rows are not aligned, swscale uses other code. So the picture is first copied to aligned rows, like those of a
-  // decoder.
-  if (!state_->unpacked) state_->unpacked = make_picture(state_->format, state_->width, state_->height);
-  const std::uint8_t* planes[4];
-  int pitches[4];
-  std::uint8_t* pointers[4];
-  av_image_fill_arrays(pointers, pitches, picture.data(), state_->format, state_->width, state_->height, 1);
-  for (int plane = 0; plane < 4; ++plane) planes[plane] = pointers[plane];
-  av_image_copy(state_->unpacked->data, state_->unpacked->linesize, planes, pitches, state_->format, state_->width,
-                state_->height);
-  convert(state_->unpacked->data, state_->unpacked->linesize, frame);
 }
 
 std::string pixel_format_name(int pixel_format) {

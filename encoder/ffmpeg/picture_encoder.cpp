@@ -1,5 +1,3 @@
-#include "ffmpeg/picture_encoder.h"
-
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavutil/frame.h>
@@ -7,12 +5,13 @@ extern "C" {
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 
 #include "c63/error.h"
-#include "ffmpeg/av_pointers.h"
 #include "ffmpeg/av_watch.h"
+#include "ffmpeg/module.h"
 
 namespace c63 {
 namespace {
@@ -24,12 +23,17 @@ void require_memory(const T& allocated) {
   if (!allocated) throw std::bad_alloc();
 }
 
-/// Throws Error (limit, C63-PICTURE-SIZE) if the picture, with a margin, has more bytes than FFmpeg can count in an
-/// int.
-void check_png_size(std::int64_t width, std::int64_t height) {
-  if ((8 * 3 * width + 1024) * (height + 128) <= 8 * std::int64_t{std::numeric_limits<int>::max()}) return;
+/// Throws Error (limit, C63-PICTURE-SIZE) if FFmpeg cannot encode a picture of this size. A PNG, with a margin, must not
+/// have more bytes than an int can count. A JPEG has 16 bits for each side, and FFmpeg's encoder needs a few values.
+void check_size(PictureCode code, std::int64_t width, std::int64_t height) {
+  constexpr std::int64_t kMostJpeg = 65500;
+  const bool fits = code == PictureCode::jpeg
+                        ? std::max(width, height) <= kMostJpeg
+                        : (8 * 3 * width + 1024) * (height + 128) <= 8 * std::int64_t{std::numeric_limits<int>::max()};
+  if (fits) return;
   throw Error(ErrorKind::limit, "C63-PICTURE-SIZE",
-              "FFmpeg cannot write a PNG of " + std::to_string(width) + "x" + std::to_string(height) + " pixels; write .ppm, or a smaller picture");
+              std::string("FFmpeg cannot write a ") + (code == PictureCode::png ? "PNG" : "JPEG") + " of " +
+                  std::to_string(width) + "x" + std::to_string(height) + " pixels; write a smaller picture, or .ppm");
 }
 
 /// Copies the 4:2:0 planes of `samples`, which have no gaps, to `frame`.
@@ -47,8 +51,6 @@ void copy_planes(std::span<const std::uint8_t> samples, AVFrame& frame) {
 
 }  // namespace
 
-bool can_encode_picture(PictureCode code) { return avcodec_find_encoder(codec_of(code)) != nullptr; }
-
 void encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int width, int height, int quality,
                     const std::function<void(std::span<const std::uint8_t>)>& take) {
   const AVCodec* codec = avcodec_find_encoder(codec_of(code));
@@ -57,7 +59,7 @@ void encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int
         ErrorKind::usage, "C63-NO-PNG",
         std::string("this FFmpeg has no ") + (code == PictureCode::png ? "PNG" : "JPEG") + " encoder; write .ppm");
   }
-  if (code == PictureCode::png) check_png_size(width, height);
+  check_size(code, width, height);
   const auto watch = AvWatch::make(std::numeric_limits<std::uint64_t>::max());
   const AvWatch::Use use(*watch);
   const auto require = [&](int result, const char* what) {

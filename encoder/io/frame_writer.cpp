@@ -1,7 +1,6 @@
 #include "io/frame_writer.h"
 
 #include "c63/error.h"
-#include "io/container_names.h"
 #include "io/text.h"
 
 namespace c63 {

@@ -23,8 +23,11 @@ InputFile::InputFile(const std::string& path, std::stop_token stop)
     return system_fault(ErrorKind::input, "C63-INPUT-OPEN", "cannot open for reading", code, {.file = name_});
   };
   if (path.empty()) throw Error(ErrorKind::usage, "C63-INPUT-MISSING", "no input file was given");
-  descriptor_ = owned_ ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+  // A named pipe would block here until somebody opens it for writing, and a stop could not end that.
+  const int wait = stop_.stop_possible() ? O_NONBLOCK : 0;
+  descriptor_ = owned_ ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC | wait) : STDIN_FILENO;
   if (descriptor_ < 0) throw refuse(errno);
+  if (owned_ && wait != 0) ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
   struct stat status {};
   int fault = ::fstat(descriptor_, &status) != 0 ? errno : 0;
   if (fault == 0 && S_ISDIR(status.st_mode)) fault = EISDIR;

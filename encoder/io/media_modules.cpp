@@ -1,5 +1,3 @@
-#include "io/media_modules.h"
-
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include "c63/error.h"
 #include "c63/media.h"
 #include "io/descriptor.h"
+#include "io/media_module.h"
 
 namespace c63 {
 namespace {

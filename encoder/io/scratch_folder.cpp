@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 
 fs::path folder_for_temporary_files() {
   std::error_code fault;
+  if (const char* named = std::getenv("TMPDIR"); named != nullptr && *named == '\0') return "/tmp";  // as mktemp does
   fs::path folder = fs::temp_directory_path(fault);
   if (!fault) return folder;
   throw Error(ErrorKind::output, "C63-WRITE-OPEN", "no folder for temporary files (TMPDIR, /tmp): " + fault.message());

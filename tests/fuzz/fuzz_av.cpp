@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "c63/media.h"
-#include "io/media_modules.h"
+#include "io/media_module.h"
 #include "source_outcome.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "io/copy_in_pieces.h"
+#include "io/source_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,18 +1,12 @@
 #pragma once
 
 #include <memory>
-#include <stop_token>
 #include <string>
 
 #include "c63/frame_source.h"
 #include "io/input_file.h"
 
 namespace c63::tools {
-
-/// Returns a source whose read errors end the video normally if a stop was requested. The signal may also have ended the
-/// program that writes to the input pipe, in the middle of a frame.
-[[nodiscard]] std::unique_ptr<FrameSource> stoppable_source(std::unique_ptr<FrameSource> source, std::stop_token stop);
-
 
 /// Opens a video: any input of open_frame_source(), or a c63 stream, which is decoded. With the automatic format, a c63
 /// stream is recognized by its first bytes, whatever the file's name is. A file named .c63 that begins neither like a

@@ -147,7 +147,7 @@ void AbBench::prepare_input(const std::string& path) {
                   .stop = session_.stop,
                   .warn = [this, path](const std::string& text) { session_.log->warn("{}: {}", path, text); }}),
       options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
-  AbInput input{path == "-" ? "stdin" : path, path, source->format(), 0};
+  AbInput input{path == "-" ? "stdin" : path, path, source->format(), 0, source->full_range()};
   const bool as_it_is = is_raw(path) && options_.first_frame == 0 && options_.max_frames == 0 && source->frame_count();
   if (as_it_is) {
     input.frames = *source->frame_count();
@@ -398,9 +398,9 @@ void AbBench::make_pictures_of(std::size_t index) {
     const std::size_t most = lossless_bytes / sides;
     std::vector<std::uint8_t> png;
     if (3 * frame.size() / kBestRatio <= most)
-      png = encode_png(to_image(frame, input.format.width, input.format.height, 1));
+      png = encode_png(to_image(frame, input.format.width, input.format.height, 1, input.full_range));
     if (png.empty() || png.size() > most) {
-      add(configuration, quantizer, "picture", to_image(frame, input.format.width, input.format.height, scale));
+      add(configuration, quantizer, "picture", to_image(frame, input.format.width, input.format.height, scale, input.full_range));
     } else {
       result_.pictures.push_back({index, configuration, quantizer, wanted, "picture", "PNG", data_uri("png", png)});
     }
@@ -425,7 +425,7 @@ void AbBench::make_pictures_of(std::size_t index) {
                   frame_of(*open_frame_source({.path = path, .format = SourceFormat::av, .limits = options_.limits})));
       continue;
     }
-    MotionStream stream(path, source(), options_.limits);
+    MotionStream stream(std::make_unique<InputFile>(path), source(), options_.limits);
     while (auto frame = stream.next()) {
       if (frame->index != wanted) continue;
       add_picture(point.configuration, point.quantizer, frame->picture);

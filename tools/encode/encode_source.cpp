@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/video_input.h"
+#include "io/source_parts.h"
 
 namespace c63::tools {
 
@@ -12,15 +13,15 @@ EncodeSource open_encode_source(const EncodeOptions& options, std::stop_token st
   source.stop = stop;
   source.warn = warn;
   EncodeSource opened;
-  opened.frames =
-      clip_frames(open_video(source), options.first_frame, options.max_frames > 0 ? options.max_frames : -1);
+  opened.frames = adapt(open_video(source), {.first = options.first_frame,
+                                             .count = options.max_frames > 0 ? options.max_frames : -1,
+                                             .stop = std::move(stop)});
   if (options.prefilter) {
     auto smoothed =
         std::make_unique<PrefilterSource>(std::move(opened.frames), *options.prefilter, source.limits.max_memory / 2);
     opened.bytes = smoothed->memory();
     opened.frames = std::move(smoothed);
   }
-  opened.frames = stoppable_source(std::move(opened.frames), std::move(stop));
   return opened;
 }
 

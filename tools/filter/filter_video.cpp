@@ -286,8 +286,8 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
   run.commit(*writer);
   session.log->info("{} read, {} whitened, the first of them frame {}", counted(frames, "frame"), written,
                     o.whitening.memory);
-  if (!o.before.empty() && !last.empty()) save_picture(o.before, to_image(last, size.width, size.height, 2), o.durability);
-  if (!o.after.empty() && written > 0) save_picture(o.after, to_image(out, size.width, size.height, 2), o.durability);
+  if (!o.before.empty() && !last.empty()) save_picture(o.before, to_image(last, size.width, size.height, 2, run.source().full_range()), o.durability);
+  if (!o.after.empty() && written > 0) save_picture(o.after, to_image(out, size.width, size.height, 2, run.source().full_range()), o.durability);
   if (const auto b = before.decibels(), a = after.decibels(); a && b) {
     session.log->info("signal-to-noise ratio of the object: {:.1f} dB before, {:.1f} dB after: {:+.1f} dB", *b, *a,
                       *a - *b);

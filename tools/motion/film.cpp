@@ -63,6 +63,7 @@ FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std:
       search_(std::move(search)),
       arena_(settings.threads),
       format_(source_->format()),
+      full_range_(source_->full_range()),
       columns_(whole_blocks(format_.width)),
       rows_(whole_blocks(format_.height)),
       history_(std::max(settings.distance, codec_vectors_ ? kMostCodecDistance : 0)),
@@ -216,6 +217,7 @@ void FilmMotion::make_frame(std::size_t at) {
   const std::size_t blocks = static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_);
   frame_ = {};
   frame_.film = true;
+  frame_.full_range = full_range_;
   frame_.index = settings_.first_index + picture.index;
   frame_.sad_of_source = true;
   frame_.blocks.width = format_.width;

@@ -69,6 +69,7 @@ class FilmMotion {
   PairSearch search_;
   ThreadArena arena_;
   VideoFormat format_;
+  bool full_range_;
   int columns_;
   int rows_;
   int history_;  ///< most frames that a reference lies before its frame

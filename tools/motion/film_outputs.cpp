@@ -154,7 +154,10 @@ class FlowOutput final : public MotionOutput {
         flow.push_back(v.y);
       }
     }
-    OutputFile file(name_.of(frame.index), options_.durability);
+    const std::string name = name_.of(frame.index);
+    check_distinct_files({{"the film", options_.input}, {"--truth", options_.truth}},
+                         {{"--output", name}, {"--codec-list", options_.codec_list}});
+    OutputFile file(name, options_.durability);
     file.write("PIEH");
     const std::array size{width, height};
     file.write(as_bytes_of(std::as_bytes(std::span(size))));

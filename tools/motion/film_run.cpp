@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -17,44 +16,13 @@
 #include "common/outputs.h"
 #include "common/values.h"
 #include "common/video_input.h"
+#include "io/source_parts.h"
 #include "io/text.h"
 #include "motion/film.h"
 
 namespace c63::tools {
 namespace {
 
-/// A film's source that also writes the codec's vectors to a file, in FFmpeg's order.
-class ListedSource final : public FrameSource {
- public:
-  ListedSource(std::unique_ptr<FrameSource> source, std::shared_ptr<std::vector<CodecVector>> vectors,
-               const std::string& path, std::int64_t first, Durability durability)
-      : source_(std::move(source)), vectors_(std::move(vectors)), first_(first), file_(path, durability) {
-    file_.add("frame,source,width,height,from_x,from_y,to_x,to_y,flags,motion_x,motion_y,scale\n");
-  }
-  VideoFormat format() const override { return source_->format(); }
-  std::optional<std::int64_t> frame_count() const override { return source_->frame_count(); }
-  std::optional<std::int64_t> expected_frame_count() const override { return source_->expected_frame_count(); }
-  bool seekable() const override { return source_->seekable(); }
-  bool live() const override { return source_->live(); }
-  bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    if (!source_->read(index, frame)) return false;
-    if (index < first_) return true;
-    for (const CodecVector& v : *vectors_) {
-      file_.add("{},{},{},{},{},{},{},{},{},{},{},{}\n", index, v.source, v.width, v.height, v.from_x, v.from_y, v.to_x,
-                v.to_y, v.flags, v.motion_x, v.motion_y, v.scale);
-    }
-    return true;
-  }
-  void stop_waiting() override { source_->stop_waiting(); }
-  /// The file of the list. Use it only when nothing is read any more.
-  [[nodiscard]] TextFile& file() { return file_; }
-
- private:
-  std::unique_ptr<FrameSource> source_;
-  std::shared_ptr<std::vector<CodecVector>> vectors_;
-  std::int64_t first_;
-  TextFile file_;
-};
 
 }  // namespace
 
@@ -83,14 +51,18 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
     source.codec_vectors = film.codec_vectors;
   }
   film.source = open_video(std::move(file), source);
+  SourceAdaptation how{.first = o.first_frame, .count = o.max_frames == 0 ? -1 : o.max_frames, .stop = session.stop};
   if (!o.codec_list.empty()) {
-    auto listed = std::make_unique<ListedSource>(std::move(film.source), film.codec_vectors, o.codec_list,
-                                                 o.first_frame, o.durability);
-    film.list = &listed->file();
-    film.source = std::move(listed);
+    film.list = std::make_shared<TextFile>(o.codec_list, o.durability);
+    film.list->add("frame,source,width,height,from_x,from_y,to_x,to_y,flags,motion_x,motion_y,scale\n");
+    how.take = [list = film.list, vectors = film.codec_vectors, first = o.first_frame](std::int64_t index) {
+      for (const CodecVector& v : *vectors) {
+        list->add("{},{},{},{},{},{},{},{},{},{},{},{}\n", first + index, v.source, v.width, v.height, v.from_x, v.from_y,
+                  v.to_x, v.to_y, v.flags, v.motion_x, v.motion_y, v.scale);
+      }
+    };
   }
-  film.source = clip_frames(std::move(film.source), o.first_frame, o.max_frames == 0 ? -1 : o.max_frames);
-  film.source = stoppable_source(std::move(film.source), session.stop);
+  film.source = adapt(std::move(film.source), std::move(how));
   if (decides_by_length) {
     const VideoFormat format = film.source->format();
     select_search(cpu_ms_to_search(format.width, format.height, film.source->expected_frame_count(), session.common.threads));

@@ -25,7 +25,7 @@ void check_film_options(const MotionOptions& options);
 struct OpenedFilm {
   std::unique_ptr<FrameSource> source;  ///< the requested frames
   std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};  ///< of the frame that was read last; null: not wanted
-  TextFile* list = nullptr;                                      ///< the file of --codec-list, which `source` owns
+  std::shared_ptr<TextFile> list = {};                           ///< of --codec-list; `source` writes to it
   PairSearch search;
 };
 

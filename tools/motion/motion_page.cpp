@@ -106,7 +106,7 @@ void MotionPage::add_film(const MotionFrame& frame) {
     const std::uint64_t sad = std::accumulate(sads.begin(), sads.end(), std::uint64_t{0});
     file_.write(fmt::format("<script type=\"text/plain\" data-frame=\"{} {} {} 1\" id=\"s{}f{}\">", field,
                             frame.blocks.key ? "key" : "inter", sad, field, frames_));
-    file_.write(field == 0 ? base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, frame), width, height))
+    file_.write(field == 0 ? base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, frame), width, height, frame.full_range))
                            : std::string("="));
     file_.write(" " + base64(encode_png(film_values(frame, field == 1))) + "</script>\n");
   }
@@ -139,7 +139,7 @@ void MotionPage::add(const MotionFrame& frame) {
   const char* type = alone ? "alone" : blocks.key ? "key" : "inter";
   file_.write(fmt::format("<script type=\"text/plain\" data-frame=\"{} {} {} 1\" id=\"s{}f{}\">", streams_ - 1, type, bits,
                           streams_ - 1, frames_));
-  file_.write(base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, frame), width, height)));
+  file_.write(base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, frame), width, height, frame.full_range)));
   file_.write(" " + base64(encode_png(values)) + "</script>\n");
   ++frames_;
 }

@@ -46,7 +46,7 @@ std::string format_of(const MotionOptions& o) {
 
 std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOptions& o, const MotionFrame* first) {
   if (o.source.empty()) return nullptr;
-  SourceOptions source{.path = o.source, .limits = o.limits};
+  SourceOptions source{.path = o.source, .limits = o.limits, .stop = session.stop};
   source.warn = [&session, &o](const std::string& text) { session.log->warn("{}: {}", o.source, text); };
   if (first != nullptr) {
     source.width = first->blocks.width;
@@ -114,7 +114,7 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, std::uni
   // A raw source does not know its size, so it is taken from the first frame of the stream.
   std::unique_ptr<FrameSource> source;
   if (!o.source.empty()) {
-    MotionStream beginning(path, nullptr, o.limits);
+    MotionStream beginning(std::make_unique<InputFile>(path, session.stop), nullptr, o.limits);
     source = open_source(session, o, beginning.next());
   }
   MotionStream stream(std::move(file), std::move(source), o.limits);
@@ -165,7 +165,7 @@ void check_stream_options(const MotionOptions& o) {
 /// Shows a second stream next to the first. Returns the summary of the second.
 MotionSummary show_beside(const Session& session, const MotionOptions& o, const StreamShown& first, MotionOutput& output) {
   output.end_stream(first.summary, o.beside);
-  const StreamShown second = show_stream(session, o, std::make_unique<InputFile>(o.beside), nullptr, &output);
+  const StreamShown second = show_stream(session, o, std::make_unique<InputFile>(o.beside, session.stop), nullptr, &output);
   if (session.stop.stop_requested()) return second.summary;
   if (second.width != first.width || second.height != first.height) {
     throw Error(ErrorKind::comparison, "C63-CMP-SIZE",
@@ -175,9 +175,7 @@ MotionSummary show_beside(const Session& session, const MotionOptions& o, const 
   return second.summary;
 }
 
-}  // namespace
-
-int run_motion(const Session& session, const MotionOptions& given) {
+int show_motion(const Session& session, const MotionOptions& given) {
   MotionOptions o = given;
   if (o.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no stream was given");
   o.format = format_of(given);
@@ -199,7 +197,7 @@ int run_motion(const Session& session, const MotionOptions& given) {
                        {{"--output", o.output}, {"--codec-list", o.codec_list}, {"--log-file", session.common.log.file}});
   std::optional<MotionTruth> truth;
   if (!o.truth.empty()) {
-    truth.emplace(o.truth, o.limits.max_memory / 2);
+    truth.emplace(o.truth, o.limits.max_memory / 2, session.stop);
     o.limits.max_memory -= truth->memory();
   }
 
@@ -230,6 +228,19 @@ int run_motion(const Session& session, const MotionOptions& given) {
     write_stdout(shown.summary.text());
   }
   return kExitDone;
+}
+
+}  // namespace
+
+int run_motion(const Session& session, const MotionOptions& given) {
+  try {
+    return show_motion(session, given);
+  } catch (const Error&) {
+    // A stop also ends the wait for a pipe, which then seems to be too short.
+    if (!session.stop.stop_requested()) throw;
+    session.summary->info("stopped before the end: nothing more is written");
+    return kExitDone;  // the caller returns the signal's exit code
+  }
 }
 
 }  // namespace c63::tools

@@ -27,9 +27,6 @@ std::array<std::vector<std::uint32_t>, 3> block_sads(std::span<const std::uint8_
   return sads;
 }
 
-MotionStream::MotionStream(const std::string& path, std::unique_ptr<FrameSource> source, const Limits& limits)
-    : MotionStream(std::make_unique<InputFile>(path), std::move(source), limits) {}
-
 MotionStream::MotionStream(std::unique_ptr<InputFile> file, std::unique_ptr<FrameSource> source, const Limits& limits)
     : path_(file->name()),
       source_(std::move(source)),

@@ -45,6 +45,7 @@ struct MotionFrame {
   // True for a film, whose motion was searched. Its blocks have no bits, and a frame without a reference is a key
   // frame.
   bool film = false;
+  bool full_range = false;              ///< of the samples, see FrameSource
   std::int64_t reference = -1;          ///< number of the frame in which the vectors were searched
   std::vector<std::uint16_t> seconds;   ///< see MotionResults; empty: not wanted
   std::vector<std::uint16_t> quarters;  ///< see MotionResults; empty: not wanted
@@ -64,7 +65,6 @@ struct MotionFrame {
 class MotionStream {
  public:
   /// `source` is the video that was encoded, or null if unknown.
-  MotionStream(const std::string& path, std::unique_ptr<FrameSource> source, const Limits& limits);
   /// Reads from `file`, from which nothing may have been read before.
   MotionStream(std::unique_ptr<InputFile> file, std::unique_ptr<FrameSource> source, const Limits& limits);
 

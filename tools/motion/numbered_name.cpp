@@ -6,19 +6,23 @@
 
 namespace c63::tools {
 
-NumberedName::NumberedName(const std::string& name) : head_(name) {
-  const auto percent = name.find('%');
-  if (percent == std::string::npos) return;
-  std::size_t at = percent + 1;
-  if (at < name.size() && name[at] == '0') ++at;
-  if (at < name.size() && name[at] >= '1' && name[at] <= '9') digits_ = name[at++] - '0';
-  if (at >= name.size() || name[at] != 'd' || name.find('%', at) != std::string::npos) {
-    throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
-                "'" + name + "': the place of the frame's number is one %d, or %06d for six digits");
+NumberedName::NumberedName(const std::string& name) {
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    std::string& part = is_numbered_ ? tail_ : head_;
+    if (name[at] != '%' || name.substr(at, 2) == "%%") {
+      part += name[at];
+      if (name[at] == '%') ++at;
+      continue;
+    }
+    ++at;
+    if (at < name.size() && name[at] == '0') ++at;
+    if (at < name.size() && name[at] >= '1' && name[at] <= '9') digits_ = name[at++] - '0';
+    if (at >= name.size() || name[at] != 'd' || is_numbered_) {
+      throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
+                  "'" + name + "': the place of the frame's number is one %d, or %06d for six digits; %% is a %");
+    }
+    is_numbered_ = true;
   }
-  is_numbered_ = true;
-  head_ = name.substr(0, percent);
-  tail_ = name.substr(at + 1);
 }
 
 std::string NumberedName::of(std::int64_t number) const {

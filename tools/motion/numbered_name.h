@@ -5,7 +5,8 @@
 
 namespace c63::tools {
 
-/// A file name, or a pattern that gives a name for each number. A pattern has one number format such as %d or %06d.
+/// A file name, or a pattern that gives a name for each number. A pattern has one number format such as %d or %06d. %% is
+/// a percent sign.
 class NumberedName {
  public:
   /// Throws Error (usage, C63-OUTPUT-NAME) if the name has another %.

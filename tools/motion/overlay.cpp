@@ -89,7 +89,7 @@ Image motion_picture(const MotionFrame& frame, const OverlayOptions& o) {
   const FrameBlocks& blocks = frame.blocks;
   const auto& samples = o.background == OverlayOptions::Background::prediction ? frame.prediction : frame.picture;
   const auto [width, height] = shown_size(frame);
-  Image image = to_image(shown_samples(samples, frame), width, height, o.scale);
+  Image image = to_image(shown_samples(samples, frame), width, height, o.scale, frame.full_range);
   if (blocks.repeat) return image;
   if (o.heat != OverlayOptions::Heat::none) {
     draw_heat(image, frame, o);

@@ -6,13 +6,14 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "c63/byte_count.h"
 #include "c63/error.h"
 #include "common/text.h"
+#include "io/input_file.h"
 #include "motion/motion_stream.h"
 
 namespace c63::tools {
@@ -40,16 +41,32 @@ std::optional<std::array<std::string_view, 5>> split(std::string_view line) {
   return fields;
 }
 
+/// Reads a line without its newline. Returns false at the end.
+bool read_line(InputFile& file, std::string& line) {
+  constexpr std::size_t kPiece = 4096;
+  line.clear();
+  for (;;) {
+    const auto piece = file.peek(file.seekable() ? kPiece : 1);  // a pipe may wait for the rest of a piece
+    if (piece.empty()) return !line.empty();
+    const auto end = std::ranges::find(piece, '\n');
+    line.append(piece.begin(), end);
+    const bool is_whole = end != piece.end();
+    std::vector<std::uint8_t> taken(static_cast<std::size_t>(end - piece.begin()) + (is_whole ? 1 : 0));
+    static_cast<void>(file.read(taken));
+    if (is_whole) return true;
+  }
+}
+
 }  // namespace
 
-MotionTruth::MotionTruth(const std::string& path, std::uint64_t max_memory) : path_(path) {
-  std::ifstream file(path);
+MotionTruth::MotionTruth(const std::string& path, std::uint64_t max_memory, std::stop_token stop) : path_(path) {
   const auto fail = [&](std::int64_t line, const std::string& what) {
     throw Error(ErrorKind::input, "C63-TRUTH", line > 0 ? fmt::format("line {}: {}", line, what) : what, {.file = path});
   };
-  if (!file) fail(0, "cannot be read");
+  InputFile file(path, std::move(stop));
   std::string line;
-  for (std::int64_t number = 1; std::getline(file, line); ++number) {
+  for (std::int64_t number = 1; read_line(file, line); ++number) {
+    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // UTF-8's mark of byte order
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (number == 1) {
       if (line != kHeader) fail(1, fmt::format("not a file of true motion: it must begin with \"{}\"", kHeader));
@@ -79,7 +96,6 @@ MotionTruth::MotionTruth(const std::string& path, std::uint64_t max_memory) : pa
     }
     entries.push_back({*x, *y, *mv_x, *mv_y});
   }
-  if (file.bad()) fail(0, "cannot be read");
   if (frames_.empty()) fail(0, fmt::format("the file has no vectors; it must begin with \"{}\"", kHeader));
 }
 

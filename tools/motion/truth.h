@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace c63::tools {
 class MotionTruth {
  public:
   /// Reads the file. Throws Error (input, C63-TRUTH) with the line, or Error (limit, C63-MAX-MEMORY) if it needs more
-  /// than `max_memory`.
-  MotionTruth(const std::string& path, std::uint64_t max_memory);
+  /// than `max_memory`. A stop request ends the wait for a pipe.
+  MotionTruth(const std::string& path, std::uint64_t max_memory, std::stop_token stop = {});
 
   /// Returns how many bytes the entries and their errors take.
   [[nodiscard]] std::uint64_t memory() const { return memory_; }

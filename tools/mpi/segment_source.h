@@ -23,10 +23,8 @@ class SegmentSource {
   [[nodiscard]] std::unique_ptr<FrameSource> frames_of(const Segment& segment);
 
  private:
-  class Part;
-
   OpenSource open_;
-  std::unique_ptr<FrameSource> source_;
+  std::shared_ptr<FrameSource> source_;
   std::int64_t next_ = 0;  ///< number of the next frame, if the source is not seekable
 };
 

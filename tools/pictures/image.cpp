@@ -10,10 +10,12 @@ namespace {
 
 std::uint8_t clamped(double value) { return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L)); }
 
-Colour to_rgb(int y, int u, int v) {
-  const double luma = 1.164383 * (y - 16);
-  return {clamped(luma + 1.596027 * (v - 128)), clamped(luma - 0.391762 * (u - 128) - 0.812968 * (v - 128)),
-          clamped(luma + 2.017232 * (u - 128))};
+Colour to_rgb(int y, int u, int v, bool full_range) {
+  const double luma = full_range ? y : 1.164383 * (y - 16);
+  const double chroma = full_range ? 224.0 / 255 : 1;
+  return {clamped(luma + chroma * 1.596027 * (v - 128)),
+          clamped(luma - chroma * (0.391762 * (u - 128) + 0.812968 * (v - 128))),
+          clamped(luma + chroma * 2.017232 * (u - 128))};
 }
 
 double distance_to_segment(double x, double y, double x0, double y0, double x1, double y1) {
@@ -32,7 +34,7 @@ void Image::blend(int x, int y, Colour colour, double opacity) {
   for (std::size_t i = 0; i < 3; ++i) p[i] = clamped(p[i] + (colour[i] - p[i]) * std::min(opacity, 1.0));
 }
 
-Image to_image(std::span<const std::uint8_t> frame, int width, int height, int scale) {
+Image to_image(std::span<const std::uint8_t> frame, int width, int height, int scale, bool full_range) {
   Image image(width * scale, height * scale);
   const auto planes = split_planes(frame, width, height);
   const bool colour = width % 2 == 0 && height % 2 == 0;
@@ -40,7 +42,7 @@ Image to_image(std::span<const std::uint8_t> frame, int width, int height, int s
     for (int x = 0; x < width; ++x) {
       const std::size_t c = static_cast<std::size_t>(y / 2) * (width / 2) + x / 2;
       const Colour rgb = to_rgb(planes[0][static_cast<std::size_t>(y) * width + x], colour ? planes[1][c] : 128,
-                                colour ? planes[2][c] : 128);
+                                colour ? planes[2][c] : 128, full_range);
       for (int j = 0; j < scale; ++j) {
         for (int i = 0; i < scale; ++i) image.set(x * scale + i, y * scale + j, rgb);
       }

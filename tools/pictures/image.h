@@ -35,9 +35,9 @@ class Image {
   std::vector<std::uint8_t> rgb_;
 };
 
-/// Returns the RGB picture of a 4:2:0 frame with its planes one after another (BT.601, video range). Each sample
-/// becomes scale x scale pixels. If a side is odd, chroma has no fixed row length, and the picture is grey.
-[[nodiscard]] Image to_image(std::span<const std::uint8_t> frame, int width, int height, int scale = 1);
+/// Returns the RGB picture of a 4:2:0 frame with its planes one after another (BT.601, video range unless
+/// `full_range` is set). Each sample becomes scale x scale pixels. If a side is odd, chroma has no fixed row length, and the picture is grey.
+[[nodiscard]] Image to_image(std::span<const std::uint8_t> frame, int width, int height, int scale = 1, bool full_range = false);
 
 /// Returns a colour for a value 0..1: dark violet for 0, over red, to pale yellow for 1. Its lightness rises evenly.
 [[nodiscard]] Colour heat_colour(double value);

@@ -9,7 +9,7 @@
 #include "c63/error.h"
 #include "c63/picture.h"
 #include "common/text.h"
-#include "io/media_modules.h"
+#include "io/media_module.h"
 #include "io/output_file.h"
 
 namespace c63::tools {
@@ -56,14 +56,15 @@ std::vector<std::uint8_t> encode_as_jpeg(int width, int height, int quality, con
 }  // namespace
 
 void require_png() {
+  const std::vector<std::uint8_t> grey(std::size_t{16} * 16 * 3, 128);
   try {
-    const MediaModule& module = ffmpeg_module();
-    if (module.can_encode(PictureCode::png) && module.can_encode(PictureCode::jpeg)) return;
+    for (const PictureCode code : {PictureCode::png, PictureCode::jpeg}) {
+      ffmpeg_module().encode(code, grey, 16, 16, 2, [](std::span<const std::uint8_t>) {});
+    }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::input) throw;
     throw Error(ErrorKind::usage, "C63-NO-PNG", "cannot write PNG and JPEG (write .ppm): " + error.message());
   }
-  throw Error(ErrorKind::usage, "C63-NO-PNG", "this FFmpeg has no encoders of PNG and JPEG; write .ppm");
 }
 
 bool can_write_png() {
@@ -80,7 +81,7 @@ std::vector<std::uint8_t> encode_png(const Image& image) {
   return copied([&](const auto& take) { encode_as_png(image, take); });
 }
 
-std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int width, int height) {
+std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int width, int height, bool full_range) {
   const int quality = width * height < 500'000 ? 5 : 9;  // larger pictures are viewed from further away
   static const auto kLuma = stretched(16, 219, 0);
   static const auto kChroma = stretched(128, 224, 128);
@@ -90,7 +91,7 @@ std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int
     if (plane > 0 && !colour) return 128;
     const int columns = plane == 0 ? width : width / 2;
     const std::uint8_t sample = planes[static_cast<std::size_t>(plane)][static_cast<std::size_t>(y) * columns + static_cast<std::size_t>(x)];
-    return plane == 0 ? kLuma[sample] : kChroma[sample];
+    return full_range ? sample : plane == 0 ? kLuma[sample] : kChroma[sample];
   });
 }
 

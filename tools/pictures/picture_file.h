@@ -20,7 +20,8 @@ void require_png();
 
 /// Returns a 4:2:0 frame (planes one after another, video range) as JPEG for viewing. If a side is odd, chroma has no
 /// fixed row length, and the picture is grey. Throws Error if FFmpeg is missing.
-[[nodiscard]] std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> frame, int width, int height);
+[[nodiscard]] std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> frame, int width, int height,
+                                                    bool full_range = false);
 
 /// Returns a picture as JPEG, at the best quality that fits into `most_bytes`, or else at the lowest quality. Throws
 /// Error if FFmpeg is missing.

@@ -37,6 +37,9 @@ class FrameSource {
   /// Returns true if frames that are not read in time are lost: a pipe, a camera, pushed frames. After a stop, all
   /// frames that were read are still coded.
   [[nodiscard]] virtual bool live() const { return !seekable(); }
+  /// Returns true if the source says that samples use the values 0 to 255; otherwise they are in video range. Frames are
+  /// coded as they are stored. A c63 stream does not tell, so this is for pictures of the source.
+  [[nodiscard]] virtual bool full_range() const { return false; }
   /// Returns true if several threads may call read() at once. Only a seekable source may be concurrent.
   [[nodiscard]] virtual bool concurrent() const { return false; }
   /// Fills `frame` with frame `index`. Returns false if that frame does not exist. Throws Error (input) if reading fails.

@@ -10,7 +10,7 @@
 #include "bench/cuda/test_video.h"
 #include "c63/error.h"
 #include "codec/geometry.h"
-#include "io/copy_in_pieces.h"
+#include "io/source_parts.h"
 
 namespace c63::bench {
 

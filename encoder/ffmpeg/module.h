@@ -2,17 +2,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "io/media_module.h"
 
+// The functions of the module for FFmpeg, with the signatures of MediaModule.
+
 namespace c63 {
 
-/// Returns true if this build of FFmpeg has an encoder for `code`.
-[[nodiscard]] bool can_encode_picture(PictureCode code);
+[[nodiscard]] std::unique_ptr<FrameSource> open_av_source(std::unique_ptr<ByteSource> bytes, const SourceOptions& options,
+                                                          const CheckSize& check_size);
 
-/// Does what MediaModule::encode() does. Throws Error (usage, C63-NO-PNG) if this build of FFmpeg has no encoder for
-/// `code`, and std::bad_alloc.
 void encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int width, int height, int quality,
                     const std::function<void(std::span<const std::uint8_t>)>& take);
 
