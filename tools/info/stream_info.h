@@ -9,7 +9,7 @@
 
 #include "c63/picture.h"
 #include "encode/block_statistics.h"
-#include "encode/preset_marks.h"
+#include "info/preset_marks.h"
 #include "decode/stream_reader.h"
 
 namespace c63::tools {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "c63/frame_source.h"
-#include "encode/segment_plan.h"
+#include "segments/segment_plan.h"
 
 namespace c63::tools {
 

@@ -11,7 +11,7 @@
 #include "common/digest.h"
 #include "common/report.h"
 #include "io/output_file.h"
-#include "encode/segment_plan.h"
+#include "segments/segment_plan.h"
 #include "segments/input_identity.h"
 
 namespace c63::tools {

@@ -11,7 +11,7 @@
 #include "c63/settings.h"
 #include "codec/quantization.h"
 
-namespace c63 {
+namespace c63::tools {
 
 /// What the quantization tables of a frame tell about the encoder that wrote them.
 struct TablesInfo {
@@ -44,4 +44,4 @@ struct PresetMarks {
   [[nodiscard]] std::vector<Preset> presets() const;
 };
 
-}  // namespace c63
+}  // namespace c63::tools

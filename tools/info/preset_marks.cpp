@@ -1,10 +1,10 @@
-#include "encode/preset_marks.h"
+#include "info/preset_marks.h"
 
 #include <algorithm>
 
 #include "decide/flat_tables.h"
 
-namespace c63 {
+namespace c63::tools {
 namespace {
 
 /// Returns the lowest and the highest qp, in tenths, from `least` on, for which `make` gives `tables`; empty if there is none.
@@ -74,4 +74,4 @@ std::vector<Preset> PresetMarks::presets() const {
   return list;
 }
 
-}  // namespace c63
+}  // namespace c63::tools

@@ -10,7 +10,7 @@
 
 // Segments of a video are runs of whole GOPs. They can be encoded anywhere, and are joined in order.
 
-namespace c63 {
+namespace c63::tools {
 
 /// What must be known about a whole video before parts of it can be encoded. Every machine makes the same plan.
 struct SegmentPlan {
@@ -53,4 +53,4 @@ struct Segment {
 /// Returns the scene starts of a segment, counted from its first frame, for Encoder::set_scene_starts().
 [[nodiscard]] std::vector<std::int64_t> scene_starts_in(const SegmentPlan& plan, const Segment& segment);
 
-}  // namespace c63
+}  // namespace c63::tools

@@ -1,4 +1,4 @@
-#include "encode/segment_plan.h"
+#include "segments/segment_plan.h"
 
 #include <algorithm>
 #include <exception>
@@ -10,7 +10,7 @@
 #include "encode/frame_supply.h"
 #include "encode/scene_cuts.h"
 
-namespace c63 {
+namespace c63::tools {
 namespace {
 
 SegmentPlan plan_by_reading(FrameSource& source, bool scene_cuts, const std::stop_token& stop,
@@ -93,4 +93,4 @@ std::vector<std::int64_t> scene_starts_in(const SegmentPlan& plan, const Segment
   return starts;
 }
 
-}  // namespace c63
+}  // namespace c63::tools

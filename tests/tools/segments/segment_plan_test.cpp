@@ -1,6 +1,6 @@
 // Tests where the segments of a video begin. Their key frames and their bytes must be those of the whole video.
 
-#include "encode/segment_plan.h"
+#include "segments/segment_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include "support/expect_error.h"
 
 namespace c63::test::segment_plan_test {
+using namespace tools;
 namespace {
 
 using Frames = std::vector<std::int64_t>;
