@@ -213,6 +213,24 @@ class Attacks(CourseTest):
             self.test_memory_files_and_shared_memory_count_together()
 
 
+class Groups(CourseTest):
+    def test_a_group_that_was_delegated(self):
+        """The files of a cgroup of version 2, as far as c63grade uses them; this machine may have version 1."""
+        scope = self.folder / "scope"
+        scope.mkdir()
+        (scope / "cgroup.subtree_control").write_text("")
+        (self.folder / "own").write_text("0::/scope\n")
+        first = box.make_group(1234, self.folder / "own", self.folder)
+        self.assertEqual((first / "memory.max").read_text(), "1234")
+        self.assertEqual((scope / "c63grade" / "cgroup.procs").read_text(), str(os.getpid()))
+        self.assertEqual((scope / "cgroup.subtree_control").read_text(), "+memory")
+        (self.folder / "own").write_text("0::/scope/c63grade\n")
+        second = box.make_group(99, self.folder / "own", self.folder)
+        self.assertEqual((second.parent, (second / "memory.max").read_text()), (scope, "99"))
+        (self.folder / "own").write_text("3:cpu:/\n0::/absent\n")
+        self.assertIsNone(box.make_group(99, self.folder / "own", self.folder))
+
+
 class WithoutABox(CourseTest):
     def test_is_refused_unless_trusted(self):
         with mock.patch.dict(os.environ, PATH=str(self.folder)):
