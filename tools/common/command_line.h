@@ -15,18 +15,14 @@
 #include "common/signals.h"
 #include "io/output_file.h"
 
-namespace c63::tools {
-
-/// Returns what --version prints.
-[[nodiscard]] std::string version_text(const std::string& program);
-
-}  // namespace c63::tools
-
 namespace CLI {
 class App;
 }
 
 namespace c63::tools {
+
+/// Returns what --version prints.
+[[nodiscard]] std::string version_text(const std::string& program);
 
 /// The options that every program has.
 struct CommonSettings {

@@ -47,7 +47,6 @@ std::string error_line(const Error& error) {
   return one_line(std::move(line));
 }
 
-
 Error not_built_with_cuda() { return {ErrorKind::device, "C63-NO-CUDA", "this c63 was built without CUDA"}; }
 
 Subcommand subcommand_without_cuda(std::string name) {

@@ -42,7 +42,6 @@ enum ExitCode : int {
   return kExitInternal;
 }
 
-
 /// An Error with a note that the program adds, such as how much was written before it.
 class NotedError : public Error {
  public:
@@ -56,7 +55,6 @@ class NotedError : public Error {
 /// Returns the line that the user sees: file, frame, block, message, byte offset, note, id, advice. The program's name
 /// is not in it.
 [[nodiscard]] std::string error_line(const Error& error);
-
 
 struct Subcommand;
 

@@ -57,7 +57,6 @@ void Console::write(std::string_view text) const {
   static_cast<void>(write_all(fd_, bytes_of(text), written));
 }
 
-
 LogFile::LogFile(const std::string& path) : path_(path) {
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
   if (descriptor_ < 0) throw system_fault(ErrorKind::output, "C63-LOG-FILE", "cannot open the log", errno, {.file = path_});
@@ -159,7 +158,6 @@ void finish_log(const spdlog::logger& log) {
     if (auto* file = dynamic_cast<LogFile*>(sink.get())) file->finish();
   }
 }
-
 
 void Notices::begin() {
   const std::scoped_lock lock(mutex_);

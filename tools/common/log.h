@@ -11,6 +11,10 @@
 #include <utility>
 #include <vector>
 
+namespace spdlog {
+class logger;
+}
+
 namespace c63::tools {
 
 /// Standard error, shared by log lines and the progress line, so that they do not overwrite each other.
@@ -40,7 +44,6 @@ class Console {
   std::string status_;
 };
 
-
 /// The file of --log-file. Lines are appended, with time stamps. Unlike spdlog's own file class it remembers a failed
 /// write.
 class LogFile : public spdlog::sinks::base_sink<std::mutex> {
@@ -67,14 +70,6 @@ class LogFile : public spdlog::sinks::base_sink<std::mutex> {
   int fault_ = 0;  ///< errno of the first failed write; 0: none
 };
 
-}  // namespace c63::tools
-
-namespace spdlog {
-class logger;
-}
-
-namespace c63::tools {
-
 struct LogSettings {
   std::string level = "info";  ///< lowest level on standard error: trace, debug, info, warn, error or off
   std::string file;            ///< gets lines of level debug and above, with time stamps; empty: no file
@@ -93,14 +88,6 @@ struct LogSettings {
 /// Writes and closes the file of --log-file, if there is one. Throws Error (output, C63-LOG-FILE) if a line could not
 /// be written.
 void finish_log(const spdlog::logger& log);
-
-}  // namespace c63::tools
-
-namespace spdlog {
-class logger;
-}
-
-namespace c63::tools {
 
 /// Messages about the input and the machine. They are held back until begin(), so that an error before the work starts
 /// is the only line. No message is printed twice. Any thread may call.

@@ -47,7 +47,6 @@ template <typename Value>
   return value ? option_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
-
 /// Returns a function for OptionGroup::add() that reads the text with `parse` into `value`. If `parse` returns nothing,
 /// the text is refused with a message such as: "abc" is not a rate like 25.
 template <typename Value, typename Parse>

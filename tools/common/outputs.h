@@ -51,7 +51,6 @@ class TextFile {
   std::string text_;
 };
 
-
 /// An output in addition to the main output, which stays valid if this one fails. An error ends only this output. It is
 /// reported when all other work is done. `Writer` has commit() and commit_part().
 template <typename Writer>
@@ -89,7 +88,6 @@ class SideOutput {
   std::optional<Error> fault_;
 };
 
-
 /// A file that the command line names, and the option that names it.
 struct NamedPath {
   std::string option;
@@ -115,7 +113,6 @@ void check_apart_from_log(const NamedPath& output);
 /// Throws Error (usage, C63-OUTPUT-NAME) if the output's name has the extension of another format, such as .mp4.
 /// `instead` tells the user what to do.
 void check_no_container(const NamedPath& output, const std::string& instead);
-
 
 /// Completes an output that a signal has cut short, and returns the name of its file. If `replaces`, the output
 /// replaces any older file at `path`. Otherwise an older file at `path` stays, and the new file gets another name,

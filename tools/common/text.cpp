@@ -24,7 +24,6 @@ std::string fill_in(std::string_view text, char open, char close, const std::map
   return out;
 }
 
-
 std::string valid_utf8(std::string_view text) {
   const nlohmann::json json = std::string(text);
   return nlohmann::json::parse(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)).get<std::string>();

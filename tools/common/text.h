@@ -16,7 +16,6 @@ namespace c63::tools {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-
 /// Returns a text as a CSV field. It is quoted if it contains a comma, a quote or a line end. It gets a leading
 /// apostrophe if a spreadsheet would take it for a formula, because file names may come from anywhere. Do not call it
 /// for numbers, because "-" also begins a formula.
@@ -34,12 +33,10 @@ namespace c63::tools {
   return quoted + '"';
 }
 
-
 /// Replaces each `open`NAME`close` in a text by the value of NAME in `values`. Unknown names stay as they are. The
 /// values themselves are not searched for names.
 [[nodiscard]] std::string fill_in(std::string_view text, char open, char close,
                                   const std::map<std::string, std::string>& values);
-
 
 // Text for HTML pages that load nothing from elsewhere.
 

@@ -16,34 +16,30 @@ namespace {
 
 constexpr double kMostSeconds = 1e9;
 
-/// Reads a number that begins with a digit. Returns nothing for others, so signs and infinity are refused.
+/// Reads a number that begins with a digit. Returns nothing for others, so signs are refused.
 template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number value{};
-  if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+std::optional<Number> unsigned_number(std::string_view text) {
+  return text.empty() || text.front() < '0' || text.front() > '9' ? std::nullopt : parse<Number>(text);
 }
 
 std::optional<double> seconds_of(std::string_view text) {
   if (text.ends_with("ms")) {
-    const auto value = number_of<double>(text.substr(0, text.size() - 2));
+    const auto value = unsigned_number<double>(text.substr(0, text.size() - 2));
     return value ? std::optional(*value / 1000) : std::nullopt;
   }
-  if (text.ends_with('s')) return number_of<double>(text.substr(0, text.size() - 1));
+  if (text.ends_with('s')) return unsigned_number<double>(text.substr(0, text.size() - 1));
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const auto seconds = number_of<double>(text.substr(colon + 1));
+  const auto seconds = unsigned_number<double>(text.substr(colon + 1));
   std::string_view before = text.substr(0, colon);
   double hours = 0;
   if (const std::size_t first = before.find(':'); first != std::string_view::npos) {
-    const auto value = number_of<int>(before.substr(0, first));
+    const auto value = unsigned_number<int>(before.substr(0, first));
     if (!value) return std::nullopt;
     hours = *value;
     before = before.substr(first + 1);
   }
-  const auto minutes = number_of<int>(before);
+  const auto minutes = unsigned_number<int>(before);
   if (!seconds || *seconds >= 60 || !minutes || (hours > 0 && *minutes >= 60)) return std::nullopt;
   return hours * 3600 + *minutes * 60.0 + *seconds;
 }
@@ -58,40 +54,26 @@ std::int64_t VideoPlace::frame_at(FrameRate rate) const {
 }
 
 std::optional<VideoPlace> video_place_from(std::string_view text) {
-  if (const auto frame = number_of<std::int64_t>(text)) return VideoPlace{.frame = *frame};
+  if (const auto frame = unsigned_number<std::int64_t>(text)) return VideoPlace{.frame = *frame};
   const auto seconds = seconds_of(text);
   if (!seconds || *seconds > kMostSeconds) return std::nullopt;
   return VideoPlace{.seconds = *seconds};
 }
 
-namespace {
-
-template <typename Integer = int>
-std::optional<Integer> integer_from(std::string_view text) {
-  Integer value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 std::optional<FrameRate> frame_rate_from(const std::string& text) {
   const std::size_t slash = text.find_first_of("/:");
   if (slash != std::string::npos) {
-    const auto numerator = integer_from(std::string_view(text).substr(0, slash));
-    const auto denominator = integer_from(std::string_view(text).substr(slash + 1));
+    const auto numerator = parse<int>(std::string_view(text).substr(0, slash));
+    const auto denominator = parse<int>(std::string_view(text).substr(slash + 1));
     if (!numerator || !denominator || *numerator <= 0 || *denominator <= 0) return std::nullopt;
     return FrameRate{*numerator, *denominator};
   }
-  double value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc{} || end != text.data() + text.size() || !(value >= 0.001 && value <= 1e6))
-    return std::nullopt;
+  const auto value = parse<double>(text, 0.001, 1e6);
+  if (!value) return std::nullopt;
   for (const int whole : {24, 30, 60, 120}) {
-    if (std::fabs(value - whole * 1000 / 1001.0) < 0.005) return FrameRate{whole * 1000, 1001};
+    if (std::fabs(*value - whole * 1000 / 1001.0) < 0.005) return FrameRate{whole * 1000, 1001};
   }
-  const int thousandths = static_cast<int>(std::lround(value * 1000));
+  const int thousandths = static_cast<int>(std::lround(*value * 1000));
   const int divisor = std::gcd(thousandths, 1000);
   return FrameRate{thousandths / divisor, 1000 / divisor};
 }
@@ -99,8 +81,8 @@ std::optional<FrameRate> frame_rate_from(const std::string& text) {
 std::optional<std::pair<int, int>> size_from(const std::string& text) {
   const std::size_t cross = text.find_first_of("xX");
   if (cross == std::string::npos) return std::nullopt;
-  const auto width = integer_from(std::string_view(text).substr(0, cross));
-  const auto height = integer_from(std::string_view(text).substr(cross + 1));
+  const auto width = parse<int>(std::string_view(text).substr(0, cross));
+  const auto height = parse<int>(std::string_view(text).substr(cross + 1));
   if (!width || !height) return std::nullopt;
   return std::pair{*width, *height};
 }
@@ -116,7 +98,7 @@ std::pair<int, int> require_size(const std::string& option, const std::string& t
 CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
   return CLI::Validator(
       [low, high](std::string& text) -> std::string {
-        const auto value = integer_from<std::int64_t>(text);
+        const auto value = parse<std::int64_t>(text);
         if (value && *value >= low && *value <= high) return {};
         const std::string range = high == std::numeric_limits<std::int64_t>::max()
                                       ? "of at least " + std::to_string(low)
@@ -160,7 +142,7 @@ CLI::Validator number_of(const std::string& what, const std::string& example) {
   return CLI::Validator(
       [what, example](std::string& text) -> std::string {
         const std::string given = text;
-        if (const auto number = integer_from<std::int64_t>(given); number && *number >= 0) return {};
+        if (const auto number = parse<std::int64_t>(given); number && *number >= 0) return {};
         const auto number = quantity_from(given);
         if (!number || *number < 0) return "\"" + given + "\" is not a number of " + what + " like " + example;
         if (*number >= 0x1p63) return "\"" + given + "\" is too large a number of " + what;

@@ -1,17 +1,33 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <string_view>
 #include <utility>
 
 #include "c63/picture.h"
 
+namespace CLI {
+class Validator;
+}  // namespace CLI
+
 namespace c63::tools {
+
+/// Reads a number from `least` to `most`. Returns nothing for any other text, also for infinity and NaN.
+template <typename Number>
+[[nodiscard]] std::optional<Number> parse(std::string_view text, Number least = std::numeric_limits<Number>::lowest(),
+                                          Number most = std::numeric_limits<Number>::max()) {
+  Number value{};
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most)) return std::nullopt;
+  return value;
+}
 
 /// A place in a video: a frame's number, or a time.
 struct VideoPlace {
@@ -25,14 +41,6 @@ struct VideoPlace {
 /// Reads a place: "250" (a frame), "12.5s", "800ms", "1:02.5" (minutes and seconds), "0:01:02" (hours, minutes and
 /// seconds). Returns nothing for anything else.
 [[nodiscard]] std::optional<VideoPlace> video_place_from(std::string_view text);
-
-}  // namespace c63::tools
-
-namespace CLI {
-class Validator;
-}  // namespace CLI
-
-namespace c63::tools {
 
 /// Reads a frame rate such as "25", "29.97" or "30000/1001". Returns nothing if the text is not a positive rate.
 /// 23.976, 29.97, 59.94 and 119.88 are read as n/1001.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -69,18 +68,13 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
 /// Reads --segment, such as "3/16".
 std::pair<int, int> segment_from(const std::string& text) {
   const std::size_t slash = text.find('/');
-  int number = 0;
-  int of = 0;
-  const auto parse = [&](std::size_t begin, std::size_t end, int& value) {
-    const auto [at, fault] = std::from_chars(text.data() + begin, text.data() + end, value);
-    return fault == std::errc() && at == text.data() + end;
-  };
-  if (slash == std::string::npos || !parse(0, slash, number) || !parse(slash + 1, text.size(), of) || number < 1 ||
-      number > of || of > kMostSegments) {
+  const auto of = slash == std::string::npos ? std::nullopt : parse<int>(std::string_view(text).substr(slash + 1), 1, kMostSegments);
+  const auto number = of ? parse<int>(std::string_view(text).substr(0, slash), 1, *of) : std::nullopt;
+  if (!number) {
     throw CLI::ValidationError(
         "--segment", fmt::format("\"{}\" is not a segment like 3/16: 1/N to N/N, N at most {}", text, kMostSegments));
   }
-  return {number, of};
+  return {*number, *of};
 }
 
 void add_segment_options(CLI::App& app, EncodeOptions& o) {

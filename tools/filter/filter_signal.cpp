@@ -1,12 +1,12 @@
 // The part of c63filter that filters signals: series of numbers from text files or arrays.
 #include <spdlog/logger.h>
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <string_view>
 
 #include "c63/error.h"
+#include "common/values.h"
 #include "filter/filter_run.h"
 
 namespace c63::tools {
@@ -69,9 +69,9 @@ std::vector<double> taps_of(const std::string& kernel) {
                            : "'" + kernel + "' is not a kernel for a signal: give numbers such as 1,2,1, or mean:K"};
   };
   const auto number = [&](std::string_view text, auto value) {
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (fault != std::errc() || end != text.data() + text.size()) throw fail();
-    return value;
+    const auto read = parse<decltype(value)>(text);
+    if (!read) throw fail();
+    return *read;
   };
   if (kernel.starts_with(kMean)) return mean_taps(number(std::string_view(kernel).substr(kMean.size()), int{}));
   std::vector<double> taps;

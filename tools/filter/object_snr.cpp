@@ -1,12 +1,12 @@
 #include "filter/object_snr.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <vector>
 
 #include "c63/error.h"
+#include "common/values.h"
 #include "io/input_file.h"
 
 namespace c63::tools {
@@ -34,9 +34,9 @@ std::map<std::int64_t, ObjectTruth> read_star_truth(const std::string& path) {
     bool good = true;
     for (int k = 0; k < 6; ++k) {
       const std::size_t end = std::min(line.find(','), line.size());
-      const auto [stop, status] = std::from_chars(line.data(), line.data() + end, values[k]);
-      good = good && status == std::errc() && stop == line.data() + end && std::isfinite(values[k]) &&
-             std::abs(values[k]) < 1e9 && (end < line.size()) == (k < 5);
+      const auto value = parse<double>(line.substr(0, end), -1e9, 1e9);
+      values[k] = value.value_or(0);
+      good = good && value && (end < line.size()) == (k < 5);
       line.remove_prefix(std::min(end + 1, line.size()));
     }
     if (!good) {

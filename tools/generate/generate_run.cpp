@@ -5,7 +5,6 @@
 #include <spdlog/logger.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -32,10 +31,8 @@ constexpr double kNoiseUnit = 16;    // units per grey level
 
 /// Reads a number of at most 4096 in size and returns it in units of 1/`unit`. Returns nothing for anything else.
 std::optional<int> units_from(std::string_view text, double unit) {
-  double value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc() || end != text.data() + text.size() || !(std::abs(value) <= 4096)) return std::nullopt;
-  return static_cast<int>(std::lround(value * unit));
+  const auto value = parse<double>(text, -4096, 4096);
+  return value ? std::optional(static_cast<int>(std::lround(*value * unit))) : std::nullopt;
 }
 
 /// Reads a motion such as "3,-2" or "0.5,0", in samples.

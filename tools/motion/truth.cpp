@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "c63/byte_count.h"
 #include "c63/error.h"
 #include "common/text.h"
+#include "common/values.h"
 #include "io/input_file.h"
 #include "motion/motion_stream.h"
 
@@ -21,14 +21,6 @@ namespace {
 
 constexpr std::uint64_t kBytesOfFrame = 128;  // for an empty list of entries in the map
 constexpr std::string_view kHeader = "frame,x,y,mv_x,mv_y";
-
-template <typename T>
-std::optional<T> parse(std::string_view text) {
-  T value{};
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::optional<std::array<std::string_view, 5>> split(std::string_view line) {
   std::array<std::string_view, 5> fields;
