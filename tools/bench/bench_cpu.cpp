@@ -2,21 +2,15 @@
 // in the same run. Kernels of decisions are not timed. With --search, it races users' searches instead (race_cpu.h).
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
-#include "bench/bench_command.h"
-#include "bench/benches.h"
+#include "bench/bench.h"
 #include "bench/cpu_probe.h"
-#include "bench/figures.h"
-#include "bench/race_cpu.h"
+#include "bench/race_files.h"
+#include "bench/video.h"
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
@@ -30,13 +24,11 @@
 namespace c63::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Kernels' results are written to `sink`, so that the compiler cannot remove the code that computes them.
 volatile std::uint64_t sink;
 
 /// A kernel to time. One run does `amount` units of work.
-struct Case {
+struct Kernel {
   std::string name;
   std::string level;
   std::string unit;
@@ -45,7 +37,6 @@ struct Case {
   std::optional<Limit> limit = {};  ///< the machine's limit that bounds the kernel
   double limit_per_unit = 1;        ///< operations of the limit's kind, such as bytes loaded, that one unit of work takes
   std::string note = {};            ///< why the kernel may be faster than its ceiling
-  std::vector<double> seconds = {};
 };
 
 const char* unit_of(Limit limit) {
@@ -62,46 +53,16 @@ const char* unit_of(Limit limit) {
   return "flop";
 }
 
-/// Returns frames with motion and noise, for a run without a video.
-std::vector<std::uint8_t> synthetic_video(int width, int height, int frames) {
-  std::vector<std::uint8_t> video(static_cast<std::size_t>(frames) * frame_bytes(width, height));
-  std::uint32_t random = 1;
-  std::size_t i = 0;
-  for (int f = 0; f < frames; ++f) {
-    for (int p = 0; p < 3; ++p) {
-      const int w = p == 0 ? width : width / 2;
-      for (std::size_t k = 0; k < plane_bytes(width, height, p); ++k, ++i) {
-        random = random * 1664525 + 1013904223;
-        const int x = static_cast<int>(k) % w + 2 * f;
-        const int y = static_cast<int>(k) / w - f;
-        video[i] =
-            static_cast<std::uint8_t>((x * x / 64 + y * 3 + ((x / 16 + y / 16) & 1) * 50 + (random >> 30)) & 255);
-      }
-    }
-  }
-  return video;
-}
-
-std::vector<std::uint8_t> read_frames(const CpuBenchOptions& options, int count) {
-  const std::size_t size = frame_bytes(options.width, options.height);
-  if (options.video.empty()) return synthetic_video(options.width, options.height, count);
-  std::ifstream file(options.video, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(size) * options.frame);
-  std::vector<std::uint8_t> frames(size * static_cast<std::size_t>(count));
-  file.read(reinterpret_cast<char*>(frames.data()), static_cast<std::streamsize>(frames.size()));
-  if (!file)
-    throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "cannot read the frames that --frame and the size ask for",
-                {.file = options.video});
-  return frames;
-}
-
 /// The inputs of the kernels for one inter frame. It is the third frame that is coded, so that it has a real reference
 /// and vectors of the frame before.
 class Scene {
  public:
-  explicit Scene(const CpuBenchOptions& options) : geometry_(options.width, options.height) {
+  explicit Scene(const Options& options) : geometry_(options.width, options.height) {
     constexpr int kFrames = 3;
-    const auto video = read_frames(options, kFrames);
+    const auto video = frames_of(options.yuv, options.width, options.height, kFrames, options.first_frame);
+    if (video.size() < kFrames * geometry_.frame_bytes()) {
+      throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "has fewer frames than --frame asks for", {.file = options.yuv});
+    }
     settings_.coding.width = options.width;
     settings_.coding.height = options.height;
     reference_ = cpu::PaddedPicture(geometry_);
@@ -223,7 +184,7 @@ std::pair<double, double> candidates_per_block(const Scene& scene) {
   return {static_cast<double>(all) / blocks, static_cast<double>(tested) / blocks};
 }
 
-void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel level, double candidates) {
+void add_kernel_cases(std::vector<Kernel>& cases, const Scene& scene, SimdLevel level, double candidates) {
   const cpu::Kernels& k = cpu::kernels(level);
   const std::string text(name(level));
   const PlaneGeometry g = scene.geometry().plane(0);
@@ -242,7 +203,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
     const int range = scene.settings().coding.search_range;
     const auto search = std::make_shared<cpu::PlaneSearch>(cpu::make_block_searcher(method, k, g, range), k, g, 2, range);
     const std::string what = "search " + std::string(name(method));
-    Case* const added =
+    Kernel* const added =
         add(what.c_str(), "absdiff", differences, [&scene, search] { sink = search_luma(scene, *search); });
     if (method == SearchMethod::full_eliminate) {
       added->note = "the differences of all candidates are counted; those of candidates that cannot win are not computed";
@@ -339,7 +300,7 @@ double codes_in(const FrameSyntax& syntax) {
   return codes;
 }
 
-void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
+void add_entropy_cases(std::vector<Kernel>& cases, const Scene& scene) {
   const auto bytes = std::make_shared<std::vector<std::uint8_t>>();
   const auto write = [&scene](std::vector<std::uint8_t>& out) {
     BitCounts bits;
@@ -364,53 +325,33 @@ void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
                    codes_in(scene.syntax()) / samples});
 }
 
-void run(const CpuBenchOptions& options) {
-  if (!options.searches.empty()) return race_cpu_files(options);
+}  // namespace
+
+void bench_cpu(const Options& options) {
+  if (!options.files.empty()) return race_cpu_files(options);
   const Scene scene(options);
   const auto [all, tested] = candidates_per_block(scene);
 
   constexpr double kClocks = 400000;
-  std::vector<Case> cases;
-  cases.push_back({"clock", "-", "cycle", kClocks, [] { run_clock(static_cast<std::uint64_t>(kClocks)); }});
+  std::vector<Kernel> kernels;
+  kernels.push_back({"clock", "-", "cycle", kClocks, [] { run_clock(static_cast<std::uint64_t>(kClocks)); }});
   const std::vector<CeilingProbe> probes =
       ceiling_probes({scene.reference().data, static_cast<std::size_t>(scene.reference().width) *
                                                   static_cast<std::size_t>(scene.reference().height)});
   for (const CeilingProbe& probe : probes) {
-    cases.push_back({probe.name, "ceiling", unit_of(probe.limit), probe.amount, probe.run, probe.limit});
+    kernels.push_back({probe.name, "ceiling", unit_of(probe.limit), probe.amount, probe.run, probe.limit});
   }
-  for (const SimdLevel level : available_simd_levels()) add_kernel_cases(cases, scene, level, all);
-  add_entropy_cases(cases, scene);
+  for (const SimdLevel level : available_simd_levels()) add_kernel_cases(kernels, scene, level, all);
+  add_entropy_cases(kernels, scene);
+  std::erase_if(kernels, [&](const Kernel& c) { return !options.wants(c.name + " " + c.level) && c.level != "ceiling" && c.level != "-"; });
 
-  std::erase_if(cases, [&](const Case& c) {
-    return (c.name + " " + c.level).find(options.only) == std::string::npos && c.level != "ceiling" && c.level != "-";
-  });
+  std::vector<Case> cases;
+  // Scalar kernels take long, and serve only for comparison.
+  for (const Kernel& k : kernels) cases.push_back({{{"kernel", k.name}, {"level", k.level}, {"unit", k.unit}}, timed(k.run), k.level == "scalar" ? 3 : INT_MAX});
+  const std::vector<Sample> seconds = measure(cases, options.repeats);
+  const double hertz = kClocks / seconds.front().low;
+  const auto per_clock = [&](std::size_t i) { return seconds[i].rate(kernels[i].amount / hertz); };
 
-  // The cases take turns, so that a temporary disturbance affects all of them alike.
-  for (int round = 0; round <= options.rounds; ++round) {
-    for (Case& c : cases) {
-      if (c.level == "scalar" && round > 3) continue;  // scalar kernels take long, and serve only for comparison
-      const auto start = Clock::now();
-      c.run();
-      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      if (round > 0) c.seconds.push_back(seconds);
-    }
-  }
-
-  const double hertz = kClocks / summarize(cases[0].seconds).low;
-  const auto per_cycle = [&](const Case& c) {
-    Sample rate;
-    const Sample seconds = summarize(c.seconds);
-    rate.median = c.amount / seconds.median / hertz;
-    rate.low = c.amount / seconds.high / hertz;
-    rate.high = c.amount / seconds.low / hertz;
-    return rate;
-  };
-  nlohmann::ordered_json figures{
-      {"bench", "cpu"},
-      {"clock_ghz", hertz / 1e9},
-      {"video", options.video.empty() ? "synthetic" : options.video.substr(options.video.rfind('/') + 1)},
-      {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
-      {"candidates_per_block", {{"all", all}, {"tested_with_elimination", tested}}}};
   // A kernel's ceiling is the fastest probe among those of its instruction set and of lower ones. The probe of the lowest
   // set that has one always counts, so that scalar kernels have a ceiling, too.
   const auto ceiling_of = [&](Limit limit, std::string_view level) {
@@ -421,55 +362,33 @@ void run(const CpuBenchOptions& options) {
           probes, [&](const CeilingProbe& other) { return other.limit == limit && other.level < probe.level; });
       const bool has = std::ranges::any_of(available_simd_levels(),
                                            [&](SimdLevel l) { return name(l) == level && l >= probe.level; });
-      if (probe.limit == limit && (narrowest || has)) ceiling = std::max(ceiling, per_cycle(cases[i + 1]).median);
+      if (probe.limit == limit && (narrowest || has)) ceiling = std::max(ceiling, per_clock(i + 1).median);
     }
     return ceiling;
   };
-  std::vector<std::string> notes;  // numbered notes below the table
-  std::printf("%-22s %-8s %10s %10s (%5s..%5s) %12s %10s\n", "kernel", "level", "us a run", "per clock", "10 %", "90 %", "unit",
-              "of ceiling");
-  for (const Case& c : cases) {
-    const Sample rate = per_cycle(c);
-    const Sample seconds = summarize(c.seconds);
-    const double ceiling = c.limit && c.level != "ceiling" ? ceiling_of(*c.limit, c.level) : 0;
-    const double share = ceiling > 0 ? rate.median * c.limit_per_unit / ceiling : 0;
-    std::printf("%-22s %-8s %10.1f %10.2f (%5.1f..%5.1f) %12s", c.name.c_str(), c.level.c_str(), seconds.median * 1e6,
-                rate.median, rate.low, rate.high, c.unit.c_str());
-    if (ceiling > 0) std::printf(" %8.1f %%", 100 * share);
-    std::string note = c.note;
-    if (note.empty() && share > 1) {
-      note =
-          "the ceiling is a measured loop with one add per instruction; the kernel needs fewer adds, or other work "
-          "slowed the loop down (then its 10 % and 90 % columns differ)";
-    }
-    if (!note.empty()) {
-      const auto at = std::ranges::find(notes, note);
-      std::printf(" [%td]", at - notes.begin() + 1);
-      if (at == notes.end()) notes.push_back(note);
-    }
-    std::printf("\n");
-    nlohmann::ordered_json entry{
-        {"kernel", c.name},
-        {"level", c.level},
-        {"unit", c.unit},
-        {"per_clock", to_json(rate)},
-        {"microseconds", to_json({seconds.median * 1e6, seconds.low * 1e6, seconds.high * 1e6})}};
+  Report report("cpu", options, {{"kernel", "kernel", -22}, {"level", "level", -8}, {"us/median", "us a run", 10, 1},
+                                 {"per_clock/median", "per clock", 10, 2}, {"per_clock/p10", "10 %", 8, 2}, {"per_clock/p90", "90 %", 8, 2},
+                                 {"unit", "unit", -8}, {"share_of_ceiling", "of ceiling", 10, 1, 100, " %"}, {"note", "", -1}});
+  report.about().update({{"clock_ghz", hertz / 1e9},
+                         {"video", options.yuv.empty() ? "generated" : options.yuv.substr(options.yuv.rfind('/') + 1)},
+                         {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
+                         {"candidates_per_block", {{"all", all}, {"tested_with_elimination", tested}}}});
+  report.print_titles();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Kernel& k = kernels[i];
+    Json row = cases[i].labels;
+    row.update({{"per_clock", per_clock(i)}, {"us", seconds[i].times(1e6)}});
+    const double ceiling = k.limit && k.level != "ceiling" ? ceiling_of(*k.limit, k.level) : 0;
     if (ceiling > 0) {
-      entry["share_of_ceiling"] = share;
-      entry["ceiling"] = unit_of(*c.limit);
+      const double share = per_clock(i).median * k.limit_per_unit / ceiling;
+      row["share_of_ceiling"] = share;
+      row["ceiling"] = unit_of(*k.limit);
+      if (!k.note.empty()) row["note"] = k.note;
+      else if (share > 1) row["note"] = "the ceiling is a loop with one addition an instruction; the kernel needs fewer";
     }
-    if (!note.empty()) entry["note"] = note;
-    figures["kernels"].push_back(std::move(entry));
+    report.add(std::move(row));
   }
-  for (std::size_t i = 0; i < notes.size(); ++i) std::printf("[%zu] %s\n", i + 1, notes[i].c_str());
-  write_figures(options.json, std::move(figures));
-}
-
-}  // namespace
-
-tools::Subcommand cpu_bench() {
-  return bench_command<CpuBenchOptions>("cpu", "Measure the CPU kernels of every instruction set, and race your own search",
-                                        [](const CpuBenchOptions& options, const tools::Session&) { run(options); });
+  report.finish();
 }
 
 }  // namespace c63::bench

@@ -3,24 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "bench/bench_command.h"
-#include "bench/benches.h"
-#include "bench/figures.h"
+#include "bench/bench.h"
 #include "c63/error.h"
 #include "c63/motion_search.h"
 #include "c63/picture.h"
@@ -38,15 +28,10 @@ extern const std::string_view script;
 namespace c63::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
-
 constexpr int kBlock = 8;
 
 /// A vector for each block of each frame after the first, in samples; the true ones are NAN if they are not known.
-struct BlockField {
-  std::vector<std::array<float, 2>> vectors;
-};
+using BlockField = std::vector<std::array<float, 2>>;
 
 struct Clip {
   std::string name;
@@ -78,7 +63,7 @@ Clip make_clip(const std::string& pattern, int width, int height, int frames) {
     if (i == 0) continue;
     for (const TrueVector& v : generator.true_motion(i).vectors) {
       const auto samples = [&](std::int32_t value) { return v.known ? static_cast<float>(value) / kSample : NAN; };
-      clip.truth.vectors.push_back({samples(v.x), samples(v.y)});
+      clip.truth.push_back({samples(v.x), samples(v.y)});
     }
   }
   return clip;
@@ -88,9 +73,7 @@ Clip make_clip(const std::string& pattern, int width, int height, int frames) {
 struct Measured {
   std::string estimator;
   BlockField field;  ///< of the last frames, if there are fewer than the clip has
-  double seconds = 0;
-  double least_seconds = 0;
-  double most_seconds = 0;
+  Sample seconds;
   double cpu_seconds = 0;
 };
 
@@ -118,19 +101,19 @@ double sad_of_vector(const Clip& clip, std::size_t pair, int x, int y, std::arra
 }
 
 Quality quality_of(const Clip& clip, const BlockField& field) {
-  const std::size_t first = clip.truth.vectors.size() - field.vectors.size();
+  const std::size_t first = clip.truth.size() - field.size();
   const auto columns = static_cast<std::size_t>(clip.width / kBlock);
   Quality quality;
   std::vector<double> errors;
-  for (std::size_t i = 0; i < field.vectors.size(); ++i) {
+  for (std::size_t i = 0; i < field.size(); ++i) {
     const std::size_t block = (first + i) % clip.blocks();
     quality.mean_sad += sad_of_vector(clip, (first + i) / clip.blocks(), kBlock * static_cast<int>(block % columns),
-                                      kBlock * static_cast<int>(block / columns), field.vectors[i]);
-    const auto& truth = clip.truth.vectors[first + i];
+                                      kBlock * static_cast<int>(block / columns), field[i]);
+    const auto& truth = clip.truth[first + i];
     if (!std::isnan(truth[0]))
-      errors.push_back(std::hypot(field.vectors[i][0] - truth[0], field.vectors[i][1] - truth[1]));
+      errors.push_back(std::hypot(field[i][0] - truth[0], field[i][1] - truth[1]));
   }
-  quality.mean_sad /= static_cast<double>(field.vectors.size());
+  quality.mean_sad /= static_cast<double>(field.size());
   if (errors.empty()) return quality;
   for (const double error : errors) {
     quality.mean_error += error / static_cast<double>(errors.size());
@@ -142,28 +125,20 @@ Quality quality_of(const Clip& clip, const BlockField& field) {
   return quality;
 }
 
-double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
 Measured measure_c63(const Clip& clip, int range, int repeats) {
   std::vector<MotionPair> pairs;
   for (std::size_t i = 0; i < clip.pairs(); ++i) pairs.push_back({clip.frame(i + 1), clip.frame(i)});
-  std::vector<MotionVector> vectors(clip.truth.vectors.size());
+  std::vector<MotionVector> vectors(clip.truth.size());
   PlaneSearcher searcher({.range = range});
-  std::vector<double> seconds;
   std::vector<double> cpu;
-  for (int i = 0; i <= repeats; ++i) {
-    const auto begin = Clock::now();
-    const double cpu_begin = cpu_seconds();
-    searcher.estimate(pairs, {.vectors = vectors.data()});
-    if (i == 0) continue;
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
-    cpu.push_back(cpu_seconds() - cpu_begin);
-  }
-  Measured measured{
-      "c63, CPU",           {}, summarize(seconds).median, std::ranges::min(seconds), std::ranges::max(seconds),
-      summarize(cpu).median};
-  for (const MotionVector v : vectors)
-    measured.field.vectors.push_back({static_cast<float>(v.x), static_cast<float>(v.y)});
+  const Sample seconds = measure(timed([&] {
+                                   const std::clock_t begin = std::clock();
+                                   searcher.estimate(pairs, {.vectors = vectors.data()});
+                                   cpu.push_back(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+                                 }),
+                                 repeats);
+  Measured measured{.estimator = "c63, CPU", .field = {}, .seconds = seconds, .cpu_seconds = summarize(cpu).median};
+  for (const MotionVector v : vectors) measured.field.push_back({static_cast<float>(v.x), static_cast<float>(v.y)});
   return measured;
 }
 
@@ -174,18 +149,16 @@ void write_bytes(const std::string& path, std::span<const std::uint8_t> bytes) {
 }
 
 BlockField read_field(const std::string& path, std::size_t vectors) {
-  BlockField field;
-  field.vectors.resize(vectors);
+  BlockField field(vectors);
   std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(field.vectors.data()),
-            static_cast<std::streamsize>(sizeof(field.vectors[0]) * vectors));
+  file.read(reinterpret_cast<char*>(field.data()), static_cast<std::streamsize>(sizeof(field[0]) * vectors));
   if (!file) throw Error(ErrorKind::internal, "C63-BENCH-ESTIMATE", "the script wrote too few vectors", {.file = path});
   return field;
 }
 
 /// Runs the script for a group of estimators, and returns what it measured. If the script fails, or says that an estimator
 /// is missing on this machine, stores the reason in absent[group].
-std::vector<Measured> run_script(const Clip& clip, const std::string& group, const EstimateBenchOptions& options,
+std::vector<Measured> run_script(const Clip& clip, const std::string& group, const Options& options,
                                  const ScratchFolder& folder, Json& absent) {
   std::string command = tools::shell_quoted(options.python);
   for (const std::string& word :
@@ -209,75 +182,66 @@ std::vector<Measured> run_script(const Clip& clip, const std::string& group, con
       absent[group] = found["absent"];
       continue;
     }
-    measured.push_back({found["estimator"],
-                        read_field(found["file"], found["pairs"].get<std::size_t>() * clip.blocks()), found["seconds"],
-                        found["spread"][0], found["spread"][1], found["cpu_seconds"]});
+    measured.push_back({.estimator = found["estimator"],
+                        .field = read_field(found["file"], found["pairs"].get<std::size_t>() * clip.blocks()),
+                        .seconds = {found["seconds"], found["spread"][0], found["spread"][1]},
+                        .cpu_seconds = found["cpu_seconds"]});
   }
   return measured;
 }
 
-void run(const EstimateBenchOptions& options) {
+}  // namespace
+
+void bench_estimate(const Options& options) {
   const auto [width, height] = tools::require_size("--size", options.size);
   if (width % kBlock != 0 || height % kBlock != 0) {
     throw Error(ErrorKind::usage, "C63-USAGE", "--size " + options.size + ": both sides must be multiples of 8");
   }
+  for (const std::string& group : options.only) {
+    if (group == "opencv" || group == "ffmpeg" || group == "gpu" || group == "nvidia") continue;
+    throw Error(ErrorKind::usage, "C63-USAGE", "--only " + group + ": there are opencv, ffmpeg, gpu and nvidia");
+  }
+  Report report("estimate", options, {{"clip", "clip", -8}, {"estimator", "estimator", -50}, {"frames_per_s/median", "frames/s", 9, 1},
+                                      {"mean_sad", "SAD", 7, 1}, {"sad_of_exact", "of exact", 8, 3}, {"mean_error_samples", "error", 6, 2},
+                                      {"share_within_half_a_sample", "within 1/2", 10, 1, 100, " %"}});
   const tools::Machine machine = tools::this_machine();
-  std::array<double, 1> load{};
-  static_cast<void>(getloadavg(load.data(), 1));
-  Json figures{{"bench", "estimate"},
-               {"size", options.size},
-               {"frames", options.frames},
-               {"range", options.range},
-               {"repeats", options.repeats},
-               {"cpu", machine.cpu},
-               {"logical_cpus", machine.logical_cpus},
-               {"system", machine.system},
-               {"load_before", load[0]},
-               {"not_measured", Json::object()},
-               {"results", Json::array()}};
+  report.about().update({{"size", options.size},
+                         {"frames", options.frames},
+                         {"range", options.range},
+                         {"repeats", options.repeats},
+                         {"cpu", machine.cpu},
+                         {"logical_cpus", machine.logical_cpus},
+                         {"system", machine.system},
+                         {"not_measured", Json::object()}});
+  report.print_titles();
   const ScratchFolder folder("", "c63bench-estimate");
   const std::string_view script = tools::estimate_files::script;
   write_bytes(folder.file("estimate.py"), {reinterpret_cast<const std::uint8_t*>(script.data()), script.size()});
+  Json& absent = report.about()["not_measured"];
   for (const std::string pattern : {"pan", "zoom", "objects"}) {
     const Clip clip = make_clip(pattern, width, height, options.frames);
     write_bytes(folder.file("luma"), clip.luma);
     std::vector<Measured> all{measure_c63(clip, options.range, options.repeats)};
     for (const std::string& group : options.only) {
-      for (Measured& each : run_script(clip, group, options, folder, figures["not_measured"]))
-        all.push_back(std::move(each));
+      for (Measured& each : run_script(clip, group, options, folder, absent)) all.push_back(std::move(each));
     }
     const double exact = quality_of(clip, all[0].field).mean_sad;
     for (const Measured& each : all) {
       const Quality quality = quality_of(clip, each.field);
       const auto pairs = static_cast<double>(clip.pairs());
-      std::printf("%-8s %-50s %9.1f frames/s, SAD %7.1f (%.3f), error %.2f, within half a sample %5.1f %%\n",
-                  pattern.c_str(), each.estimator.c_str(), pairs / each.seconds, quality.mean_sad,
-                  quality.mean_sad / exact, quality.mean_error, 100 * quality.share_near);
-      std::fflush(stdout);
-      figures["results"].push_back({{"clip", pattern},
-                                    {"estimator", each.estimator},
-                                    {"frames_per_s", pairs / each.seconds},
-                                    {"frames_per_s_spread", {pairs / each.most_seconds, pairs / each.least_seconds}},
-                                    {"cpu_seconds_per_frame", each.cpu_seconds / pairs},
-                                    {"mean_sad", quality.mean_sad},
-                                    {"sad_of_exact", quality.mean_sad / exact},
-                                    {"mean_error_samples", quality.mean_error},
-                                    {"median_error_samples", quality.median_error},
-                                    {"share_within_half_a_sample", quality.share_near}});
+      report.add({{"clip", pattern},
+                  {"estimator", each.estimator},
+                  {"frames_per_s", each.seconds.rate(pairs)},
+                  {"cpu_seconds_per_frame", each.cpu_seconds / pairs},
+                  {"mean_sad", quality.mean_sad},
+                  {"sad_of_exact", quality.mean_sad / exact},
+                  {"mean_error_samples", quality.mean_error},
+                  {"median_error_samples", quality.median_error},
+                  {"share_within_half_a_sample", quality.share_near}});
     }
   }
-  for (const auto& [group, why] : figures["not_measured"].items()) {
-    std::printf("not measured: %s: %s\n", group.c_str(), why.get<std::string>().c_str());
-  }
-  write_figures(options.json, std::move(figures));
-}
-
-}  // namespace
-
-tools::Subcommand estimate_bench() {
-  return bench_command<EstimateBenchOptions>(
-      "estimate", "Measure motion estimators of other programs, and c63's for comparison",
-      [](const EstimateBenchOptions& options, const tools::Session&) { run(options); });
+  for (const auto& [group, why] : absent.items()) std::printf("not measured: %s: %s\n", group.c_str(), why.get<std::string>().c_str());
+  report.finish();
 }
 
 }  // namespace c63::bench

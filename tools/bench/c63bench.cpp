@@ -1,6 +1,6 @@
 // c63bench: measures kernels and stages, and compares them with ceilings measured in the same run.
 
-#include "bench/benches.h"
+#include "bench/bench.h"
 
 int main(int argc, char** argv) {
   return c63::tools::run_main(
@@ -11,8 +11,7 @@ int main(int argc, char** argv) {
        .examples = {{"c63bench cpu --json cpu.json", "Measure the CPU's kernels, and compare them with its limits"},
                     {"c63bench cpu --search mine.c", "Race your own search on the CPU (docs/race.md)"},
                     {"c63bench me --kernel mine.cu", "Race your own kernel on the GPU"},
-                    {"c63bench page docs/results/gpu-h200.json -o ladder.html",
-                     "Make an HTML page about a GPU's motion kernels from a result file"},
+                    {"c63bench board me.json mine.json -o board.html", "Rank the results of several runs on one page"},
                     {"c63bench estimate --json estimate.json",
                      "Also measure the motion estimators of OpenCV, FFmpeg and NVIDIA"},
                     {"c63bench filter --only histogram", "Measure one filter"}}});

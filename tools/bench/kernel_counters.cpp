@@ -47,12 +47,12 @@ std::vector<std::string> fields_of(const std::string& line) {
 
 }  // namespace
 
-nlohmann::ordered_json counters_of(const std::string& csv, int exit_code) {
+Json counters_of(const std::string& csv, int exit_code) {
   if (csv.find("ERR_NVGPUCTRPERM") != std::string::npos) {
     return {{"why_not",
              "ncu may not read the GPU's counters (ERR_NVGPUCTRPERM): the driver allows it only to administrators"}};
   }
-  nlohmann::ordered_json counters = nlohmann::ordered_json::object();
+  Json counters = Json::object();
   std::string text;
   std::istringstream lines(csv);
   for (std::string line; std::getline(lines, line);) {
@@ -69,7 +69,7 @@ nlohmann::ordered_json counters_of(const std::string& csv, int exit_code) {
   return counters;
 }
 
-nlohmann::ordered_json count_by_ncu(const std::string& command) {
+Json count_by_ncu(const std::string& command) {
   const ScratchFolder folder("", "c63-race");
   if (tools::run_process("command -v ncu", {}, {}, folder.path()).exit_code != 0) return {{"why_not", "ncu is not installed"}};
   std::string metrics;

@@ -1,22 +1,15 @@
 // c63bench cpu --search: times users' searches on the CPU together with the built-in ones.
 
-#include "bench/race_cpu.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
-#include <string>
-#include <vector>
 
-#include "bench/candidates.h"
+#include "bench/bench.h"
 #include "bench/cpu_probe.h"
-#include "bench/figures.h"
 #include "bench/race_files.h"
 #include "c63/error.h"
 #include "common/process.h"
@@ -28,7 +21,6 @@
 namespace c63::bench {
 namespace {
 
-using nlohmann::ordered_json;
 using race::SearchResults;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(C63_SANITIZED)
@@ -63,11 +55,10 @@ class TimedPlanes {
   std::vector<std::uint8_t> planes_[2];
 };
 
-/// A search with its times on the planes.
+/// A search that is timed on the planes, and the results of its last run.
 struct Entrant {
   std::string name;
   std::function<void(SearchResults&)> search;
-  std::vector<double> seconds = {};
   SearchResults found = {};
 };
 
@@ -90,46 +81,36 @@ double measured_ceiling() {
   std::vector<std::uint8_t> nothing(1 << 16);
   double best = 0;
   for (const CeilingProbe& probe : ceiling_probes(nothing)) {
-    if (probe.limit != Limit::absolute_differences) continue;
-    for (int i = 0; i < 5; ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      probe.run();
-      best = std::max(best,
-                      probe.amount / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
+    if (probe.limit == Limit::absolute_differences) best = std::max(best, measure(timed(probe.run), 5).rate(probe.amount).high);
   }
   return best;
 }
 
 /// Returns three numbers of instructions of a library: all, those that sum absolute differences, and those with x86 vector
 /// registers. Null if objdump fails or is not installed.
-ordered_json instructions_of(const std::string& library, const ScratchFolder& folder) {
+Json instructions_of(const std::string& library, const ScratchFolder& folder) {
   const std::string out = folder.file("code");
   if (tools::run_process("objdump -d --no-show-raw-insn " + tools::shell_quoted(library), {}, out, folder.path(), {},
                          {.seconds = 20})
           .exit_code != 0)
     return nullptr;
   std::istringstream lines(text_of(out));
+  const auto has_one_of = [](const std::string& line, std::initializer_list<const char*> words) {
+    return std::ranges::any_of(words, [&](const char* word) { return line.find(word) != std::string::npos; });
+  };
   int all = 0;
   int sums = 0;
   int vectors = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.find(":\t") == std::string::npos) continue;
     ++all;
-    sums += line.find("psadbw") != std::string::npos || line.find("mpsadbw") != std::string::npos ||
-                    line.find("dbpsadbw") != std::string::npos || line.find("uabal") != std::string::npos ||
-                    line.find("uabd") != std::string::npos
-                ? 1
-                : 0;
-    vectors += line.find("%xmm") != std::string::npos || line.find("%ymm") != std::string::npos ||
-                       line.find("%zmm") != std::string::npos
-                   ? 1
-                   : 0;
+    sums += has_one_of(line, {"sadbw", "uabal", "uabd"}) ? 1 : 0;
+    vectors += has_one_of(line, {"%xmm", "%ymm", "%zmm"}) ? 1 : 0;
   }
   return {{"all", all}, {"sums_of_differences", sums}, {"vector_instructions", vectors}};
 }
 
-std::string next_step(const ordered_json& code, double share) {
+std::string next_step(const Json& code, double share) {
   if (share > 0.8) return "rule candidates out by sums: step 5 of docs/course.md, encoder/cpu/search_full.cpp";
   if (code.is_object() && code.value("sums_of_differences", 0) == 0) {
     return "PSADBW sums eight absolute differences in one instruction: _mm_sad_epu8 (step 0 of docs/course.md)";
@@ -137,83 +118,91 @@ std::string next_step(const ordered_json& code, double share) {
   return "more candidates an instruction, and the block's rows in registers: encoder/cpu/search_avx512.cpp";
 }
 
+std::vector<Column> columns() {
+  return {{"kernel", "search, one thread", -22}, {"us/median", "us/frame", 10, 1}, {"us/p10", "10 %", 10, 1}, {"us/p90", "90 %", 10, 1},
+          {"share_of_ceiling", "ceiling", 8, 1, 100, " %"}, {"more_sad_percent", "more SAD", 10, 2, 1, " %"}};
+}
+
+/// Times the user's search together with the built-in ones, and adds their rows. Returns whether it found what exact search
+/// finds.
+bool add_timed_runs(Report& report, const Options& o, const std::string& name, const race::SearchLibrary& library) {
+  const TimedPlanes planes(o.width / 8 * 8, o.height / 8 * 8, 1);
+  const PlaneGeometry& g = planes.geometry();
+  const SimdLevel best = available_simd_levels().back();
+  std::vector<Entrant> entrants = {{name, [&](SearchResults& results) {
+                                      library({planes.current().data, planes.reference().data, g.width, g.width, g.width, g.height, o.range,
+                                               reinterpret_cast<c63_motion_vector*>(results.vectors.data()), results.sads.data()});
+                                    }},
+                                   built_in("full-brute scalar", SearchMethod::full_brute, SimdLevel::scalar, planes, o.range),
+                                   built_in("full-brute", SearchMethod::full_brute, best, planes, o.range),
+                                   built_in("full-eliminate", SearchMethod::full_eliminate, best, planes, o.range)};
+  std::vector<Case> cases;
+  for (Entrant& e : entrants) {
+    cases.push_back({.labels = {},
+                     .run =
+                         [&e, &planes] {
+                           e.found = SearchResults::poisoned(planes.blocks(), race::kPoison);
+                           return timed([&e] { e.search(e.found); })();
+                         },
+                     .most_rounds = e.name == "full-brute scalar" ? 2 : INT_MAX});  // it takes long, and only shows the scale
+  }
+  const std::vector<Sample> seconds = measure(cases, o.repeats);
+  const double ceiling = measured_ceiling();
+  const double differences = count_candidates(g.width, g.height, o.range) * 64;
+  const SearchResults& exact = entrants.back().found;
+  double sad = 0;
+  double exact_sad = 0;
+  for (std::size_t i = 0; i < planes.blocks(); ++i) {
+    sad += entrants.front().found.sads[i];
+    exact_sad += exact.sads[i];
+  }
+  for (std::size_t i = 0; i < entrants.size(); ++i) {
+    Json row = {{"kernel", entrants[i].name},
+                {"size", fmt::format("{}x{}", g.width, g.height)},
+                {"content", "natural"},
+                {"us", seconds[i].times(1e6)},
+                {"absdiff_per_s", differences / seconds[i].median},
+                {"equal", entrants[i].found == exact}};
+    if (ceiling > 0) row["share_of_ceiling"] = differences / seconds[i].median / ceiling;
+    if (i == 0) row["more_sad_percent"] = exact_sad > 0 ? 100 * (sad / exact_sad - 1) : 0;
+    report.rows().push_back(std::move(row));
+  }
+  return entrants.front().found == exact;
+}
+
 /// Checks the search of one user's file and times it, in this process.
-void race_here(const CpuBenchOptions& o) {
-  const std::string& path = o.searches.front();
+void race_here(const Options& o) {
+  const std::string& path = o.files.front();
   const ScratchFolder folder("", "c63-race");
-  ordered_json figures = {{"bench", "cpu"}, {"stage", "compile"}, {"entrants", ordered_json::array()}};
-  const auto tell = [&](const std::string& what) {
-    figures["stage"] = what;
-    write_figures_so_far(o.json, figures);
+  Report report("cpu", o, columns());
+  const auto at_stage = [&](const std::string& stage) {
+    report.about()["stage"] = stage;
+    report.save();
   };
+  at_stage("compile");
   const race::BuiltSearch built = race::compile_search(path, folder.path());
   const std::string name = std::filesystem::path(path).filename().string();
   if (!built.command.empty())
     std::printf("%s: %s (%s, %.2f s)\n", name.c_str(), built.command.c_str(), built.compiler.c_str(), built.seconds);
   if (!built.messages.empty()) std::printf("%s\n", built.messages.c_str());
-  tell("load");
+  at_stage("load");
   if (!o.json.empty() && o.json != "-") race::catch_crashes(o.json + ".crash");
   const race::SearchLibrary library(built.library);
-  ordered_json entrant = {
-      {"name", name}, {"file", path}, {"compiler", built.compiler}, {"command", built.command}, {"seed", o.seed}};
+  Json entrant = {{"name", name}, {"file", path}, {"compiler", built.compiler}, {"command", built.command}, {"seed", o.seed}};
 
   race::Judge judge(o.inexact);
   const race::HostSearch search = [&](const c63_motion_job& job) { library(job); };
   const auto next = [&](const std::string& what) {
-    figures["so_far"] = race_json(judge.verdict());
-    tell(what);
+    report.about()["so_far"] = race_json(judge.verdict());
+    at_stage(what);
   };
   judge_on_host(judge, search, o.seed, o.range, next);
   if (judge.verdict().is_right) {
-    tell("timed runs");
-    const TimedPlanes planes(o.width / 8 * 8, o.height / 8 * 8, 1);
-    const SimdLevel best = available_simd_levels().back();
-    std::vector<Entrant> entrants;
-    entrants.push_back({name, [&](SearchResults& results) {
-                          const PlaneGeometry& g = planes.geometry();
-                          library({planes.current().data, planes.reference().data, g.width, g.width, g.width, g.height,
-                                   o.range, reinterpret_cast<c63_motion_vector*>(results.vectors.data()),
-                                   results.sads.data()});
-                        }});
-    entrants.push_back(built_in("full-brute scalar", SearchMethod::full_brute, SimdLevel::scalar, planes, o.range));
-    entrants.push_back(built_in("full-brute", SearchMethod::full_brute, best, planes, o.range));
-    entrants.push_back(built_in("full-eliminate", SearchMethod::full_eliminate, best, planes, o.range));
-    // The searches take turns, so that a temporary disturbance affects all of them alike.
-    for (int round = 0; round <= o.rounds; ++round) {
-      for (Entrant& e : entrants) {
-        if (e.name == "full-brute scalar" && round > 2) continue;  // it takes long, and only shows the scale
-        e.found = SearchResults::poisoned(planes.blocks(), race::kPoison);
-        const auto start = std::chrono::steady_clock::now();
-        e.search(e.found);
-        if (round > 0)
-          e.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-      }
-    }
-    const double ceiling = measured_ceiling();
-    const double candidates = count_candidates(planes.geometry().width, planes.geometry().height, o.range);
-    const SearchResults& exact = entrants.back().found;
-    double sad = 0;
-    double exact_sad = 0;
-    for (std::size_t i = 0; i < planes.blocks(); ++i) {
-      sad += entrants.front().found.sads[i];
-      exact_sad += exact.sads[i];
-    }
-    for (const Entrant& e : entrants) {
-      const Sample us = summarize(e.seconds);
-      const double per_second = candidates * 64 / us.median;
-      figures["results"].push_back({{"kernel", e.name},
-                                    {"size", fmt::format("{}x{}", planes.geometry().width, planes.geometry().height)},
-                                    {"content", "natural"},
-                                    {"us_per_frame", to_json({us.median * 1e6, us.low * 1e6, us.high * 1e6})},
-                                    {"absdiff_per_s", per_second},
-                                    {"share_of_ceiling", per_second / ceiling},
-                                    {"equal", e.found == exact}});
-    }
-    entrant["more_sad_percent"] = exact_sad > 0 ? 100 * (sad / exact_sad - 1) : 0;
-    entrant["share_of_ceiling"] = figures["results"][0]["share_of_ceiling"];
-    tell("test cases, repeated after the timed runs");
+    at_stage("timed runs");
+    const bool is_exact = add_timed_runs(report, o, name, library);
+    at_stage("test cases, repeated after the timed runs");
     judge_on_host(judge, search, o.seed + 1, o.range, next);
-    if (!o.inexact && entrants.front().found != exact) {
+    if (!o.inexact && !is_exact) {
       judge.stopped("the timed runs give other vectors than exact search",
                     {"timed-runs-differ", "wrong when calls follow each other at once", 1});
     }
@@ -223,71 +212,60 @@ void race_here(const CpuBenchOptions& o) {
   entrant.update(race_json(verdict));
   if (verdict.is_right) {
     entrant["instructions"] = instructions_of(built.library, folder);
-    entrant["next_step"] = next_step(entrant["instructions"], entrant.value("share_of_ceiling", 0.0));
+    entrant["more_sad_percent"] = report.rows().at(0).at("more_sad_percent");
+    entrant["next_step"] = next_step(entrant["instructions"], report.rows().at(0).value("share_of_ceiling", 0.0));
   }
-  figures["entrants"].push_back(entrant);
-  figures["stage"] = "done";
-  write_figures(o.json, figures);
+  report.about()["entrants"].push_back(entrant);
+  report.about()["stage"] = "done";
+  report.finish();
   std::fflush(stdout);
-  require_all_right(figures);
+  require_all_right(report.about());
 }
 
-std::string arguments_of(const CpuBenchOptions& o) {
+std::string arguments_of(const Options& o) {
   return fmt::format("cpu --width {} --height {} --range {} --rounds {} --seed {}{} --in-process --search ", o.width,
-                     o.height, o.range, o.rounds, o.seed, o.inexact ? " --inexact" : "");
-}
-
-void print_table(const ordered_json& figures) {
-  std::printf("\n%-22s %10s %21s %8s %10s\n", "search, one thread", "us/frame", "p10..p90", "ceiling", "more SAD");
-  for (const auto& row : figures["results"]) {
-    const auto& us = row["us_per_frame"];
-    std::printf("%-22s %10.1f %9.1f..%10.1f %7.1f%%", row["kernel"].get<std::string>().c_str(),
-                us["median"].get<double>(), us["p10"].get<double>(), us["p90"].get<double>(),
-                100 * row["share_of_ceiling"].get<double>());
-    for (const auto& entrant : figures["entrants"]) {
-      if (entrant["name"] != row["kernel"]) continue;
-      std::printf(" %8.2f %%", entrant.value("more_sad_percent", 0.0));
-      const auto& code = entrant.value("instructions", ordered_json());
-      if (code.is_object()) {
-        std::printf("\n    %d of its %d instructions sum absolute differences\n    next: %s",
-                    code.value("sums_of_differences", 0), code.value("all", 0), entrant.value("next_step", "").c_str());
-      }
-    }
-    std::printf("\n");
-  }
+                     o.height, o.range, o.repeats, o.seed, o.inexact ? " --inexact" : "");
 }
 
 }  // namespace
 
-void race_cpu_files(const CpuBenchOptions& given) {
-  CpuBenchOptions options = given;
+void race_cpu_files(const Options& given) {
+  Options options = given;
   if (options.seed == 0) options.seed = seed_by_clock();
   if (options.in_process) {
-    if (options.searches.size() != 1) throw Error(ErrorKind::usage, "C63-USAGE", "--in-process takes one --search");
+    if (options.files.size() != 1) throw Error(ErrorKind::usage, "C63-USAGE", "--in-process takes one --search");
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     race_here(options);
     return;
   }
-  ordered_json figures = {{"bench", "cpu"},
-                          {"race", true},
-                          {"seed", options.seed},
-                          {"results", ordered_json::array()},
-                          {"entrants", ordered_json::array()}};
-  for (const std::string& file : options.searches) {
+  Report report("cpu", options, columns());
+  report.about()["seed"] = options.seed;
+  Json& entrants = report.about()["entrants"] = Json::array();
+  Json rows = Json::array();
+  for (const std::string& file : options.files) {
     const RacedFile raced =
         race_in_own_process(arguments_of(options), file,
                             {.seconds = 10 * options.limit_s, .cpu_seconds = options.limit_s, .memory = kMostMemory});
-    for (const auto& row : raced.figures.value("results", ordered_json::array())) {
-      const bool known =
-          std::ranges::any_of(figures["results"], [&](const auto& other) { return other["kernel"] == row["kernel"]; });
-      if (!known) figures["results"].push_back(row);  // built-in searches, timed for each file, are shown once
+    for (const auto& row : raced.results) {  // built-in searches, timed for each file, are shown once
+      if (std::ranges::none_of(rows, [&](const auto& other) { return other["kernel"] == row["kernel"]; })) rows.push_back(row);
     }
-    figures["entrants"].push_back(raced.entrant);
-    write_figures_so_far(options.json, figures);
+    entrants.push_back(raced.entrant);
+    report.save();
   }
-  print_table(figures);
-  write_figures(options.json, figures);
-  require_all_right(figures);
+  std::puts("");
+  report.print_titles();
+  for (const Json& row : rows) {
+    report.add(row);
+    for (const Json& entrant : report.about()["entrants"]) {
+      if (entrant["name"] != row["kernel"] || !entrant.contains("next_step")) continue;
+      if (const Json& code = entrant["instructions"]; code.is_object()) {
+        std::printf("    %d of its %d instructions sum absolute differences\n", code.value("sums_of_differences", 0), code.value("all", 0));
+      }
+      std::printf("    next: %s\n", entrant["next_step"].get<std::string>().c_str());
+    }
+  }
+  report.finish();
+  require_all_right(report.about());
 }
 
 }  // namespace c63::bench

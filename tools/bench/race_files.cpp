@@ -19,8 +19,6 @@
 namespace c63::bench {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{64} << 20;
 constexpr int kMostFiles = 256;
 
@@ -74,14 +72,14 @@ std::uint32_t seed_by_clock() {
          1;
 }
 
-ordered_json race_json(const race::Verdict& v) {
-  ordered_json json = {{"verdict", v.is_right ? "right" : "wrong"},
+Json race_json(const race::Verdict& v) {
+  Json json = {{"verdict", v.is_right ? "right" : "wrong"},
                        {"cases", v.cases},
                        {"wrong_cases", v.wrong_cases},
                        {"first", v.first},
                        {"sad", v.totals.sad},
                        {"exact_sad", v.totals.exact_sad},
-                       {"suspicions", ordered_json::array()}};
+                       {"suspicions", Json::array()}};
   for (const MotionSuspicion& s : v.suspicions) json["suspicions"].push_back({{"id", s.id}, {"text", s.text}});
   return json;
 }
@@ -92,33 +90,35 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
   const std::string out = folder.file("out");
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   std::fflush(stdout);
-  const std::string command = "exec " + tools::shell_quoted(program) + " " + arguments + tools::shell_quoted(file) +
-                              " --json " + tools::shell_quoted(json);
+  // A process that crashes cannot remove its temporary files. They are in this folder, which is removed here.
+  const std::string command = "TMPDIR=" + tools::shell_quoted(folder.path()) + " exec " + tools::shell_quoted(program) + " " + arguments +
+                              tools::shell_quoted(file) + " --json " + tools::shell_quoted(json);
   limits.file_bytes = kMostFileBytes;
   limits.files = kMostFiles;
+  limits.ends_children = true;
   const tools::ProcessResult result = tools::run_process(command, {}, out, folder.path(), {}, limits);
   std::printf("\n%s", text_of(out).c_str());
-  RacedFile raced;
-  if (std::filesystem::exists(json)) raced.figures = tools::json_if_valid(text_of(json));
-  if (!raced.figures.is_object()) raced.figures = ordered_json::object();  // no file of results, or an incomplete one
-  if (raced.figures.contains("entrants") && !raced.figures["entrants"].empty())
-    raced.entrant = raced.figures["entrants"][0];
-  raced.entrant["name"] = std::filesystem::path(file).filename().string();
-  raced.entrant["file"] = file;
-  raced.entrant["process_s"] = result.wall_s;
-  if (!raced.entrant.contains("verdict") && raced.figures.contains("so_far"))
-    raced.entrant["suspicions"] = raced.figures["so_far"]["suspicions"];
-  const std::string stage = raced.figures.value("stage", std::string("its start"));
-  const bool judged = raced.entrant.contains("verdict");
+  Json figures = Json::object();
+  if (std::filesystem::exists(json)) figures = tools::json_if_valid(text_of(json));
+  if (!figures.is_object()) figures = Json::object();  // an incomplete file
+  RacedFile raced{.results = figures.value("results", Json::array())};
+  const Json entrants = figures.value("entrants", Json::array());
+  if (!entrants.empty()) raced.entrant = entrants[0];
+  Json& entrant = raced.entrant;
+  entrant["name"] = std::filesystem::path(file).filename().string();
+  entrant["file"] = file;
+  entrant["process_s"] = result.wall_s;
+  const bool judged = entrant.contains("verdict");
+  if (!judged && figures.contains("so_far")) entrant["suspicions"] = figures["so_far"]["suspicions"];
+  if (!entrant.contains("suspicions")) entrant["suspicions"] = Json::array();
   const auto stopped = [&](const std::string& what, const char* id, const std::string& text) {
-    raced.entrant["verdict"] = "stopped";
-    raced.entrant["first"] = fmt::format("{}: {}", stage, what);
-    ordered_json& suspicions = raced.entrant["suspicions"];
-    suspicions.insert(suspicions.begin(), ordered_json::object({{"id", id}, {"text", text}}));
-    std::printf("%s: STOPPED\n  %s\n  suspicion: %s [%s]\n", raced.entrant["name"].get<std::string>().c_str(),
-                raced.entrant["first"].get<std::string>().c_str(), text.c_str(), id);
+    entrant["verdict"] = "stopped";
+    entrant["first"] = figures.value("stage", std::string("its start")) + ": " + what;
+    Json& suspicions = entrant["suspicions"];
+    suspicions.insert(suspicions.begin(), Json::object({{"id", id}, {"text", text}}));
+    std::printf("%s: STOPPED\n  %s\n  suspicion: %s [%s]\n", entrant["name"].get<std::string>().c_str(),
+                entrant["first"].get<std::string>().c_str(), text.c_str(), id);
   };
-  if (!raced.entrant.contains("suspicions")) raced.entrant["suspicions"] = ordered_json::array();
   const bool used_up =
       limits.cpu_seconds > 0 && (result.exit_code == 128 + SIGXCPU ||
                                  (result.exit_code == 128 + SIGKILL && result.cpu_s >= 0.9 * limits.cpu_seconds));
@@ -141,16 +141,16 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
   } else if (!judged && result.exit_code == 0) {
     stopped("ends the process", "exits", "it calls exit(): a search returns");
   } else if (!judged) {  // the file was refused, and its process has printed why
-    raced.entrant["verdict"] = "refused";
-    raced.entrant["first"] = result.error_output;
-    raced.entrant["exit_code"] = result.exit_code;
+    entrant["verdict"] = "refused";
+    entrant["first"] = result.error_output;
+    entrant["exit_code"] = result.exit_code;
     std::fputs(result.error_output.c_str(), stderr);
   }
   std::fflush(stdout);
   return raced;
 }
 
-void require_all_right(const ordered_json& figures) {
+void require_all_right(const Json& figures) {
   if (!figures.contains("entrants")) return;
   for (const auto& entrant : figures["entrants"]) {
     const std::string verdict = entrant.value("verdict", "");

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench/bench.h"
 #include "common/process.h"
 #include "race/race_judge.h"
 
@@ -11,8 +11,8 @@ namespace c63::bench {
 
 /// The result of racing one file in its own process.
 struct RacedFile {
-  nlohmann::ordered_json figures;  ///< everything that the process wrote; empty if it wrote nothing
-  nlohmann::ordered_json entrant;  ///< name, verdict, mistakes, likely causes, and measurements of the search
+  Json results = Json::array();  ///< the rows that the process wrote
+  Json entrant = {};             ///< name, verdict, mistakes, likely causes, and measurements of the search
 };
 
 /// Starts this program again to race one file. The command line is `arguments`, then `file` and a file for results.
@@ -24,9 +24,13 @@ struct RacedFile {
 
 /// Throws Error unless all entrants are right. The kind is comparison (C63-RACE-WRONG). But if an entrant's process has
 /// refused the file, the kind is that of the process's error (C63-RACE-REFUSED).
-void require_all_right(const nlohmann::ordered_json& figures);
+void require_all_right(const Json& figures);
 
-[[nodiscard]] nlohmann::ordered_json race_json(const race::Verdict& verdict);
+[[nodiscard]] Json race_json(const race::Verdict& verdict);
+
+/// Races the files of --search on the CPU. Judges and times each in its own process, then prints all of them with the
+/// built-in searches. With --in-process, judges and times the only file in this process. Throws Error if one is not right.
+void race_cpu_files(const Options& options);
 
 [[nodiscard]] std::uint32_t seed_by_clock();
 [[nodiscard]] std::string text_of(const std::string& path);

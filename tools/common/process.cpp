@@ -170,6 +170,7 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
     const std::stop_callback on_stop(stops.stop, [&] { group.signal(SIGTERM); });
     const std::stop_callback on_drop(stops.drop, [&] { group.signal(SIGKILL); });
     group.wait();
+    if (limits.ends_children) group.signal(SIGKILL);
   }
   int status = 0;
   rusage usage{};

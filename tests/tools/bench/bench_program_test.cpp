@@ -1,9 +1,8 @@
-// Tests c63bench as a program: whether it writes its figures in a form that can be read. Whether the figures are good
-// is not tested.
+// Tests c63bench as a program: whether it writes its figures in the one form that all its parts share. Whether the figures are
+// good is not tested.
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -18,239 +17,204 @@
 namespace c63::tools {
 namespace {
 
-test::ShellResult bench(const std::string& arguments) { return test::shell("'" C63_BIN_DIR "/c63bench' " + arguments); }
+using Json = nlohmann::json;
+
+test::ShellResult bench(const std::string& arguments) { return test::shell("'" C63_BIN_DIR "/c63bench' " + arguments + " 2>&1"); }
 
 /// Runs a subcommand of c63bench and returns the JSON that it writes.
-nlohmann::json figures_of(const std::string& arguments) {
+Json figures_of(const std::string& arguments) {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("figures.json");
-  const auto result = bench(arguments + " --json '" + file + "' 2>&1 >/dev/null");
+  const auto result = bench(arguments + " --json '" + file + "'");
   EXPECT_EQ(result.exit_code, 0) << result.output;
   const auto bytes = test::read_bytes(file);
-  return nlohmann::json::parse(bytes.begin(), bytes.end());
+  return Json::parse(bytes.begin(), bytes.end());
 }
 
-TEST(BenchProgram, PrintsItsVersionWithoutASubcommand) {
-  const auto result = bench("--version");
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.output.rfind("c63bench ", 0), 0U) << result.output;
-}
-
-TEST(BenchProgram, WantsASubcommand) {
-  const auto result = bench("2>&1");
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.output.rfind("c63bench: no command was given: name one of cpu, stages, filter, scan, decode, estimate, page", 0), 0U) << result.output;
-}
-
-TEST(BenchProgram, BenchesThatNeedCudaSaySoWithoutIt) {
-  if (bench("--version").output.find("CUDA not built in") == std::string::npos) GTEST_SKIP() << "this c63 has CUDA";
-  for (const char* options : {"me --frames 3 more", "encode", "frame --quiet", "decide"}) {
-    const auto result = bench(std::string(options) + " 2>&1");
-    EXPECT_EQ(result.exit_code, 8) << options;
-    EXPECT_EQ(result.output.rfind("c63bench: this c63 was built without CUDA [C63-NO-CUDA]", 0), 0U) << result.output;
+std::set<std::string> values_of(const Json& figures, std::initializer_list<const char*> keys) {
+  std::set<std::string> values;
+  for (const auto& row : figures.at("results")) {
+    std::string value;
+    for (const char* key : keys) value += (value.empty() ? "" : " ") + (row.at(key).is_string() ? row.at(key).get<std::string>() : row.at(key).dump());
+    values.insert(value);
   }
-  const auto filters = bench("filter --no-cpu --cuda --only none 2>&1");
-  EXPECT_NE(filters.output.find("this c63 was built without CUDA"), std::string::npos) << filters.output;
+  return values;
 }
 
-TEST(BenchProgram, EstimatorsThatAreMissingAreNamed) {
-  const auto figures = figures_of("estimate --size 96x64 --frames 3 --repeats 1 --only ffmpeg,nvidia --python /no/python");
-  EXPECT_EQ(figures.at("not_measured").size(), 2U) << figures;
-  EXPECT_NE(figures.at("not_measured").at("ffmpeg").get<std::string>().find("/no/python ended with 127"), std::string::npos) << figures;
-  ASSERT_EQ(figures.at("results").size(), 3U) << "c63 on the CPU, for each clip";
-  for (const auto& row : figures.at("results")) EXPECT_EQ(row.at("sad_of_exact"), 1.0) << row;
-  EXPECT_GT(figures.at("results").at(0).at("share_within_half_a_sample").get<double>(), 0.7) << "a pan by whole samples";
-}
-
-TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
-  const auto figures = figures_of("cpu --rounds 1 --only 'sad scalar' -w 64 -h 48");
-  EXPECT_GT(figures.at("clock_ghz").get<double>(), 0);
-  EXPECT_LT(figures.at("clock_ghz").get<double>(), 8) << "several additions in one clock";
-  EXPECT_FALSE(figures.at("revision").get<std::string>().empty());
-  std::set<std::string> kernels;
-  for (const auto& entry : figures.at("kernels")) {
-    kernels.insert(entry.at("kernel").get<std::string>() + " " + entry.at("level").get<std::string>());
-    EXPECT_GT(entry.at("per_clock").at("median").get<double>(), 0) << entry;
-  }
-  EXPECT_TRUE(kernels.contains("sad scalar"));
-  EXPECT_FALSE(kernels.contains("sums scalar")) << "only what is asked for";
-}
-
-TEST(BenchProgram, CpuColumnsHaveHeadersAndSharesAbove100PercentANote) {
-  const auto text = bench("cpu --rounds 1 --only 'search full-eliminate' -w 64 -h 48 2>&1");
-  ASSERT_EQ(text.exit_code, 0) << text.output;
-  EXPECT_EQ(text.output.rfind("kernel ", 0), 0U) << text.output;
-  for (const char* header : {"level", "us a run", "per clock", "unit", "of ceiling"}) {
-    EXPECT_NE(text.output.substr(0, text.output.find('\n')).find(header), std::string::npos) << text.output;
-  }
-  EXPECT_NE(text.output.find(" [1]\n"), std::string::npos) << text.output;
-  EXPECT_NE(text.output.find("\n[1] the differences of all candidates are counted"), std::string::npos) << text.output;
-  for (const auto& entry : figures_of("cpu --rounds 1 --only '' -w 64 -h 48").at("kernels")) {
-    if (entry.value("share_of_ceiling", 0.0) > 1) {
-      EXPECT_FALSE(entry.value("note", "").empty()) << entry;
-    }
-  }
-}
-
-TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
-  const test::TemporaryFolder folder;
-  const std::string video = folder.file("noise.yuv");
-  {
-    std::ofstream file(video, std::ios::binary);
-    std::uint32_t random = 1;
-    for (int i = 0; i < 3 * 64 * 48 * 3 / 2; ++i) file.put(static_cast<char>((random = random * 1664525 + 1013904223) >> 27));
-  }
-  const auto figures = figures_of("stages --yuv '" + video + "' -w 64 -h 48 --frames 3 --preset fast --qp 25 --repeats 1");
-  ASSERT_EQ(figures.at("presets").size(), 1U);
-  EXPECT_EQ(figures.at("presets").at(0).at("preset"), "fast");
-  std::set<std::string> stages;
-  for (const auto& entry : figures.at("presets").at(0).at("stages")) {
-    stages.insert(entry.at("stage").get<std::string>());
-    if (entry.at("stage") == "beam") {  // there is one entry for single blocks, and one for eight at once
-      const double calls = entry.at("calls_per_block").get<double>();
-      EXPECT_TRUE(calls == 1 || calls == 0.125) << entry;
-    }
-    if (entry.at("stage") == "transform" || entry.at("stage") == "all") {
-      EXPECT_GT(entry.at("clocks_per_block").at("median").get<double>(), 0) << entry;
-    }
-  }
-  EXPECT_TRUE(stages.contains("levels"));
-  EXPECT_TRUE(stages.contains("beam"));
-  EXPECT_TRUE(stages.contains("all"));
-  const auto missing = bench("stages --yuv '" + video + "' -w 64 -h 48 --frames 4 2>&1");
-  EXPECT_NE(missing.output.find("C63-BENCH-VIDEO"), std::string::npos) << missing.output;
-}
-
-/// A script that clicks through the page of motion kernels in a wide window.
-constexpr const char* kClicks = R"js(
-addEventListener("load", () => {
-  const failures = [];
-  const check = (what, good) => { if (!good) failures.push(what); };
-  const $ = (id) => document.getElementById(id);
-  try {
-    const bars = () => [...document.querySelectorAll("#ladder rect")];
-    const rows = () => [...$("table").tBodies[0].rows];
-    check("the course's size and frames a launch first", $("size").value === "352x288" && $("jobs").value === "8");
-    check("CPU and GPU", document.querySelectorAll("#ladder .cpu").length >= 4 && document.querySelectorAll("#ladder .gpu").length >= 8);
-    check("slowest first", rows().every((r, i, a) => !i || parseFloat(a[i - 1].cells[5].textContent.replace(/,/g, "")) <= parseFloat(r.cells[5].textContent.replace(/,/g, ""))));
-    check("a point for each bar", document.querySelectorAll("#roofline circle, #roofline rect").length === bars().length && rows().length === bars().length);
-    check("roofs", document.querySelector("#roof").points.numberOfItems > 3 && $("roofline").textContent.includes("VABSDIFF4") && $("roofline").textContent.includes("copy"));
-    bars()[0].dispatchEvent(new PointerEvent("pointermove", { clientX: 200, clientY: 200 }));
-    check("hover", !$("tip").hidden && /frames\/s/.test($("tip").textContent) && /% of the ceiling|absolute differences/.test($("tip").textContent));
-    bars()[0].dispatchEvent(new PointerEvent("pointerleave"));
-    check("and away", $("tip").hidden);
-    const before = $("ladder").textContent;
-    $("size").value = "1920x1080"; $("size").dispatchEvent(new Event("change"));
-    check("another size", $("ladder").textContent !== before && !document.querySelector("#ladder .cpu"));
-    const light = getComputedStyle(document.body).backgroundColor;
-    $("theme").click();
-    check("light and dark", getComputedStyle(document.body).backgroundColor !== light);
-    check("nothing is wider than the window", document.documentElement.scrollWidth <= innerWidth);
-    document.title = failures.length ? "FAILED: " + failures.join("; ") : "ALL GOOD";
-  } catch (e) {
-    document.title = "FAILED: " + failures.join("; ") + "; " + e.stack;
-  }
-});
-)js";
-
-/// A script that shows the same page as wide as a phone. All text must be inside, and large enough to read.
-constexpr const char* kPhone = R"js(
-addEventListener("load", () => {
-  if (window !== top) return;
-  const frame = document.createElement("iframe");
-  frame.width = 360;
-  frame.height = 740;
-  frame.style.border = "0";
-  frame.srcdoc = document.documentElement.outerHTML;
-  frame.addEventListener("load", () => {
-    const failures = [], page = frame.contentDocument;
-    const check = (what, good) => { if (!good && !failures.includes(what)) failures.push(what); };
-    check("a width of its own: " + frame.contentWindow.innerWidth, frame.contentWindow.innerWidth === 360);
-    check("a viewport", !!page.querySelector("meta[name=viewport]"));
-    check("drawn", page.querySelectorAll("#ladder rect").length > 10 && page.querySelectorAll("#roofline text").length > 10);
-    check("nothing is wider than the phone: " + page.documentElement.scrollWidth, page.documentElement.scrollWidth <= 360);
-    const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-    const boxes = [...page.querySelectorAll("#ladder text")].map((text) => text.getBoundingClientRect());
-    check("text over text", !boxes.some((a, i) => boxes.some((b, k) => k > i && overlap({ left: a.left, right: a.right, top: a.top + 4, bottom: a.bottom - 4 }, b))));
-    for (const text of page.querySelectorAll("svg text")) {
-      const sheet = text.ownerSVGElement.getBoundingClientRect();
-      const box = text.getBoundingClientRect(), size = parseFloat(frame.contentWindow.getComputedStyle(text).fontSize) * text.getScreenCTM().a;
-      check("text of " + size.toFixed(1) + " px", size >= 12.5);
-      check("cut: " + text.textContent, box.left >= sheet.left - 1 && box.right <= sheet.right + 1);
-    }
-    const scroll = page.querySelector(".scroll");
-    check("the table scrolls by itself", scroll.scrollWidth > scroll.clientWidth && page.defaultView.getComputedStyle(scroll).overflowX === "auto");
-    document.title = failures.length ? "FAILED: " + failures.join("; ") : "ALL GOOD";
-  });
-  document.body.append(frame);
-});
-)js";
-
-TEST(BenchProgram, PageOfTheLadder) {
-  const test::TemporaryFolder folder;
-  const std::string page = folder.file("ladder.html");
-  const std::string results = C63_SOURCE_DIR "/docs/results/";
-  const auto made = bench("page '" + results + "gpu-h200.json' --cpu '" + results + "cpu-amd-epyc-zen4.json' -o '" + page + "' 2>&1");
-  ASSERT_EQ(made.exit_code, 0) << made.output;
-  EXPECT_LT(std::filesystem::file_size(page), 200'000U);
-  const auto wrong = bench("page '" + results + "faults.json' -o '" + page + "' 2>&1");
-  EXPECT_EQ(wrong.exit_code, 4);
-  EXPECT_NE(wrong.output.find("C63-BENCH-FILE"), std::string::npos) << wrong.output;
-  EXPECT_EQ(bench("page -o '" + page + "' 2>&1").exit_code, 2);
-  const std::string browser = test::find_browser();
-  if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the page is not clicked through";
-  const std::string phone = folder.file("phone.html");
-  std::filesystem::copy_file(page, phone);
-  EXPECT_EQ(test::title_after_script(browser, folder, page, kClicks), "ALL GOOD");
-  EXPECT_EQ(test::title_after_script(browser, folder, phone, kPhone), "ALL GOOD");
-}
-
-TEST(BenchProgram, DecodingIsTimedByThreadsAndOutput) {
+TEST(BenchProgram, AllPartsWriteOneForm) {
   C63_NEEDS_SHARED("golden/static_152x100.c63");
   const std::string stream = test::shared_path("golden/static_152x100.c63").string();
-  const auto figures = figures_of("decode '" + stream + "' --repeats 1 --thread-counts 1,3");
-  const auto& of_stream = figures.at("streams").at(0);
-  EXPECT_EQ(of_stream.at("size"), "152x100");
-  EXPECT_EQ(of_stream.at("frames"), 10);
-  std::set<std::string> rows;
-  for (const auto& row : of_stream.at("rows")) {
-    rows.insert(row.at("output").get<std::string>() + row.at("threads").dump());
-    EXPECT_GT(row.at("frames_per_second").at("median").get<double>(), 0) << row;
-    if (row.at("threads") == 1) {
-      EXPECT_EQ(row.at("efficiency"), 1.0);
-    }
+  struct Part {
+    const char* name;
+    std::string arguments;
+    std::initializer_list<const char*> keys;
+    std::set<std::string> values;
+    const char* measured;
+  };
+  const std::vector<Part> parts = {
+      {"cpu", "--rounds 1 --only 'sad scalar',entropy -w 64 -h 48", {"kernel"},
+       {"clock", "code by code", "entropy decode", "entropy encode", "sad"}, "us"},
+      {"decode", "'" + stream + "' --repeats 1 --thread-counts 1,3", {"output", "threads"}, {"copies 1", "copies 3", "views 1", "views 3"},
+       "frames_per_s"},
+      {"filter", "--no-cuda --threads 1 --mb 1 --repeats 1 --only 'histogram, u8 video'", {"utility", "variant"},
+       {"copy (read + write) ", "histogram, u8 video fast", "histogram, u8 video serial"}, "ms"},
+      {"scan", "--no-cuda --threads 1 --mb 1 --repeats 1 --only 'sum, int'", {"utility", "variant"},
+       {"copy (read + write) ", "sum, int fast", "sum, int serial"}, "ms"},
+      {"estimate", "--size 96x64 --frames 3 --repeats 1 --only ffmpeg,nvidia --python /no/python", {"clip"}, {"objects", "pan", "zoom"},
+       "frames_per_s"},
+  };
+  for (const Part& part : parts) {
+    SCOPED_TRACE(part.name);
+    const Json figures = figures_of(part.name + (" " + part.arguments));
+    EXPECT_EQ(figures.at("bench"), part.name);
+    EXPECT_FALSE(figures.at("revision").get<std::string>().empty());
+    std::set<std::string> values = values_of(figures, part.keys);
+    if (std::string(part.name) == "cpu") std::erase_if(values, [](const std::string& v) { return v.starts_with("load") || v.find(" + ") != std::string::npos; });
+    EXPECT_EQ(values, part.values);
+    for (const auto& row : figures.at("results")) EXPECT_GT(row.at(part.measured).at("median").get<double>(), 0) << row;
   }
-  EXPECT_EQ(rows, (std::set<std::string>{"views1", "views3", "copies1", "copies3"}));
 }
 
-TEST(BenchProgram, FilterAndScanTimeBothForms) {
-  for (const std::string name : {"filter", "scan"}) {
-    const auto figures = figures_of(name + " --no-cuda --threads 1 --mb 1 --repeats 1 --only histogram,'sum, int'");
-    EXPECT_EQ(figures.at("bench"), name);
-    EXPECT_EQ(figures.at("threads"), 1);
-    std::set<std::string> variants;
-    for (const auto& row : figures.at("rows")) {
-      variants.insert(row.at("variant").get<std::string>());
-      EXPECT_GT(row.at("ms").at("median").get<double>(), 0) << row;
+TEST(BenchProgram, SharesOfCeilingsAndOfExactSearchAreTold) {
+  const Json cpu = figures_of("cpu --rounds 1 --only '' -w 64 -h 48");
+  EXPECT_GT(cpu.at("clock_ghz").get<double>(), 0);
+  EXPECT_LT(cpu.at("clock_ghz").get<double>(), 8) << "several additions in one clock";
+  for (const auto& row : cpu.at("results")) {
+    if (row.value("share_of_ceiling", 0.0) > 1) {
+      EXPECT_FALSE(row.value("note", "").empty()) << row;
     }
-    EXPECT_EQ(variants, (std::set<std::string>{"fast", "serial"}));
   }
+  const Json estimate = figures_of("estimate --size 96x64 --frames 3 --repeats 1 --only ffmpeg --python /no/python");
+  EXPECT_TRUE(estimate.at("not_measured").contains("ffmpeg"));
+  for (const auto& row : estimate.at("results")) EXPECT_EQ(row.at("sad_of_exact"), 1.0) << row;
+  EXPECT_GT(estimate.at("results").at(0).at("share_within_half_a_sample").get<double>(), 0.7) << "a pan by whole samples";
+}
+
+TEST(BenchProgram, ExitCodes) {
+  EXPECT_EQ(bench("--version").exit_code, 0);
+  EXPECT_EQ(bench("").exit_code, 2);
+  EXPECT_EQ(bench("board").exit_code, 2);
+  EXPECT_EQ(bench("board /no/such/file.json").exit_code, 4);
+  EXPECT_EQ(bench("decode").exit_code, 2);
+  EXPECT_EQ(bench("decode /no/such/file.c63").exit_code, 4);
+  EXPECT_EQ(bench("cpu --yuv /no/such/file.yuv").exit_code, 4);
+  EXPECT_EQ(bench("estimate --only nothing").exit_code, 2);
+  if (bench("--version").output.find("CUDA not built in") == std::string::npos) return;
+  for (const char* options : {"me --frames 3 more", "encode", "decide"}) EXPECT_EQ(bench(options).exit_code, 8) << options;
 }
 
 TEST(BenchProgram, PeersSayTheirVersion) {
+  const Json figures = figures_of("filter --no-cpu --cuda --mb 1 --repeats 1 --only 'histogram, u8 random'");
+  if (figures.at("results").empty()) GTEST_SKIP() << "no GPU can be used";
+  for (const auto& row : figures.at("results")) EXPECT_EQ(row.contains("peer"), row.at("variant") == "cub") << row;
+}
+
+TEST(BenchProgram, AllMotionKernelsOfAGpuFindTheSame) {
   const test::TemporaryFolder folder;
-  const std::string file = folder.file("figures.json");
-  const auto result = bench("filter --no-cpu --cuda --mb 1 --repeats 1 --only 'histogram, u8 random' --json '" + file + "' 2>&1");
+  const std::string file = folder.file("me.json");
+  const auto result = bench("me --sizes 96x80 --range 7 --jobs 1,3 --frames 3 --repeats 1 --verify --json '" + file + "'");
+  if (result.exit_code == 8) GTEST_SKIP() << "no GPU can be used";
   ASSERT_EQ(result.exit_code, 0) << result.output;
-  const auto figures = nlohmann::json::parse(std::ifstream(file));
-  if (figures.at("rows").empty()) GTEST_SKIP() << "no GPU can be used";
-  for (const auto& row : figures.at("rows")) {
-    EXPECT_EQ(row.contains("peer"), row.at("variant") == "cub") << row;
-    if (row.at("variant") != "cub") continue;
-    EXPECT_EQ(row.at("peer").get<std::string>().rfind("CUB ", 0), 0U) << row;
-    EXPECT_EQ(row.at("note"), "(32-bit counters)");
-    EXPECT_NE(result.output.find(row.at("peer").get<std::string>()), std::string::npos) << result.output;
+  const std::set<std::string> kernels = values_of(Json::parse(std::ifstream(file)), {"kernel"});
+  for (const char* kernel : {"textbook", "shared-window", "packed", "registers", "ahead", "sums", "fast", "eliminate"}) {
+    EXPECT_TRUE(kernels.contains(kernel)) << kernel;
   }
+}
+
+class Board : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_.file(name)) << text;
+    return "'" + folder_.file(name) + "' ";
+  }
+  std::string result(const std::string& name, const std::string& kernel, const std::string& verdict, double us) const {
+    Json rows = {{{"kernel", "textbook"}, {"size", "352x288"}, {"content", "natural"}, {"jobs", 1}, {"us", {{"median", 38}}}, {"share_of_ceiling", 0.04}}};
+    if (us > 0) {
+      rows.push_back(rows[0]);
+      rows[1].update({{"kernel", kernel}, {"us", {{"median", us}}}});
+    }
+    const Json entrant = {{"name", kernel}, {"verdict", verdict}, {"first", "block (1, 2): <wrong>\x1b[31m</script>"}};
+    return write(name, Json{{"bench", "me"}, {"device", "Some GPU"}, {"entrants", {entrant}}, {"results", rows}}.dump());
+  }
+  std::string three() const {
+    return result("anna.json", "anna.cu", "right", 9.5) + result("ben.json", "ben.cu", "right", 6.25) + result("carl.json", "<carl>.cu", "wrong", 0);
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(Board, HasTheFastestFirstAndBuiltInOnesOnce) {
+  const std::string page = folder_.file("board.html");
+  const auto text = bench("board " + three() + "-o '" + page + "'");
+  ASSERT_EQ(text.exit_code, 0) << text.output;
+  std::size_t last = 0;
+  for (const char* kernel : {"ben.cu", "anna.cu", "textbook", "<carl>.cu"}) {
+    const std::size_t place = text.output.find(kernel);
+    ASSERT_NE(place, std::string::npos) << text.output;
+    EXPECT_GT(place, last) << kernel << ": " << text.output;
+    EXPECT_EQ(text.output.find(kernel, place + 1), std::string::npos) << "once: " << text.output;
+    last = place;
+  }
+  EXPECT_EQ(text.output.find('\x1b'), std::string::npos) << "texts of others do not control the terminal";
+  const auto html = test::read_bytes(page);
+  const std::string_view shown(reinterpret_cast<const char*>(html.data()), html.size());
+  EXPECT_EQ(shown.find("<carl>"), std::string_view::npos) << "texts of others are not code of the page";
+  EXPECT_EQ(shown.find("http"), std::string_view::npos) << "the page needs no network";
+}
+
+TEST_F(Board, RefusesFilesOfAnotherForm) {
+  const std::string row = R"({"kernel":"a","us":{"median":1}})";
+  for (const std::string& text : {std::string("{}"), std::string("[]"), std::string("no JSON"), std::string(R"({"results":[{}]})"),
+                                  std::string(R"({"results":[{"kernel":"a"}]})"), std::string(R"({"results":[{"kernel":3,"us":{"median":1}}]})"),
+                                  std::string(R"({"results":[{"kernel":"a","us":{"median":"fast"}}]})"), std::string(R"({"results":[{"kernel":"a","us":7}]})"),
+                                  std::string(R"({"device":[],"results":[]})"), R"({"entrants":[{}],"results":[)" + row + "]}",
+                                  R"({"entrants":[{"name":"a","verdict":"\" onclick=\"x"}],"results":[)" + row + "]}",
+                                  R"({"entrants":7,"results":[)" + row + "]}", std::string(200'000, '[')}) {
+    const auto refused = bench("board " + write("other.json", text));
+    EXPECT_EQ(refused.exit_code, 4) << text.substr(0, 100);
+    EXPECT_NE(refused.output.find("[C63-BENCH-FIGURES]"), std::string::npos) << refused.output.substr(0, 300);
+  }
+}
+
+/// Clicks through the page, in light and in dark mode, in a wide window. The contrast of text must be at least 4.5, as WCAG 2
+/// requires.
+constexpr const char* kClicks = R"js(
+const rgb = (text) => text.match(/[0-9.]+/g).slice(0, 3).map(Number);
+const luminance = (color) => rgb(color).map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const contrast = (a, b) => (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
+const failures = [], seen = new Set();
+const check = (what, good) => { if (!good && !failures.includes(what)) failures.push(what); };
+const look = () => {
+  const paper = getComputedStyle(document.body).backgroundColor, theme = document.documentElement.dataset.theme;
+  seen.add(paper);
+  for (const text of document.querySelectorAll("h1, h2, p, th, td")) {
+    check(`${theme}: contrast of "${text.textContent.slice(0, 30)}"`, !text.textContent || contrast(getComputedStyle(text).color, paper) >= 4.5);
+  }
+  for (const bar of document.querySelectorAll(".bar")) check(theme + ": bars", contrast(getComputedStyle(bar).backgroundColor, paper) >= 3);
+  check("nothing is wider than the window", document.documentElement.scrollWidth <= innerWidth);
+};
+addEventListener("load", () => {
+  try {
+    look();
+    document.getElementById("theme").click();
+    look();
+    check("light and dark", seen.size === 2);
+    const rows = [...document.querySelectorAll("tbody tr")], bars = [...document.querySelectorAll(".bar")].map((bar) => bar.getBoundingClientRect().width);
+    check("rows", rows.length === 4 && bars.length === 3);
+    check("the fastest first, with the shortest bar", bars.every((width, i) => width > 0 && (!i || width >= bars[i - 1])));
+    check("own ones are marked", document.querySelectorAll("tr.right").length === 2 && document.querySelectorAll("tr.wrong").length === 1);
+    document.title = failures.length ? "FAILED: " + failures.join("; ") : "ALL GOOD";
+  } catch (e) { document.title = "FAILED: " + e.stack; }
+});
+)js";
+
+TEST_F(Board, PageIsReadableInLightAndDark) {
+  const std::string browser = test::find_browser();
+  if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the page is not clicked through";
+  const std::string page = folder_.file("board.html");
+  ASSERT_EQ(bench("board " + three() + "-o '" + page + "'").exit_code, 0);
+  EXPECT_EQ(test::title_after_script(browser, folder_, page, kClicks), "ALL GOOD");
 }
 
 }  // namespace

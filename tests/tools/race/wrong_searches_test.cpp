@@ -1,7 +1,10 @@
 // Tests c63bench cpu --search with the mistakes of wrong.c. It must find each of them and name its cause.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -155,18 +158,17 @@ TEST_F(WrongSearches, ExamplesAreRightOrLoseLittle) {
 }
 
 TEST_F(WrongSearches, WhatCannotBeRacedSaysWhy) {
-  const std::string broken = folder_.file("broken.c");
-  std::ofstream(broken) << "#include <c63/motion_kernel.h>\nC63_MOTION_EXPORT void c63_motion_search(const "
-                           "c63_motion_job* job) {\n  job->nothing = 1;\n}\n";
+  const auto write = [this](const std::string& name, const std::string& text) {
+    std::ofstream(folder_.file(name)) << text;
+    return folder_.file(name);
+  };
+  const std::string broken = write("broken.c", "#include <c63/motion_kernel.h>\nC63_MOTION_EXPORT void c63_motion_search(const "
+                                               "c63_motion_job* job) {\n  job->nothing = 1;\n}\n");
   const auto refused = bench("cpu --search '" + broken + "' -w 64 -h 48");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_NE(refused.output.find("broken.c:3:"), std::string::npos)
       << "the compiler's message has the file's own lines: " << refused.output;
-  const std::string other = folder_.file("other.c");
-  std::ofstream(other) << "int something(void) { return 1; }\n";
-  const auto without = bench("cpu --search '" + other + "' -w 64 -h 48");
-  EXPECT_EQ(without.exit_code, 2);
-  EXPECT_NE(without.output.find("c63_motion_search()"), std::string::npos) << without.output;
+  EXPECT_EQ(bench("cpu --search '" + write("other.c", "int something(void) { return 1; }\n") + "' -w 64 -h 48").exit_code, 2);
   EXPECT_EQ(bench("cpu --search /no/such/file.c").exit_code, 4);
   const auto compiler =
       test::shell("CC=/no/compiler '" C63_BIN_DIR "/c63bench' cpu --search '" + write_search(0) + "' 2>&1");
@@ -176,6 +178,30 @@ TEST_F(WrongSearches, WhatCannotBeRacedSaysWhy) {
   const nlohmann::json entrants = race(broken + "," + write_search(0), "", 2);
   EXPECT_EQ(entrants.at(0).at("verdict"), "refused");
   EXPECT_EQ(entrants.at(1).at("verdict"), "right");
+}
+
+TEST_F(WrongSearches, NothingIsLeftOfOneThatCrashesOrForks) {
+  const std::string temporary = folder_.file("tmp");
+  std::filesystem::create_directory(temporary);
+  const std::string child = folder_.file("child");
+  const auto race_one = [&](const std::string& name, const std::string& body) {
+    std::ofstream(folder_.file(name)) << "#include <c63/motion_kernel.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+                                         "C63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) {\n" + body + "}\n";
+    return test::shell("cd '" + folder_.file(".") + "' && TMPDIR='" + temporary + "' '" C63_BIN_DIR "/c63bench' cpu --search=" + name +
+                       " -w 64 -h 48 --rounds 1 2>&1");
+  };
+  EXPECT_EQ(race_one("-x.c", "  *(volatile int*)8 = job->width;\n").exit_code, 3);
+  const auto forked = race_one("forks.c", "  if (fork() == 0) { FILE* f = fopen(\"" + child + "\", \"a\"); fprintf(f, \"%d\\n\", getpid()); fclose(f); sleep(600); }\n"
+                                          "  usleep(200000);\n  *(volatile int*)8 = job->width;\n");
+  EXPECT_EQ(forked.exit_code, 3) << forked.output;
+  EXPECT_TRUE(std::filesystem::is_empty(temporary)) << test::shell("ls -R '" + temporary + "'").output;
+  std::ifstream pids(child);
+  int count = 0;
+  for (pid_t pid = 0; pids >> pid; ++count) {
+    for (int i = 0; i < 100 && ::kill(pid, 0) == 0 && test::shell("grep -q 'State:.*Z' /proc/" + std::to_string(pid) + "/status").exit_code != 0; ++i) ::usleep(20'000);
+    EXPECT_TRUE(::kill(pid, 0) != 0 || test::shell("grep -q 'State:.*Z' /proc/" + std::to_string(pid) + "/status").exit_code == 0) << pid << " still runs";
+  }
+  EXPECT_GT(count, 0);
 }
 
 }  // namespace

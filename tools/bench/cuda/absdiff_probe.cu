@@ -1,11 +1,8 @@
-#include <algorithm>
 #include <cstdint>
 
 #include "bench/cuda/absdiff_probe.h"
 #include "cuda_me/kernels/motion_common.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/memory.h"
-#include "cuda_me/runtime/stream.h"
 
 namespace c63::bench {
 namespace {
@@ -36,27 +33,10 @@ __global__ void __launch_bounds__(kThreads) absdiff_probe(std::uint32_t* out, st
 
 }  // namespace
 
-double measure_absdiff4_ceiling(cudaStream_t stream) {
-  int device = 0;
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  int multiprocessors = 0;
-  cuda::check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-              "cudaDeviceGetAttribute");
-  const cuda::DeviceBuffer<std::uint32_t> out(1);
-  const cuda::Event start(cuda::Event::Timing::on);
-  const cuda::Event stop(cuda::Event::Timing::on);
+double enqueue_absdiff4(cudaStream_t stream, std::uint32_t* out, int multiprocessors) {
   const unsigned blocks = static_cast<unsigned>(multiprocessors) * 8;
-  double best = 0;
-  for (int run = 0; run < 12; ++run) {
-    start.record(stream);
-    cuda::launch("absdiff_probe", absdiff_probe, {dim3(blocks), dim3(kThreads)}, stream, out.data(),
-                 static_cast<std::uint32_t>(run + 3));
-    stop.record(stream);
-    stop.synchronize();
-    const double count = static_cast<double>(blocks) * kThreads * kChains * kSteps * kTurns;
-    best = std::max(best, count / (stop.milliseconds_since(start) * 1e-3));
-  }
-  return best;
+  cuda::launch("absdiff_probe", absdiff_probe, {dim3(blocks), dim3(kThreads)}, stream, out, std::uint32_t{3});
+  return static_cast<double>(blocks) * kThreads * kChains * kSteps * kTurns;
 }
 
 }  // namespace c63::bench

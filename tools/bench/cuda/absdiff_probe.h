@@ -2,11 +2,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 namespace c63::bench {
 
-/// Returns how many VABSDIFF4 instructions per second the current device executes, counted per thread, best of several
-/// runs. One instruction computes four absolute differences. This rate is the ceiling of searches that compare each
-/// candidate.
-[[nodiscard]] double measure_absdiff4_ceiling(cudaStream_t stream);
+/// Puts a kernel on the stream that does nothing but VABSDIFF4 on all multiprocessors. Returns how many it executes, counted
+/// per thread. The kernel may write to `out`.
+double enqueue_absdiff4(cudaStream_t stream, std::uint32_t* out, int multiprocessors);
 
 }  // namespace c63::bench

@@ -2,21 +2,14 @@
 // The speed is compared with the rates, in the same run, of the bus and of reading the frames.
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "bench/bench_command.h"
-#include "bench/benches.h"
-#include "bench/cuda/bus_probe.h"
-#include "bench/cuda/host_probe.h"
-#include "bench/cuda/yuv_video.h"
-#include "bench/figures.h"
+#include "bench/cuda/probes.h"
+#include "bench/video.h"
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
 #include "c63/encoder.h"
@@ -50,7 +43,7 @@ class PageLock {
 /// locking of the memory, is made at its first use.
 class Places {
  public:
-  Places(const EncodeBenchOptions& options, int width, int height, ThreadArena& arena)
+  Places(const Options& options, int width, int height, ThreadArena& arena)
       : arena_(arena), length_(static_cast<std::int64_t>(options.gops) * options.key_interval), video_(made(options, width, height)) {}
 
   FrameSource& source(const std::string& from) {
@@ -90,7 +83,7 @@ class Places {
   }
 
  private:
-  MemoryVideo made(const EncodeBenchOptions& options, int width, int height) const {
+  MemoryVideo made(const Options& options, int width, int height) const {
     const int kept = 48;
     const std::vector<std::uint8_t> frames =
         options.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options.yuv, width, height, kept);
@@ -107,138 +100,100 @@ class Places {
   std::optional<Rates> file_rates_;
 };
 
-class EncodeBench {
- public:
-  explicit EncodeBench(const EncodeBenchOptions& options)
-      : options_(options), arena_(std::make_shared<ThreadArena>(options.threads)) {
-    int queues = 0;  // number of the GPU's hardware queues for kernels; c63enc asks for that of its preset
-    for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *preset_from(preset)}));
-    tools::ask_for_queues(queues);
-    devices_ = options.devices.empty() ? std::vector<int>{0} : options.devices;
-    if (devices_.size() > 1 && std::ranges::count(options.from, "device") > 0) {
-      throw Error(ErrorKind::usage, "C63-BENCH-FROM",
-                  "--from device needs a single GPU: other GPUs cannot use frames in its memory");
-    }
-    const cuda::DeviceInfo& device = cuda::require_device(devices_.front());
-    cuda::check(cudaSetDevice(devices_.front()), "cudaSetDevice");
-    buses_ = measure_buses(devices_);
-    figures_ = {{"subcommand", "encode"},
-                {"device", device.name},
-                {"devices", options.devices},
-                {"threads", arena_->concurrency()},
-                {"motion_kernel", options.kernel},
-                {"qp", options.qp},
-                {"upload", options.upload},
-                {"tune", options.tune},
-                {"bus_bytes_per_s", buses_.together},
-                {"bus_alone_bytes_per_s", buses_.alone},
-                {"results", nlohmann::ordered_json::array()}};
-    std::printf("%s, bus %.1f GB/s up, ", device.name.c_str(), buses_.alone * 1e-9);
-    if (devices_.size() > 1) std::printf("%zu of them together %.1f, ", devices_.size(), buses_.together * 1e-9);
-    std::printf("motion kernel %s, %d threads\n", options.kernel.c_str(), arena_->concurrency());
-    std::printf("%-12s %-10s %-11s %6s %6s %8s %10s %19s %8s %8s %9s  %s\n", "size", "preset", "from", "lanes", "launch",
-                "frames", "frames/s", "p10..p90", "GB/s", "ceiling", "start ms", "us a frame: upload motion code scan");
-  }
+}  // namespace
 
-  void run() {
-    for (const std::string& text : options_.sizes) {
-      const auto [width, height] = tools::require_size("--sizes", text);
-      Places places(options_, width, height, *arena_);
-      for (const std::string& from : options_.from) {
-        for (const int lanes : options_.lanes) {
-          for (const std::string& launch : options_.launch) {
-            for (const std::string& preset : options_.presets) measure(text, preset, places, from, lanes, launch);
-          }
-        }
-      }
-    }
-    write_figures(options_.json, figures_);
+void bench_encode(const Options& options) {
+  const auto arena = std::make_shared<ThreadArena>(options.threads);
+  int queues = 0;  // number of the GPU's hardware queues for kernels; c63enc asks for that of its preset
+  for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *preset_from(preset)}));
+  tools::ask_for_queues(queues);
+  const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
+  if (devices.size() > 1 && std::ranges::count(options.from, "device") > 0) {
+    throw Error(ErrorKind::usage, "C63-BENCH-FROM", "--from device needs a single GPU: other GPUs cannot use frames in its memory");
   }
+  const cuda::DeviceInfo& device = cuda::require_device(devices.front());
+  cuda::check(cudaSetDevice(devices.front()), "cudaSetDevice");
+  const BusRates buses = measure_buses(devices);
+  Report report("encode", options, {{"size", "size", -10}, {"preset", "preset", -9}, {"from", "from", -11}, {"lanes", "lanes", 5},
+                                    {"launch", "launch", -6}, {"frames", "frames", 7}, {"frames_per_s/median", "frames/s", 9, 0},
+                                    {"frames_per_s/p10", "10 %", 9, 0}, {"frames_per_s/p90", "90 %", 9, 0},
+                                    {"bytes_per_s", "GB/s", 6, 1, 1e-9}, {"share_of_ceiling", "ceiling", 7, 0, 100, " %"},
+                                    {"start_up_ms", "start ms", 8, 1}, {"upload_us", "upload us", 9, 1}, {"motion_us", "motion us", 9, 1},
+                                    {"code_us", "code us", 9, 1}, {"scan_us", "scan us", 9, 1}});
+  report.about().update({{"device", device.name},
+                         {"devices", options.devices},
+                         {"threads", arena->concurrency()},
+                         {"motion_kernel", options.kernel},
+                         {"qp", options.qp},
+                         {"upload", options.upload},
+                         {"tune", options.tune},
+                         {"bus_bytes_per_s", buses.together},
+                         {"bus_alone_bytes_per_s", buses.alone}});
+  report.print_titles();
 
- private:
-  void measure(const std::string& size, const std::string& preset, Places& places, const std::string& from, int lanes,
-               const std::string& launch) {
-    const std::optional<Places::Rates> host = places.rates(from, devices_);
+  const auto encode = [&](const std::string& size, const std::string& preset, Places& places, const std::string& from, int lanes,
+                          const std::string& launch) {
+    const std::optional<Places::Rates> host = places.rates(from, devices);
     FrameSource& video = places.source(from);
     EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
-    settings.coding.key_interval = options_.key_interval;
+    settings.coding.key_interval = options.key_interval;
     settings.coding.preset = *preset_from(preset);
     settings.coding.search_range = search_range_of(settings.coding.preset);
-    if (settings.coding.preset != Preset::reference && options_.tune == "ssim") settings.coding.rate.tune = Tune::ssim;
-    settings.coding.qp = options_.qp;
+    if (settings.coding.preset != Preset::reference && options.tune == "ssim") settings.coding.rate.tune = Tune::ssim;
+    settings.coding.qp = options.qp;
     settings.execution.lanes = lanes;
     settings.execution.limits.max_memory = std::uint64_t{64} << 30;  // enough for the requested number of lanes
-    settings.execution.arena = arena_;
+    settings.execution.arena = arena;
     cuda::CudaBackendOptions backend;
-    backend.devices = options_.devices;
-    backend.motion_kernel = options_.kernel;
-    if (options_.upload == "pair") backend.upload = cuda::UploadMode::pair;
+    backend.devices = options.devices;
+    backend.motion_kernel = options.kernel;
+    if (options.upload == "pair") backend.upload = cuda::UploadMode::pair;
     backend.graphs = launch != "stream";
-    std::vector<double> rates;
     std::vector<double> start_up;
     StageTimes times;
     EncodeSummary summary;
-    for (int i = 0; i < options_.repeats + 1; ++i) {
-      times = {};
-      Encoder encoder(settings, cuda::make_backend_factories(backend));
-      summary = encoder.encode(video, [&](EncodedFrame&& frame) { times += frame.statistics.times; });
-      if (i == 0) continue;  // the first run also opens the GPU's context
-      rates.push_back(static_cast<double>(summary.frames) / (summary.elapsed_ms * 1e-3));
-      start_up.push_back(summary.start_up_ms);
-    }
-    const Sample fps = summarize(rates);
-    const double bytes = fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height));
-    // Frames on the device cross no bus and need no host memory.
-    const bool uploaded = from != "device";
-    double ceiling = uploaded ? buses_.together : 0;
-    if (host) ceiling = std::min({ceiling, host->reading, host->feeding});
-    const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
-    const double opened = summarize(start_up).median;
-    const std::string share = uploaded ? std::to_string(std::lround(bytes / ceiling * 100)) + " %" : "-";
-    std::printf("%-12s %-10s %-11s %6d %6s %8lld %10.0f %9.0f..%8.0f %8.1f %8s %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
-                preset.c_str(), from.c_str(), summary.lanes, launch.c_str(), static_cast<long long>(summary.frames), fps.median,
-                fps.low, fps.high, bytes * 1e-9, share.c_str(), opened, us(times.upload), us(times.motion),
-                us(times.transform), us(times.entropy));
-    std::fflush(stdout);
-    nlohmann::ordered_json row = {{"size", size},
-                                  {"preset", preset},
-                                  {"from", from},
-                                  {"lanes", summary.lanes},
-                                  {"launch", launch},
-                                  {"frames", summary.frames},
-                                  {"frames_per_s", to_json(fps)}};
+    const Sample seconds = measure(
+        [&] {
+          times = {};
+          Encoder encoder(settings, cuda::make_backend_factories(backend));
+          summary = encoder.encode(video, [&](EncodedFrame&& frame) { times += frame.statistics.times; });
+          start_up.push_back(summary.start_up_ms);
+          return summary.elapsed_ms * 1e-3;
+        },
+        options.repeats);
+    start_up.erase(start_up.begin());  // the first run also opens the GPU's context
+    const auto frames = static_cast<double>(summary.frames);
+    const double bytes = frames / seconds.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height));
+    const auto us = [&](double ms) { return ms * 1e3 / frames; };
+    Json row = {{"size", size},   {"preset", preset}, {"from", from}, {"lanes", summary.lanes},
+                {"launch", launch}, {"frames", summary.frames}, {"frames_per_s", seconds.rate(frames)}, {"bytes_per_s", bytes}};
     if (host) row.update({{"reading_bytes_per_s", host->reading}, {"feeding_bytes_per_s", host->feeding}});
-    if (uploaded) {
-      row["share_of_bus"] = bytes / buses_.together;
-      row["share_of_ceiling"] = bytes / ceiling;
+    if (from != "device") {  // frames on the device cross no bus and need no host memory
+      row["share_of_bus"] = bytes / buses.together;
+      row["share_of_ceiling"] = bytes / (host ? std::min({buses.together, host->reading, host->feeding}) : buses.together);
     }
-    row.update({{"coded_bytes", static_cast<double>(summary.bytes) / static_cast<double>(summary.frames)},
-                {"start_up_ms", opened},
+    row.update({{"coded_bytes", static_cast<double>(summary.bytes) / frames},
+                {"start_up_ms", summarize(start_up).median},
                 {"upload_us", us(times.upload)},
                 {"read_us", us(times.read)},
                 {"motion_us", us(times.motion)},
                 {"code_us", us(times.transform)},
                 {"scan_us", us(times.entropy)},
                 {"download_us", us(times.download)}});
-    figures_["results"].push_back(std::move(row));
-    write_figures_so_far(options_.json, figures_);
+    report.add(std::move(row));
+  };
+  for (const std::string& text : options.sizes) {
+    const auto [width, height] = tools::require_size("--sizes", text);
+    Places places(options, width, height, *arena);
+    for (const std::string& from : options.from) {
+      for (const int lanes : options.lanes) {
+        for (const std::string& launch : options.launch) {
+          for (const std::string& preset : options.presets) encode(text, preset, places, from, lanes, launch);
+        }
+      }
+    }
   }
-
-  const EncodeBenchOptions& options_;
-  std::shared_ptr<ThreadArena> arena_;
-  std::vector<int> devices_;
-  BusRates buses_;
-  nlohmann::ordered_json figures_;
-};
-
-}  // namespace
-
-tools::Subcommand encode_bench() {
-  return bench_command<EncodeBenchOptions>("encode", "Measure whole encodes on the GPU",
-                                           [](EncodeBenchOptions& options, const tools::Session& session) {
-                                             options.threads = session.common.threads;
-                                             EncodeBench(options).run();
-                                           });
+  report.finish();
 }
 
 }  // namespace c63::bench

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "cuda_me/runtime/check.h"
@@ -114,7 +113,7 @@ std::string GpuState::text() const {
   return text;
 }
 
-nlohmann::ordered_json GpuState::to_json() const {
+Json GpuState::to_json() const {
   if (samples_ == 0) return nullptr;
   return {{"sm_mhz", {lowest_mhz_, highest_mhz_}},
           {"sm_mhz_most", most_mhz_},

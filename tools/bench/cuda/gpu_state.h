@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "bench/bench.h"
 #include <string>
 
 namespace c63::bench {
@@ -21,7 +21,7 @@ class GpuState {
   [[nodiscard]] bool throttled() const;
   /// Returns one line for the user. Empty if nothing is known.
   [[nodiscard]] std::string text() const;
-  [[nodiscard]] nlohmann::ordered_json to_json() const;
+  [[nodiscard]] Json to_json() const;
 
  private:
   struct Nvml;

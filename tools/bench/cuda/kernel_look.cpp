@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
 
@@ -16,84 +16,72 @@
 namespace c63::bench {
 namespace {
 
-bool begins(std::string_view text, std::string_view start) { return text.starts_with(start); }
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+/// A kind of instructions: how their names begin in SASS and in PTX. Names are upper-case in SASS, lower-case in PTX.
+struct Kind {
+  std::initializer_list<std::string_view> names;
+  int InstructionCounts::*count;
+};
 
-void count_sass_instruction(std::string_view name, InstructionCounts& c) {
-  ++c.all;
-  const bool byte = has(name, ".U8") || has(name, ".S8");
-  if (begins(name, "LDG") && !has(name, "LDGSTS")) ++(byte ? c.byte_loads : c.word_loads);
-  if (begins(name, "LDS")) ++(byte ? c.byte_loads : c.shared_loads);
-  if (begins(name, "STS")) ++c.shared_stores;
-  if (begins(name, "LDL") || begins(name, "STL")) ++c.spills;
-  if (begins(name, "VABSDIFF4")) ++c.absdiff4;
-  if (begins(name, "SHF") || begins(name, "PRMT")) ++c.shifts;
-  if (begins(name, "BAR")) ++c.barriers;
-  if (begins(name, "REDUX") || begins(name, "SHFL") || begins(name, "CREDUX")) ++c.warp_reductions;
-  if (begins(name, "LDGSTS") || begins(name, "UBLKCP") || begins(name, "UTMALDG")) ++c.copies_ahead;
+const Kind kKinds[] = {
+    {{"LDS", "ld.shared"}, &InstructionCounts::shared_loads},
+    {{"STS", "st.shared"}, &InstructionCounts::shared_stores},
+    {{"LDL", "STL", "ld.local", "st.local"}, &InstructionCounts::spills},
+    {{"VABSDIFF4", "vabsdiff4"}, &InstructionCounts::absdiff4},
+    {{"SHF", "PRMT", "shf.", "prmt"}, &InstructionCounts::shifts},
+    {{"BAR", "bar.", "barrier."}, &InstructionCounts::barriers},
+    {{"REDUX", "CREDUX", "SHFL", "redux", "shfl"}, &InstructionCounts::warp_reductions},
+    {{"LDGSTS", "UBLKCP", "UTMALDG", "cp.async"}, &InstructionCounts::copies_ahead},
+};
+
+bool begins_with_one_of(std::string_view name, std::initializer_list<std::string_view> starts) {
+  return std::ranges::any_of(starts, [name](std::string_view start) { return name.starts_with(start); });
 }
 
-void count_ptx_instruction(std::string_view name, InstructionCounts& c) {
+void count_instruction(std::string_view name, InstructionCounts& c) {
   ++c.all;
-  const bool byte = has(name, ".u8") || has(name, ".s8") || has(name, ".b8");
-  if (begins(name, "ld.global") || begins(name, "ld.param")) {
-    if (begins(name, "ld.global")) ++(byte ? c.byte_loads : c.word_loads);
-  } else if (begins(name, "ld.shared")) {
-    ++(byte ? c.byte_loads : c.shared_loads);
-  } else if (begins(name, "ld.u8") || begins(name, "ld.s8")) {
+  const bool is_byte = std::ranges::any_of(std::initializer_list<std::string_view>{".U8", ".S8", ".u8", ".s8", ".b8"},
+                                           [name](std::string_view type) { return name.find(type) != std::string_view::npos; });
+  if (is_byte && begins_with_one_of(name, {"LDG", "LDS", "ld.global", "ld.shared", "ld.u8", "ld.s8"}) && !name.starts_with("LDGSTS")) {
     ++c.byte_loads;
+    return;
   }
-  if (begins(name, "st.shared")) ++c.shared_stores;
-  if (begins(name, "ld.local") || begins(name, "st.local")) ++c.spills;
-  if (begins(name, "vabsdiff4")) ++c.absdiff4;
-  if (begins(name, "shf.") || begins(name, "prmt")) ++c.shifts;
-  if (begins(name, "bar.") || begins(name, "barrier.")) ++c.barriers;
-  if (begins(name, "redux") || begins(name, "shfl")) ++c.warp_reductions;
-  if (begins(name, "cp.async")) ++c.copies_ahead;
+  if (begins_with_one_of(name, {"LDG", "ld.global"}) && !name.starts_with("LDGSTS")) ++c.word_loads;
+  for (const Kind& kind : kKinds) {
+    if (begins_with_one_of(name, kind.names)) ++(c.*kind.count);
+  }
+}
+
+/// Counts the instructions in lines such as "  @!P0 LDG.E.U8 R2, desc[UR4][R2.64] ;". SASS has a comment with the address
+/// first.
+InstructionCounts count(const std::string& text, const char* source, bool is_sass) {
+  InstructionCounts counts{.source = source};
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::string_view rest = line;
+    if (is_sass) {
+      const std::size_t close = rest.find("*/");
+      if (rest.find("/*") == std::string_view::npos || close == std::string_view::npos) continue;
+      rest.remove_prefix(close + 2);
+    }
+    if (rest.find(';') == std::string_view::npos) continue;
+    rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(" \t")));
+    if (rest.starts_with('@')) {
+      rest.remove_prefix(std::min(rest.size(), rest.find_first_of(" \t")));
+      rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(" \t")));
+    }
+    if (rest.empty() || std::isalpha(static_cast<unsigned char>(rest[0])) == 0 ||
+        (std::isupper(static_cast<unsigned char>(rest[0])) != 0) != is_sass) {
+      continue;
+    }
+    count_instruction(rest.substr(0, rest.find_first_of(" \t;")), counts);
+  }
+  return counts.all > 0 ? counts : InstructionCounts{};
 }
 
 }  // namespace
 
-InstructionCounts count_sass(const std::string& text) {
-  // A line reads "        /*0a10*/                   LDG.E.U8 R2, desc[UR4][R2.64] ;". There may be a predicate: "@!P0
-  // BRA …".
-  InstructionCounts counts{.source = "SASS"};
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t open = line.find("/*");
-    const std::size_t close = line.find("*/");
-    if (open == std::string::npos || close == std::string::npos || line.find(';') == std::string::npos) continue;
-    std::string_view rest = std::string_view(line).substr(close + 2);
-    while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest.front())) != 0) rest.remove_prefix(1);
-    if (!rest.empty() && rest.front() == '@') {
-      const std::size_t space = rest.find(' ');
-      if (space == std::string_view::npos) continue;
-      rest.remove_prefix(space + 1);
-    }
-    if (rest.empty() || std::isupper(static_cast<unsigned char>(rest.front())) == 0) continue;
-    count_sass_instruction(rest.substr(0, rest.find_first_of(" ;")), counts);
-  }
-  return counts.all > 0 ? counts : InstructionCounts{};
-}
-
-InstructionCounts count_ptx(const std::string& text) {
-  InstructionCounts counts{.source = "PTX"};
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::string_view rest = line;
-    while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest.front())) != 0) rest.remove_prefix(1);
-    if (!rest.empty() && rest.front() == '@') {
-      const std::size_t space = rest.find_first_of(" \t");
-      if (space == std::string_view::npos) continue;
-      rest.remove_prefix(space + 1);
-    }
-    if (rest.empty() || std::islower(static_cast<unsigned char>(rest.front())) == 0 ||
-        rest.find(';') == std::string_view::npos)
-      continue;
-    count_ptx_instruction(rest.substr(0, rest.find_first_of(" \t;")), counts);
-  }
-  return counts.all > 0 ? counts : InstructionCounts{};
-}
+InstructionCounts count_sass(const std::string& text) { return count(text, "SASS", true); }
+InstructionCounts count_ptx(const std::string& text) { return count(text, "PTX", false); }
 
 std::string disassemble(const std::vector<char>& cubin) {
   const ScratchFolder folder("", "c63-look");
@@ -113,7 +101,7 @@ std::string disassemble(const std::vector<char>& cubin) {
   return {};
 }
 
-nlohmann::ordered_json InstructionCounts::to_json() const {
+Json InstructionCounts::to_json() const {
   if (source.empty()) return nullptr;
   return {{"source", source},
           {"all", all},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "bench/bench.h"
 #include <string>
 #include <vector>
 
@@ -21,7 +21,7 @@ struct InstructionCounts {
   int warp_reductions = 0;  ///< REDUX and shuffles
   int copies_ahead = 0;     ///< asynchronous copies from global to shared memory
 
-  [[nodiscard]] nlohmann::ordered_json to_json() const;
+  [[nodiscard]] Json to_json() const;
   [[nodiscard]] std::string text() const;
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bench/cuda/test_video.h"
+#include "bench/video.h"
 #include "c63/motion.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/memory.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "c63/encoder.h"
+#include "io/scratch_folder.h"
 
 namespace c63::bench {
 
@@ -24,7 +25,6 @@ class MemoryVideo final : public FrameSource {
   [[nodiscard]] bool concurrent() const override { return true; }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
-  void set_length(std::int64_t length) { length_ = length; }
   /// Lets callers read frames in place from `copy`: memory() itself, or a copy of it in host or GPU memory. Before this
   /// call, or after one with an empty `copy`, frames can only be read by read().
   void offer(std::span<const std::uint8_t> copy, bool in_host_memory = true) {
@@ -48,13 +48,11 @@ class MemoryVideo final : public FrameSource {
   bool in_host_memory_ = true;
 };
 
-/// A raw file with the frames of a MemoryVideo, played in the same order. The file is written when the object is
-/// created, and removed with it.
+/// A temporary raw file with the frames of a MemoryVideo, played in the same order.
 class FileVideo final : public FrameSource {
  public:
   /// Throws Error (output) if the file cannot be written, for example if the folder for temporary files is full.
   FileVideo(const MemoryVideo& video, std::int64_t length);
-  ~FileVideo() override;
 
   [[nodiscard]] VideoFormat format() const override { return file_->format(); }
   [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return length_; }
@@ -63,7 +61,7 @@ class FileVideo final : public FrameSource {
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
  private:
-  std::string path_;
+  ScratchFolder folder_;
   std::unique_ptr<FrameSource> file_;
   std::int64_t length_;
 };
@@ -76,12 +74,33 @@ class FileVideo final : public FrameSource {
 /// Returns generated frames that resemble video (natural_video()), with their planes one after another.
 [[nodiscard]] std::vector<std::uint8_t> natural_frames(int width, int height, int count);
 
-/// Returns the first `count` frames of a raw file, or all if it has fewer. Throws Error (input) if it has none.
-[[nodiscard]] std::vector<std::uint8_t> read_frames(const std::string& file, int width, int height, int count);
+/// Returns `count` frames of a raw file, from frame `first` on, or fewer if it has fewer. Throws Error (input) if it has
+/// none.
+[[nodiscard]] std::vector<std::uint8_t> read_frames(const std::string& file, int width, int height, int count, int first = 0);
 
 /// Returns frames of the file, or generated ones if `file` is empty.
-[[nodiscard]] inline std::vector<std::uint8_t> frames_of(const std::string& file, int width, int height, int count) {
-  return file.empty() ? natural_frames(width, height, count) : read_frames(file, width, height, count);
+[[nodiscard]] inline std::vector<std::uint8_t> frames_of(const std::string& file, int width, int height, int count, int first = 0) {
+  return file.empty() ? natural_frames(width, height, count) : read_frames(file, width, height, count, first);
 }
+
+/// Luma planes of equal size. Rows have no gaps.
+struct LumaVideo {
+  std::string name;
+  int width = 0;   ///< a multiple of 16
+  int height = 0;  ///< a multiple of 16
+  std::vector<std::vector<std::uint8_t>> frames;
+};
+
+/// Returns frames that resemble video for a motion search: textures of several scales, a camera that pans by fractions
+/// of a sample, moving objects, and sensor noise. They are the same on every machine.
+[[nodiscard]] LumaVideo natural_video(int width, int height, int frames);
+
+/// Returns independent noise in each frame, so that no candidate matches and none can be ruled out early.
+[[nodiscard]] LumaVideo noise_video(int width, int height, int frames);
+
+/// Returns the first luma planes of a raw 4:2:0 file, at most `frames`. Their sides are padded to multiples of 16. Each is
+/// filled linearly, as in the codec, so rows shift if the width is no multiple of 16. Throws Error (input) if there are
+/// fewer than two frames.
+[[nodiscard]] LumaVideo read_luma(const std::string& file, int width, int height, int frames);
 
 }  // namespace c63::bench

@@ -1,0 +1,183 @@
+#include "bench/cuda/probes.h"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <future>
+#include <memory>
+
+#include "bench/cuda/absdiff_probe.h"
+#include "cuda_me/runtime/check.h"
+#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/graph.h"
+#include "cuda_me/runtime/memory.h"
+
+namespace c63::bench {
+namespace {
+
+constexpr std::size_t kCopied = std::size_t{64} << 20;     ///< bytes of one copy over a bus
+constexpr std::size_t kStaging = std::size_t{48} << 20;    ///< bytes for each GPU, as in an encode
+constexpr std::size_t kRoundBytes = std::size_t{1} << 30;  ///< bytes for each GPU in a round
+constexpr int kRounds = 7;
+
+/// Buffers for copies from the host to one GPU. That GPU must be the current device when a Bus is created.
+struct Bus {
+  cuda::PinnedBuffer<std::uint8_t> host{kCopied};
+  cuda::DeviceBuffer<std::uint8_t> memory{kCopied};
+  cuda::Stream stream;
+};
+
+/// Returns the bytes per second of copies to all these GPUs at the same time.
+double rate(std::span<const std::unique_ptr<Bus>> buses) {
+  constexpr int kCopies = 4;
+  const Sample seconds = measure(timed([&] {
+                                   for (int i = 0; i < kCopies; ++i) {
+                                     for (const auto& bus : buses) cuda::copy_async(bus->memory.data(), bus->host.data(), kCopied, bus->stream);
+                                   }
+                                   for (const auto& bus : buses) bus->stream.synchronize();
+                                 }),
+                                 kRounds);
+  return seconds.rate(static_cast<double>(buses.size() * kCopies * kCopied)).median;
+}
+
+/// What is read from a source in one measurement.
+struct Reading {
+  explicit Reading(const FrameSource& source)
+      : bytes(frame_bytes(source.format().width, source.format().height)),
+        places(static_cast<std::int64_t>(std::max<std::size_t>(2, kStaging / bytes))),
+        frames(std::min<std::int64_t>(*source.frame_count(), static_cast<std::int64_t>(kRoundBytes / bytes + 1))) {}
+
+  /// Reads frames `first` to `end` - 1 in parallel, into memory that begins at `to`.
+  void read(FrameSource& source, ThreadArena& arena, std::int64_t first, std::int64_t end, std::uint8_t* to) const {
+    arena.execute([&] {
+      oneapi::tbb::parallel_for(first, end, [&](std::int64_t index) {
+        static_cast<void>(source.read(index, {to + static_cast<std::size_t>(index - first) * bytes, bytes}));
+      });
+    });
+  }
+  [[nodiscard]] double all_bytes() const { return static_cast<double>(frames) * static_cast<double>(bytes); }
+
+  std::size_t bytes;    ///< of a frame
+  std::int64_t places;  ///< number of frames that fit into page-locked memory
+  std::int64_t frames;
+};
+
+/// Feeds one GPU: frames are read into one half of a buffer while the other half is uploaded. That GPU must be the
+/// current device when a Feeder is created.
+class Feeder {
+ public:
+  explicit Feeder(const Reading& reading)
+      : reading_(reading), half_(reading.places / 2), target_(static_cast<std::size_t>(half_) * reading.bytes) {
+    for (Half& half : halves_) half.memory = cuda::PinnedBuffer<std::uint8_t>(target_.size());
+  }
+
+  void feed(FrameSource& source, ThreadArena& arena) {
+    for (std::int64_t first = 0, turn = 0; first < reading_.frames; first += half_, ++turn) {
+      Half& half = halves_[static_cast<std::size_t>(turn % 2)];
+      const std::int64_t end = std::min(first + half_, reading_.frames);
+      half.uploaded.synchronize();
+      reading_.read(source, arena, first, end, half.memory.data());
+      cuda::copy_async(target_.data(), half.memory.data(), static_cast<std::size_t>(end - first) * reading_.bytes, stream_);
+      half.uploaded.record(stream_);
+    }
+    stream_.synchronize();
+  }
+
+ private:
+  struct Half {
+    cuda::PinnedBuffer<std::uint8_t> memory;
+    cuda::Event uploaded;
+  };
+
+  Reading reading_;
+  std::int64_t half_;
+  cuda::DeviceBuffer<std::uint8_t> target_;
+  cuda::Stream stream_;
+  std::array<Half, 2> halves_;
+};
+
+}  // namespace
+
+std::function<double()> timed_on(cudaStream_t stream, const std::function<void()>& work, int inner) {
+  struct Timer {
+    cuda::GraphExec graph;
+    cuda::Event start{cuda::Event::Timing::on};
+    cuda::Event stop{cuda::Event::Timing::on};
+  };
+  const auto timer = std::make_shared<Timer>(Timer{.graph = cuda::GraphExec(cuda::Graph::capture(stream, [&] {
+                                                     for (int i = 0; i < inner; ++i) work();
+                                                   }))});
+  return [timer, stream, inner] {
+    timer->start.record(stream);
+    timer->graph.launch(stream);
+    timer->stop.record(stream);
+    timer->stop.synchronize();
+    return timer->stop.milliseconds_since(timer->start) * 1e-3 / inner;
+  };
+}
+
+double measure_absdiff4_ceiling(const cuda::Stream& stream) {
+  int device = 0;
+  int multiprocessors = 0;
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  const cuda::DeviceBuffer<std::uint32_t> out(1);
+  double count = 0;
+  return measure(timed_on(stream, [&] { count = enqueue_absdiff4(stream, out.data(), multiprocessors); }), 5).rate(count).high;
+}
+
+double measure_memory_ceiling(const cuda::Stream& stream) {
+  constexpr std::size_t kBytes = std::size_t{256} << 20;
+  const cuda::DeviceBuffer<std::byte> from(kBytes);
+  const cuda::DeviceBuffer<std::byte> to(kBytes);
+  cuda::fill_async(from.data(), 1, kBytes, stream);
+  return measure(timed_on(stream, [&] { cuda::copy_async(to.data(), from.data(), kBytes, stream); }), 5).rate(2.0 * kBytes).high;
+}
+
+BusRates measure_buses(std::span<const int> devices) {
+  std::vector<std::unique_ptr<Bus>> buses;
+  std::vector<double> alone;
+  for (const int device : devices) {
+    const cuda::DeviceGuard guard(device);
+    buses.push_back(std::make_unique<Bus>());
+    alone.push_back(rate({&buses.back(), 1}));
+  }
+  return {.alone = summarize(alone).median, .together = buses.size() > 1 ? rate(buses) : alone.front()};
+}
+
+double measure_reading(FrameSource& source, ThreadArena& arena) {
+  const Reading reading(source);
+  const cuda::PinnedBuffer<std::uint8_t> staging(static_cast<std::size_t>(reading.places) * reading.bytes);
+  const Sample seconds = measure(timed([&] {
+                                   for (std::int64_t first = 0; first < reading.frames; first += reading.places) {
+                                     reading.read(source, arena, first, std::min(first + reading.places, reading.frames), staging.data());
+                                   }
+                                 }),
+                                 4);
+  return seconds.rate(reading.all_bytes()).median;
+}
+
+double measure_feeding(FrameSource& source, ThreadArena& arena, std::span<const int> devices) {
+  const Reading reading(source);
+  std::vector<std::unique_ptr<Feeder>> feeders;
+  for (const int device : devices) {
+    const cuda::DeviceGuard guard(device);
+    feeders.push_back(std::make_unique<Feeder>(reading));
+  }
+  const Sample seconds = measure(timed([&] {
+                                   std::vector<std::future<void>> at_work;
+                                   for (std::size_t i = 0; i < feeders.size(); ++i) {
+                                     at_work.push_back(std::async(std::launch::async, [&, i] {
+                                       const cuda::DeviceGuard guard(devices[i]);
+                                       feeders[i]->feed(source, arena);
+                                     }));
+                                   }
+                                   for (std::future<void>& one : at_work) one.get();
+                                 }),
+                                 4);
+  return seconds.rate(reading.all_bytes() * static_cast<double>(devices.size())).median;
+}
+
+}  // namespace c63::bench
