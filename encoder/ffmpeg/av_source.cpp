@@ -61,6 +61,8 @@ class AvSource final : public FrameSource {
     coded_width_ = reader_.frame().width;
     coded_height_ = reader_.frame().height;
     format_ = {even_side(coded_width_), even_side(coded_height_), reader_.rate()};
+    format_.repeated_columns = format_.width - coded_width_;
+    format_.repeated_rows = format_.height - coded_height_;
     check_size(format_.width, format_.height);
     if (const auto turned = turned_warning(reader_.stream())) reader_.warn(*turned);
     prepare_converter();

@@ -124,6 +124,8 @@ class StoredSource final : public FrameSource {
       full_range_ = y4m->full_range;
       format_.width = even_side(stored.width);
       format_.height = even_side(stored.height);
+      format_.repeated_columns = format_.width - stored.width;
+      format_.repeated_rows = format_.height - stored.height;
     }
     is_padded_ = format_.width != stored.width || format_.height != stored.height;
     const auto width = static_cast<std::size_t>(stored.width);

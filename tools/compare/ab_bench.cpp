@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "c63/decoder.h"
 #include "c63/error.h"
 #include "common/digest.h"
 #include "common/errors.h"
@@ -71,10 +72,11 @@ bool is_raw(const std::string& path) {
 AbBench::AbBench(const Session& session, const AbOptions& options, AbResult& result)
     : session_(session), options_(options), result_(result),
       encoder_(options.encoder.empty() ? program_folder() + "/c63enc" : options.encoder) {
-  const bool needed = std::any_of(result.configurations.begin(), result.configurations.end(),
-                                  [](const Configuration& c) { return !c.external; });
-  if (needed && (access(encoder_.c_str(), X_OK) != 0 || fs::is_directory(encoder_))) {
-    throw Error(ErrorKind::usage, "C63-AB-ENCODER", "cannot find c63enc; name it with --c63enc", {.file = encoder_});
+  for (Configuration& c : result.configurations) {
+    if (c.external) continue;
+    if (c.program.empty()) c.program = encoder_;
+    if (access(c.program.c_str(), X_OK) == 0 && !fs::is_directory(c.program)) continue;
+    throw Error(ErrorKind::usage, "C63-AB-ENCODER", "cannot find c63enc; name it with --c63enc", {.file = c.program});
   }
 }
 
@@ -121,6 +123,14 @@ void AbBench::ask_frame_bits(AbPoint& point, const std::string& file) const {
                                     counted(result_.inputs[point.input].frames, "frame"));
     point.frame_bits.clear();
     point.frame_keys.clear();
+  }
+}
+
+void AbBench::read_frame_bits(AbPoint& point, const std::string& file) const {
+  SeekableDecoder decoder(file, DecoderSettings{.execution = {.limits = options_.limits}});
+  for (std::int64_t i = 0; i < result_.inputs[point.input].frames; ++i) {
+    point.frame_bits.push_back(8 * decoder.entry(i).bytes);
+    point.frame_keys.push_back(decoder.entry(i).key ? 1 : 0);
   }
 }
 
@@ -187,7 +197,7 @@ std::string AbBench::command_of(const AbPoint& point, const std::string& output,
   }
   // The user's options come last, so that they can override ours, such as --no-psnr.
   return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr --max-memory {}{} --csv {} --json {} -i {} -o {} {}",
-                     shell_quoted(encoder_), input.format.width, input.format.height, rate, options_.limits.max_memory,
+                     shell_quoted(configuration.program), input.format.width, input.format.height, rate, options_.limits.max_memory,
                      point.quantizer.empty() ? "" : " --qp " + shell_quoted(point.quantizer), shell_quoted(folder_.file("frames.csv")),
                      shell_quoted(folder_.file("run.json")), shell_quoted(input.path), shell_quoted(output), text);
 }
@@ -206,7 +216,8 @@ void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
   std::ifstream file(folder_.file("run.json"));
   const auto json = nlohmann::ordered_json::parse(file, nullptr, false);
   if (json.is_discarded()) {
-    throw Error(ErrorKind::usage, "C63-AB-ENCODER", "it wrote no report; is it a c63enc?", {.file = encoder_});
+    throw Error(ErrorKind::usage, "C63-AB-ENCODER", "it wrote no report; is it a c63enc?",
+                {.file = result_.configurations[point.configuration].program});
   }
   const auto& result = json.at("result");
   point.backend = result.at("backend");
@@ -237,7 +248,7 @@ void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
 void AbBench::keep(const AbPoint& point, const std::string& file) const {
   if (options_.keep.empty()) return;
   const std::string stem = fs::path(result_.inputs[point.input].name).stem().string();
-  const std::string extension = result_.configurations[point.configuration].external ? fs::path(file).extension().string() : ".c63";
+  const std::string extension = point.is_c63 ? ".c63" : fs::path(file).extension().string();
   const std::string quantizer = point.quantizer.empty() ? "" : "-qp" + point.quantizer;
   std::string name = fmt::format("{}-{}{}{}", stem, result_.configurations[point.configuration].name, quantizer, extension);
   std::ranges::replace(name, '/', '_');
@@ -266,10 +277,11 @@ void AbBench::take_result(Work& work) {
   point.kilobits_per_s = static_cast<double>(point.bytes) * 8 / 1000 * input.format.rate.value() / static_cast<double>(input.frames);
   const auto reference = open_frame_source({.path = input.path, .format = SourceFormat::raw, .width = input.format.width,
                                             .height = input.format.height, .limits = options_.limits});
+  point.is_c63 = is_stream_file(file);  // whoever has written it
   SourceOptions coded{.path = file, .limits = options_.limits};
-  if (configuration.external) coded.format = SourceFormat::av;
+  if (!point.is_c63) coded.format = SourceFormat::av;
   point.quality = compare_videos(*reference, input.name, *open_video(coded), configuration.name, {.ssim = options_.ssim});
-  if (configuration.external) ask_frame_bits(point, file);
+  if (configuration.external) point.is_c63 ? read_frame_bits(point, file) : ask_frame_bits(point, file);
   keep(point, file);
   streams_[work.point] = folder_.file(fmt::format("stream{}{}", work.point, fs::path(file).extension().string()));
   fs::copy_file(file, streams_[work.point]);
@@ -420,7 +432,7 @@ void AbBench::make_pictures_of(std::size_t index) {
     const AbPoint& point = result_.points[number];
     const Configuration& configuration = result_.configurations[point.configuration];
     if (point.input != index || point.quantizer != configuration.quantizers[configuration.quantizers.size() / 2]) continue;
-    if (configuration.external) {
+    if (!point.is_c63) {
       add_picture(point.configuration, point.quantizer,
                   frame_of(*open_frame_source({.path = path, .format = SourceFormat::av, .limits = options_.limits})));
       continue;

@@ -42,6 +42,8 @@ class AbBench {
   void keep_finished_rounds(std::size_t first_point, std::size_t rounds);
   [[nodiscard]] std::string command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,
                                        std::string& stdout_path) const;
+  /// Reads the bits of frames from the index of a c63 stream.
+  void read_frame_bits(AbPoint& point, const std::string& file) const;
   /// Asks ffprobe for the bits of another encoder's frames.
   void ask_frame_bits(AbPoint& point, const std::string& file) const;
   void take_encoder_report(AbPoint& point, bool measured) const;

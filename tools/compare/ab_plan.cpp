@@ -59,8 +59,15 @@ std::string version_question(const std::string& command) {
 Configuration parse_configuration(const std::string& name, const std::string& text,
                                   const std::vector<std::string>& quantizers) {
   Configuration c{name, trimmed(text), false, quantizers};
-  if (c.text == kEncoder || c.text.starts_with(std::string(kEncoder) + " ")) c.text = trimmed(c.text.substr(kEncoder.size()));
-  c.external = !c.text.empty() && c.text.front() != '-';
+  // A c63enc that is not given its files is given them by us, as options alone are.
+  const std::string program = c.text.substr(0, c.text.find_first_of(" \t"));
+  const bool has_files = c.text.find("{in}") != std::string::npos || c.text.find("{out}") != std::string::npos;
+  if (program.substr(program.rfind('/') + 1) == kEncoder && !has_files) {
+    if (program != kEncoder) c.program = program;
+    c.text = trimmed(c.text.substr(program.size()));
+  } else {
+    c.external = !c.text.empty() && c.text.front() != '-';
+  }
   if (!c.external) {
     if (names_quantizer(c.text)) c.quantizers = {""};
     return c;

@@ -5,18 +5,19 @@
 
 namespace c63::tools {
 
-/// One side of an A/B comparison: options of c63enc, or the whole command of another encoder.
+/// One side of an A/B comparison: options of c63enc, or the whole command of an encoder.
 struct Configuration {
   std::string name;
-  std::string text;                     ///< as the user gave it, without the word c63enc, and with {qp} for {qp:…}
-  bool external = false;                ///< true: a command of another encoder
+  std::string text;                     ///< as the user gave it, without the name of a c63enc, and with {qp} for {qp:…}
+  bool external = false;                ///< true: a whole command
   std::vector<std::string> quantizers;  ///< the quantizers to measure; one empty string if the side has none to vary
+  std::string program = {};  ///< the c63enc that the options are for; empty: that of AbOptions
   /// the version that another encoder prints for itself; empty: not known
   std::string version = {};
 };
 
-/// Parses one side. Text that is empty or begins with "-" or the word c63enc is options of c63enc. Any other text is a
-/// command for /bin/sh, in which these are replaced: {in} raw 4:2:0 input, {out} the file to write, {qp}, {w}, {h},
+/// Parses one side. Text that is empty or begins with "-" is options of c63enc. A c63enc, with or without a folder, and its
+/// options are options of that program, unless there is {in} or {out}. Any other text is a command for /bin/sh, in which these are replaced: {in} raw 4:2:0 input, {out} the file to write, {qp}, {w}, {h},
 /// {fps}, {frames}. Without {in} the command reads standard input; without {out} it writes the stream to standard
 /// output. {qp:18,24,30} gives this side its own quantizers in place of `quantizers`. A command without {qp}, and options
 /// that set a quantizer or a target, are measured once. Throws Error (usage).

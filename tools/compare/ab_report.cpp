@@ -159,7 +159,7 @@ ordered_json ab_json(const AbResult& r) {
   }
   json["configurations"] = ordered_json::array();
   for (const Configuration& c : r.configurations) {
-    json["configurations"].push_back({{"name", c.name}, {"text", c.text}, {"external", c.external}, {"quantizers", c.quantizers}});
+    json["configurations"].push_back({{"name", c.name}, {"text", c.text}, {"external", c.external}, {"program", c.program}, {"quantizers", c.quantizers}});
     if (!c.version.empty()) json["configurations"].back()["version"] = c.version;
   }
   json["anchor"] = r.anchor;

@@ -33,6 +33,7 @@ struct AbPoint {
   nlohmann::ordered_json coding;  ///< c63enc: settings that the bytes depend on; other encoders: null
 
   std::uint64_t bytes = 0;
+  bool is_c63 = false;       ///< the stream begins like one of c63, whoever has written it
   std::string digest;        ///< MD5 of the stream
   bool reproducible = true;  ///< every run wrote the same bytes
   double kilobits_per_s = 0;

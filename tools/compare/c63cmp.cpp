@@ -1,9 +1,31 @@
 // c63cmp: compares videos with a reference, compares encoders (ab), and checks the motion vectors of a stream (motion).
 
+#include "c63/error.h"
 #include "common/command_line.h"
+#include "common/exit_code.h"
 #include "compare/ab_run.h"
 #include "compare/metric_run.h"
 #include "compare/motion_audit_run.h"
+
+namespace c63::tools {
+namespace {
+
+/// Returns a run function that reports no error after a stop request: a pipe that still had to write then ends early, in the
+/// middle of a frame. run_main() returns the signal's exit code.
+template <typename Options>
+auto stoppable(int (*run)(const Session&, const Options&), const Options& options) {
+  return [run, &options](const Session& session) -> int {
+    try {
+      return run(session, options);
+    } catch (const Error&) {
+      if (!session.stop.stop_requested()) throw;
+      return kExitDone;
+    }
+  };
+}
+
+}  // namespace
+}  // namespace c63::tools
 
 int main(int argc, char** argv) {
   c63::tools::MetricRunOptions metrics;
@@ -15,7 +37,7 @@ int main(int argc, char** argv) {
        .description = "Compare videos with a reference: PSNR, SSIM, first difference. Compare encoders: c63cmp ab. "
                       "Check motion vectors: c63cmp motion.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, metrics); },
-       .run = [&](const c63::tools::Session& session) { return c63::tools::run_metrics(session, metrics); },
+       .run = c63::tools::stoppable(c63::tools::run_metrics, metrics),
        .subcommands =
            {{.name = "ab",
              .description = "Compare encoders or settings: speed, rate, quality, bytes",
@@ -24,7 +46,7 @@ int main(int argc, char** argv) {
             {.name = "motion",
              .description = "Compare every motion vector of a stream with exact search in the same reference pictures",
              .add_options = [&](CLI::App& app) { c63::tools::add_options(app, motion); },
-             .run = [&](const c63::tools::Session& session) { return c63::tools::run_motion_audit(session, motion); }}},
+             .run = c63::tools::stoppable(c63::tools::run_motion_audit, motion)}},
        .examples = {{"c63cmp FOREMAN_352x288.yuv foreman.c63", "Measure PSNR and SSIM of a stream against its source"},
                     {"c63cmp --bitexact --quiet a.yuv b.yuv", "Exit with 3 if two videos differ"},
                     {"c63cmp ab FOREMAN_352x288.yuv --a '--preset reference' --b '--preset good' --qp 10,20,30 --html "

@@ -83,13 +83,14 @@ void check_command_line(const Session& session, const MetricRunOptions& o) {
 /// Returns how many bytes each of the two sources may use.
 std::uint64_t source_memory(const MetricRunOptions& o) { return o.limits.max_memory / 8 * 3; }
 
-std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, const std::string& path) {
+std::unique_ptr<FrameSource> open(const Session& session, Notices& notices, const MetricRunOptions& o, const std::string& path) {
   const SourceOptions source{
       .path = path,
       .width = path.ends_with(".c63") ? 0 : o.width,
       .height = path.ends_with(".c63") ? 0 : o.height,
       .rate = o.rate,
       .limits = {o.limits.max_pixels, source_memory(o)},
+      .stop = session.stop,
       .warn = [&notices, path](const std::string& message) { notices.warn(path + ": " + message); }};
   try {
     return clip_frames(open_video(source), o.first_frame, o.max_frames > 0 ? o.max_frames : -1);
@@ -163,8 +164,8 @@ int run_metrics(const Session& session, const MetricRunOptions& o) {
   if (!o.csv.empty()) csv.emplace(o.csv, o.durability);
   if (!o.json.empty()) json.emplace(o.json, o.reference, o.durability);
   for (const std::string& path : o.others) {
-    const auto reference = open(notices, o, o.reference);
-    const auto other = open(notices, o, path);
+    const auto reference = open(session, notices, o, o.reference);
+    const auto other = open(session, notices, o, path);
     const auto progress = session.progress(reference->expected_frame_count(), reference->format().rate.value());
     const VideoFormat format = reference->format();
     require_memory(o, format);

@@ -199,13 +199,14 @@ void add_options(CLI::App& app, MotionAuditOptions& o) {
 int run_motion_audit(const Session& session, const MotionAuditOptions& o) {
   check_command_line(session, o);
   Notices notices(session.log);
-  StreamMotion stream(o.stream, {o.limits.max_pixels, o.limits.max_memory / 2});
+  StreamMotion stream(o.stream, {o.limits.max_pixels, o.limits.max_memory / 2}, session.stop);
   const VideoFormat size = stream.format();
   const auto source =
       open_video({.path = o.source,
                   .width = o.source.ends_with(".c63") ? 0 : size.width,
                   .height = o.source.ends_with(".c63") ? 0 : size.height,
                   .limits = {o.limits.max_pixels, o.limits.max_memory / 2},
+                  .stop = session.stop,
                   .warn = [&](const std::string& message) { notices.warn(o.source + ": " + message); }});
   const VideoFormat format = source->format();
   if (format.width != size.width || format.height != size.height) {

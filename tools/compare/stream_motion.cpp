@@ -10,10 +10,10 @@
 
 namespace c63::tools {
 
-StreamMotion::StreamMotion(const std::string& path, const Limits& limits)
+StreamMotion::StreamMotion(const std::string& path, const Limits& limits, std::stop_token stop)
     : path_(path),
       limits_(limits),
-      bytes_(open_byte_source(path)),
+      bytes_(open_byte_source(path, std::move(stop))),
       reader_(*bytes_, limits),
       task_(DecoderSettings{.execution = {.limits = limits}}),
       trace_(nullptr, TraceTrack::thread) {}

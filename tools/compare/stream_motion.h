@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "c63/decoder.h"
@@ -26,7 +27,7 @@ struct FrameMotion {
 /// Decodes a stream frame by frame. Keeps each frame's reference with its padding, which FrameDecoder leaves out.
 class StreamMotion {
  public:
-  StreamMotion(const std::string& path, const Limits& limits);
+  StreamMotion(const std::string& path, const Limits& limits, std::stop_token stop);
 
   /// Returns the next frame; nothing at the end. Throws Error (input, limit) with file, frame and offset.
   [[nodiscard]] std::optional<FrameMotion> next();

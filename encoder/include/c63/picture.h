@@ -42,6 +42,9 @@ struct VideoFormat {
   int width = 0;
   int height = 0;
   FrameRate rate = {};
+  /// Columns and rows of luma at the right and at the bottom that repeat others, because the video's own sides are odd.
+  int repeated_columns = 0;
+  int repeated_rows = 0;
 };
 
 /// The bytes of plane 0 (Y), 1 (U) or 2 (V) of a frame: W·H for luma, floor(W·H/4) for each chroma plane. This rule of

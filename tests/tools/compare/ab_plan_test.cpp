@@ -23,6 +23,12 @@ TEST(AbPlanTest, OptionsAndCommandsAreToldApart) {
   EXPECT_FALSE(named.external);
   EXPECT_EQ(named.text, "--me zero");
   EXPECT_EQ(named.quantizers, qps);
+  const Configuration other = parse_configuration("a", "../old/c63enc --me zero", qps);
+  EXPECT_FALSE(other.external);
+  EXPECT_EQ(other.program, "../old/c63enc");
+  EXPECT_EQ(other.text, "--me zero");
+  EXPECT_TRUE(parse_configuration("a", "c63enc {in} {out}", qps).external);
+  EXPECT_TRUE(parse_configuration("a", "../old/c63enc -q {qp} {in} {out}", qps).external);
   EXPECT_TRUE(parse_configuration("a", "x264 -q {qp} {in} -o {out}", qps).external);
   EXPECT_TRUE(parse_configuration("a", "c63enc2 {in}", qps).external);
 }

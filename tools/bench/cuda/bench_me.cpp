@@ -25,6 +25,7 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "c63/motion.h"
+#include "codec/geometry.h"
 #include "common/errors.h"
 #include "common/process.h"
 #include "common/values.h"

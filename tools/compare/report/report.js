@@ -337,7 +337,7 @@
     configurations.forEach(
         (c) =>
             add('side ' + c.name,
-                (c.external ? '' : 'c63enc ') + (c.text || '(defaults)') + (c.version ? ' — ' + c.version : '')));
+                (c.external ? '' : c.program + ' ') + (c.text || '(defaults)') + (c.version ? ' — ' + c.version : '')));
     $("commands").textContent = data.points.map((p) => p.command).join("\n");
     $("subtitle").textContent = configurations.map((c) => c.name).join(" · ") + " on " + data.inputs.map((i) => i.file.split("/").pop()).join(", ") + " · " + data.created.slice(0, 10);
     $("speed-note").textContent = (data.stopped ? "stopped: median of the finished rounds" : "median of " + data.repeat) + ", slowest to fastest";
