@@ -142,18 +142,18 @@ void scans_on_cpu(FilterTable& table) {
   const auto a = random_values<std::uint8_t>(table.bytes() / 2);
   const std::vector<std::uint8_t> b(a.rbegin(), a.rend());
   const auto once = static_cast<double>(table.bytes());
-  volatile double sink = 0;
-  add_forms(table, "sum, float", once, true, [&](FilterForm form) { sink = sum<float>(floats, form); });
-  add_forms(table, "sum, int", once, true, [&](FilterForm form) { sink = static_cast<double>(sum<std::int32_t>(ints, form)); });
+  volatile double result = 0;
+  add_forms(table, "sum, float", once, true, [&](FilterForm form) { result = sum<float>(floats, form); });
+  add_forms(table, "sum, int", once, true, [&](FilterForm form) { result = static_cast<double>(sum<std::int32_t>(ints, form)); });
   add_forms(table, "squared errors, u8", once, true,
-            [&](FilterForm form) { sink = static_cast<double>(sum_of_squared_errors(a, b, form)); });
-  add_forms(table, "maximum, float", once, true, [&](FilterForm form) { sink = maximum<float>(floats, form); });
+            [&](FilterForm form) { result = static_cast<double>(sum_of_squared_errors(a, b, form)); });
+  add_forms(table, "maximum, float", once, true, [&](FilterForm form) { result = maximum<float>(floats, form); });
   add_forms(table, "place of minimum, float", once, true,
-            [&](FilterForm form) { sink = static_cast<double>(argmin<float>(floats, form)); });
+            [&](FilterForm form) { result = static_cast<double>(argmin<float>(floats, form)); });
   add_forms(table, "inclusive scan, int", 2 * once, true, [&](FilterForm form) { inclusive_scan<std::int32_t>(ints, out, form); });
   add_forms(table, "exclusive scan, int", 2 * once, true, [&](FilterForm form) { exclusive_scan<std::int32_t>(ints, out, form); });
   const std::span<const float> picture = std::span<const float>(floats).first(std::min<std::size_t>(count, 512 * 512));
-  add_forms(table, "sum of 512x512 floats", 0, false, [&](FilterForm form) { sink = sum<float>(picture, form); });
+  add_forms(table, "sum of 512x512 floats", 0, false, [&](FilterForm form) { result = sum<float>(picture, form); });
 }
 
 void run_filters(std::string_view name, const Options& options, void (*on_cpu)(FilterTable&), [[maybe_unused]] void (*on_gpu)(FilterTable&)) {

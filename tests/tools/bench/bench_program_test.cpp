@@ -66,7 +66,7 @@ TEST(BenchProgram, AllPartsWriteOneForm) {
   for (const Part& part : parts) {
     SCOPED_TRACE(part.name);
     const Json figures = figures_of(part.name + (" " + part.arguments));
-    EXPECT_EQ(figures.at("bench"), part.name);
+    EXPECT_EQ(figures.at("bench").get<std::string>(), part.name);
     EXPECT_FALSE(figures.at("revision").get<std::string>().empty());
     std::set<std::string> values = values_of(figures, part.keys);
     if (std::string(part.name) == "cpu") std::erase_if(values, [](const std::string& v) { return v.starts_with("load") || v.find(" + ") != std::string::npos; });

@@ -73,7 +73,7 @@ TEST_F(OwnSearchTest, ExactSearchGivesTheReferencePresetsBytes) {
   const auto report = nlohmann::json::parse(file);
   const auto& search = report["settings"]["search_method"];
   EXPECT_EQ(search["file"], "exact.c");
-  EXPECT_EQ(test::shell("sha256sum '" + example("exact") + "'").output.substr(0, 64), search["sha256"]);
+  EXPECT_EQ(test::shell("sha256sum '" + example("exact") + "'").output.substr(0, 64), search["sha256"].get<std::string>());
 }
 
 TEST_F(OwnSearchTest, ASegmentsRecordNamesTheSearch) {
