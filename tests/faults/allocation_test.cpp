@@ -27,7 +27,7 @@
 #include "c63/filters.h"
 #include "c63/frame_source.h"
 #include "io/frame_writer.h"
-#include "io/signal_file.h"
+#include "filter/signal_file.h"
 #include "encode/prefilter_source.h"
 #include "support/generators.h"
 #include "support/temporary_folder.h"

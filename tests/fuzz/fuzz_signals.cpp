@@ -7,7 +7,7 @@
 
 #include "c63/error.h"
 #include "fuzz_support.h"
-#include "io/signal_file.h"
+#include "filter/signal_file.h"
 
 namespace {
 

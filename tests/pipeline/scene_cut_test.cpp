@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cpu/cpu_backend.h"
-#include "io/sequence_generator.h"
+#include "generate/sequence_generator.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
 

@@ -6,7 +6,7 @@
 
 #include "decide/planner.h"
 #include "decide/presets.h"
-#include "io/sequence_generator.h"
+#include "generate/sequence_generator.h"
 #include "pipeline/rate_support.h"
 #include "support/expect_error.h"
 

@@ -18,7 +18,7 @@
 #include "common/report.h"
 #include "common/values.h"
 #include "io/scratch_folder.h"
-#include "io/sequence_generator.h"
+#include "generate/sequence_generator.h"
 
 namespace c63::tools::estimate_files {
 // Made from tools/bench/estimate.py during the build.

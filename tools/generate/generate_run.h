@@ -4,7 +4,7 @@
 
 #include "common/command_line.h"
 #include "io/output_file.h"
-#include "io/sequence_generator.h"
+#include "generate/sequence_generator.h"
 
 namespace CLI {
 class App;

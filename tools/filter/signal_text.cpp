@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "c63/error.h"
-#include "io/signal_file.h"
-#include "io/signal_memory.h"
+#include "filter/signal_file.h"
+#include "filter/signal_memory.h"
 
 namespace c63 {
 namespace {

@@ -1,10 +1,10 @@
-#include "io/texture.h"
+#include "generate/texture.h"
 
 #include <algorithm>
 #include <span>
 #include <vector>
 
-#include "io/integer_math.h"
+#include "generate/integer_math.h"
 
 namespace c63 {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "io/scene.h"
+#include "generate/scene.h"
 
 namespace c63 {
 

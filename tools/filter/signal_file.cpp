@@ -1,6 +1,6 @@
 // Reads and writes signals in files. A signal is a series of numbers. This file chooses the format and has the binary
 // formats; signal_text.cpp has the text format.
-#include "io/signal_file.h"
+#include "filter/signal_file.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 
 #include "c63/error.h"
 #include "io/input_file.h"
-#include "io/signal_memory.h"
+#include "filter/signal_memory.h"
 
 namespace c63 {
 namespace {

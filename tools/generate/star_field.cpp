@@ -1,8 +1,8 @@
-#include "io/star_field.h"
+#include "generate/star_field.h"
 
 #include <algorithm>
 
-#include "io/integer_math.h"
+#include "generate/integer_math.h"
 
 namespace c63 {
 namespace {

@@ -1,10 +1,10 @@
-#include "io/scene.h"
+#include "generate/scene.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
-#include "io/integer_math.h"
+#include "generate/integer_math.h"
 
 namespace c63 {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/sequence_generator.h"
+#include "generate/sequence_generator.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "c63/error.h"
-#include "io/integer_math.h"
+#include "generate/integer_math.h"
 #include "io/source_parts.h"
 
 namespace c63 {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "io/texture.h"
+#include "generate/texture.h"
 
 // Scenes of moving layers. Positions are in units of 1/256 sample, angles in units of 1/kTurn circle (integer_math.h).
 // The state of a layer in a frame depends only on the frame's index.

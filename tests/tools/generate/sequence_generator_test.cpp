@@ -1,10 +1,10 @@
-#include "io/sequence_generator.h"
+#include "generate/sequence_generator.h"
 
 #include <cmath>
 #include <cstdlib>
 
-#include "io/integer_math.h"
-#include "io_test_support.h"
+#include "generate/integer_math.h"
+#include "io/io_test_support.h"
 #include "support/hash.h"
 
 namespace c63 {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "c63/encoder.h"
-#include "io/star_field.h"
+#include "generate/star_field.h"
 
 namespace c63 {
 
@@ -70,6 +70,7 @@ class SequenceGenerator final : public FrameSource {
   [[nodiscard]] VideoFormat format() const override;
   [[nodiscard]] std::optional<std::int64_t> frame_count() const override;
   [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool concurrent() const override { return true; }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
   /// Returns the motion against frame - 1. All vectors are unknown for frame 0 and for frames that do not exist.

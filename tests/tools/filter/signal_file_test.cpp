@@ -1,6 +1,6 @@
 // Tests files with signals. Values that are written and read must stay exact to the last bit. Every kind of damage must
 // give an error.
-#include "io/signal_file.h"
+#include "filter/signal_file.h"
 
 #include <gtest/gtest.h>
 
