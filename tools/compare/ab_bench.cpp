@@ -16,6 +16,7 @@
 #include "c63/error.h"
 #include "common/digest.h"
 #include "common/errors.h"
+#include "common/json.h"
 #include "common/process.h"
 #include "common/text.h"
 #include "common/video_input.h"
@@ -214,7 +215,7 @@ std::string AbBench::result_file(const std::string& output) const {
 
 void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
   std::ifstream file(folder_.file("run.json"));
-  const auto json = nlohmann::ordered_json::parse(file, nullptr, false);
+  const auto json = json_if_valid(std::string(std::istreambuf_iterator<char>(file), {}));
   if (json.is_discarded()) {
     throw Error(ErrorKind::usage, "C63-AB-ENCODER", "it wrote no report; is it a c63enc?",
                 {.file = result_.configurations[point.configuration].program});
