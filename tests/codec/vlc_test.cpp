@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -87,6 +89,31 @@ TEST(Values, RoundTripInAsManyBitsAsTheyNeed) {
     EXPECT_EQ(value_from_bits(bits, size), value);
     EXPECT_EQ(size > 0 && (bits >> (size - 1)) != 0, value > 0);
   }
+}
+
+/// Returns the most bits that the AC levels of a block can take, by trying all runs of zeros before every coefficient.
+int most_ac_bits(const std::array<VlcCode, 256>& codes) {
+  std::array<int, 64> most{};  // entry k: of all levels up to a coded level k
+  for (int k = 1; k < 64; ++k) {
+    for (int before = 0; before < k; ++before) {
+      const int zeros = k - before - 1;
+      for (int size = 1; size <= 10; ++size) {
+        const VlcCode& code = codes[zeros % 16 << 4 | size];
+        if (code.length == 0) continue;
+        most[k] = std::max(most[k], most[before] + zeros / 16 * codes[kZeroRunLength].length + code.length + size);
+      }
+    }
+  }
+  int all = most[63];
+  for (int k = 0; k < 63; ++k) all = std::max(all, most[k] + codes[kEndOfBlock].length);
+  return all;
+}
+
+TEST(Codes, NoBlockHasMoreBitsThanTheBound) {
+  const int motion = 2 + 2 * (5 + 7);
+  EXPECT_EQ(motion + 9 + 11 + most_ac_bits(kAcLumaCodes), 1621);
+  EXPECT_EQ(motion + 11 + 11 + most_ac_bits(kAcChromaCodes), 1434);
+  EXPECT_EQ(kMaxBlockBits, 1686);
 }
 
 }  // namespace
