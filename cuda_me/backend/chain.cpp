@@ -1,7 +1,7 @@
 #include "cuda_me/backend/chain.h"
 
 #include "c63/error.h"
-#include "decide/activity_weights.h"
+#include "decide/weights.h"
 
 namespace c63::cuda {
 

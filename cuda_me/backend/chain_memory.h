@@ -10,7 +10,7 @@
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/lookahead/source_memory.h"
 #include "cuda_me/runtime/carver.h"
-#include "decide/lookahead_decisions.h"
+#include "decide/presets.h"
 
 namespace c63::cuda {
 

@@ -15,7 +15,7 @@
 #include "c63/thread_arena.h"
 #include "cuda_me/kernels/own_vectors.h"
 #include "cuda_me/runtime/device_guard.h"
-#include "decide/own_vector.h"
+#include "decide/vectors.h"
 
 namespace c63::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include "cuda_me/backend/plain_stages.h"
 #include "cuda_me/kernels/own_vectors.h"
 #include "cuda_me/runtime/memory.h"
-#include "decide/own_vector.h"
+#include "decide/vectors.h"
 
 namespace c63::cuda {
 namespace {

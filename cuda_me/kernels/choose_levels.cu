@@ -5,8 +5,8 @@
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/ac_choice.h"
-#include "decide/dc_levels.h"
+#include "decide/rdoq.h"
+#include "decide/block_costs.h"
 
 namespace c63::cuda {
 namespace {

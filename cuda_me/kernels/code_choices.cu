@@ -8,7 +8,7 @@
 #include "cuda_me/kernels/segment_codes.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/ac_choice.h"
+#include "decide/rdoq.h"
 #include "decide/repeat_frame.h"
 
 namespace c63::cuda {

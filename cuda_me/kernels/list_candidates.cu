@@ -1,11 +1,11 @@
 // Lists the candidates of every block. In inter frames, these are the vectors to try: those of
-// decide/candidate_vectors.h, or only the one that the search chose. Coding the block without a vector is a candidate
+// decide/vectors.h, or only the one that the search chose. Coding the block without a vector is a candidate
 // in key frames, and in inter frames whose plan allows it.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/candidate_vectors.h"
+#include "decide/vectors.h"
 
 namespace c63::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/own_vector.h"
+#include "decide/vectors.h"
 
 namespace c63::cuda {
 namespace {

@@ -15,7 +15,7 @@
 namespace c63::cuda {
 
 /// All bytes of the vectors are set to this value before the search. So a vector that the search does not write is
-/// kNotWritten (decide/own_vector.h).
+/// kNotWritten (decide/vectors.h).
 inline constexpr int kNotWrittenByte = 0x80;
 
 /// Packs a block and its wrong vector into a number for FrameState and FrameReport. It is never 0, because 0 means that

@@ -13,9 +13,9 @@
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/frame_layout.h"
 #include "decide/block_costs.h"
-#include "decide/frame_weights.h"
-#include "decide/quantizer.h"
-#include "decide/rate_decisions.h"
+#include "decide/weights.h"
+#include "decide/rdoq.h"
+#include "decide/frame_plan.h"
 
 // Frames that are decided by rate and distortion (encoder/decide/): the data of their kernels, and the order of the
 // stages. All frames of a group go through a stage together.

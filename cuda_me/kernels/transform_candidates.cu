@@ -1,5 +1,5 @@
 // Computes and summarizes the coefficients of each candidate's residual (defined in decide/forward_transform.h and
-// ac_levels.h). Eight threads work on a block. Each of them first transforms a row, then a column. They take the
+// rdoq.h). Eight threads work on a block. Each of them first transforms a row, then a column. They take the
 // block's candidates one after another.
 
 #include "cuda_me/kernels/rate_common.cuh"

@@ -1,10 +1,10 @@
-// Computes the weights of MCUs by luma activity (defined in decide/activity_weights.h). A first kernel computes each
+// Computes the weights of MCUs by luma activity (defined in decide/weights.h). A first kernel computes each
 // MCU's activity and their sum, a second one the weights.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/activity_weights.h"
+#include "decide/weights.h"
 
 namespace c63::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "cuda_me/kernels/frame_layout.h"
-#include "decide/lookahead_decisions.h"
+#include "decide/presets.h"
 #include "decide/propagated_weights.h"
 #include "decide/source_motion.h"
 #include "decide/temporal_filter.h"

@@ -12,7 +12,7 @@
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/lookahead/source_memory.h"
 #include "cuda_me/runtime/stream.h"
-#include "decide/lookahead_decisions.h"
+#include "decide/presets.h"
 #include "decide/temporal_filter.h"
 
 namespace c63::cuda {

@@ -8,7 +8,7 @@
 #include "codec/geometry.h"
 #include "cuda_me/lookahead/lookahead_kernels.h"
 #include "cuda_me/runtime/carver.h"
-#include "decide/lookahead_decisions.h"
+#include "decide/presets.h"
 
 namespace c63::cuda {
 

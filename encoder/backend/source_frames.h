@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "decide/cost.h"
-#include "decide/frame_weights.h"
+#include "decide/weights.h"
 #include "decide/reference_choice.h"
 
 namespace c63 {

@@ -230,7 +230,7 @@ void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry
                         bool key, const FrameHeaders& headers) {
   put_marker(out, kSoi);
   if (headers.quantization_tables) put_dqt(out, tables);
-  if (headers.frame) put_sof(out, geometry, key);
+  if (headers.has_sof) put_sof(out, geometry, key);
   if (headers.code_tables) put_dht(out);
   put_sos(out, headers.scan_components);
 }

@@ -8,10 +8,9 @@
 
 #include "codec/bit_cost.h"
 #include "cpu/kernel_blocks.h"
-#include "decide/ac_choice.h"
+#include "decide/rdoq.h"
 #include "decide/beam.h"
 #include "decide/block_costs.h"
-#include "decide/quantizer.h"
 
 namespace c63::cpu {
 

@@ -8,7 +8,7 @@
 
 #include "c63/picture.h"
 #include "codec/search_window.h"
-#include "decide/vector_cost.h"
+#include "decide/vectors.h"
 
 // The types of inputs and results that kernels.h and decision_kernels.h use.
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "decide/frame_weights.h"
+#include "decide/weights.h"
 
 namespace c63::cpu {
 

@@ -7,7 +7,7 @@
 #include "bitstream/frame_syntax.h"
 #include "cpu/kernels.h"
 #include "cpu/row_input.h"
-#include "decide/ac_choice.h"
+#include "decide/rdoq.h"
 #include "decide/beam.h"
 
 namespace c63::cpu {

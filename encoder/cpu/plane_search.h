@@ -9,7 +9,7 @@
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
 #include "cpu/search_method.h"
-#include "decide/rate_decisions.h"
+#include "decide/frame_plan.h"
 
 namespace c63::cpu {
 

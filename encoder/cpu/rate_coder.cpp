@@ -7,7 +7,7 @@
 #include "codec/search_window.h"
 #include "cpu/block_prediction.h"
 #include "cpu/search_method.h"
-#include "decide/activity_weights.h"
+#include "decide/weights.h"
 
 namespace c63::cpu {
 namespace {

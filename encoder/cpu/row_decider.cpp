@@ -4,8 +4,7 @@
 #include <span>
 
 #include "cpu/block_prediction.h"
-#include "cpu/vector_list.h"
-#include "decide/candidate_vectors.h"
+#include "decide/vectors.h"
 
 namespace c63::cpu {
 
@@ -29,7 +28,7 @@ void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& synta
   const bool may_have_vectors = input.may_have_vectors();
   if (may_have_vectors && input.rate->found_vectors == 0) add_vector(input.search->chosen()[block]);
   if (may_have_vectors && input.rate->found_vectors > 0) {
-    const auto vectors = candidate_vectors<VectorList>(g, column, row, input.search->chosen(), input.search->found(block),
+    const auto vectors = candidate_vectors(g, column, row, input.search->chosen(), input.search->found(block),
                                                        input.search->found_count());
     for (std::size_t i = 0; i < vectors.count(); ++i) add_vector(vectors[i]);
   }

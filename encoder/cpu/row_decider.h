@@ -10,9 +10,9 @@
 #include "cpu/kernels.h"
 #include "cpu/narrow_decider.h"
 #include "cpu/row_input.h"
-#include "decide/ac_choice.h"
+#include "decide/rdoq.h"
 #include "decide/beam.h"
-#include "decide/frame_weights.h"
+#include "decide/weights.h"
 
 namespace c63::cpu {
 

@@ -7,8 +7,8 @@
 #include "cpu/block_prediction.h"
 #include "cpu/decision_kernels.h"
 #include "cpu/plane_search.h"
-#include "decide/rate_decisions.h"
-#include "decide/weight.h"
+#include "decide/frame_plan.h"
+#include "decide/cost.h"
 
 namespace c63::cpu {
 

@@ -40,6 +40,8 @@ struct TwoRows : OneRow {
 
 struct Avx2 {
   using Words = __m256i;
+  using OneRow = cpu::OneRow;
+  using TwoRows = cpu::TwoRows;
   static constexpr int kTogether = 2;      ///< octets in a register
   static constexpr int kBitsOfWord = 2;    ///< in bits()
 
@@ -108,16 +110,6 @@ struct Avx2 {
     return join(_mm_set1_epi32(static_cast<int>(*pair(0))), _mm_set1_epi32(static_cast<int>(*pair(1))));
   }
 
-  /// Searches all candidates of a tile.
-  template <bool kCosted, std::size_t kBest>
-  static void search_columns(const BlockSearch& search, const Tile& tile, BestKeys& best) {
-    if (tile.columns <= TwoRows::kColumns && tile.rows % 2 == 0) {
-      search_columns_of<kCosted, kBest>(search, tile, TwoRows(tile.rows / 2, search.reference.pitch), tile.rows / 2, best);
-    } else {
-      search_columns_of<kCosted, kBest>(search, tile, OneRow(), tile.rows, best);
-    }
-  }
-
  private:
   /// Keeps the lowest kBest keys of each lane. The lower half of a key is the number of a row, the upper half the cost.
   template <bool kCosted, std::size_t kBest, typename Shape>
@@ -135,10 +127,11 @@ struct Avx2 {
     }
   };
 
-  /// The candidates of a register lie 8 positions apart. So a register moves down `rows` rows eight times, each time one
-  /// position further right.
+ public:
+  /// Searches all candidates of a tile. The candidates of a register lie 8 positions apart. So a register moves down
+  /// `rows` rows eight times, each time one position further right.
   template <bool kCosted, std::size_t kBest, typename Shape>
-  [[gnu::noinline]] static void search_columns_of(const BlockSearch& search, const Tile& tile, const Shape& shape, int rows, BestKeys& best) {
+  [[gnu::noinline]] static void search_columns(const BlockSearch& search, const Tile& tile, const Shape& shape, int rows, BestKeys& best) {
     const Block block(search);
     std::uint32_t keys[kBest][Shape::kColumns];
     std::ranges::fill(keys[0], UINT32_MAX);

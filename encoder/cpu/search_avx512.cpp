@@ -89,6 +89,8 @@ struct TwoRows : OneRow {
 struct Avx512 {
   using Words = __m512i;
   using Block = BlockRows;
+  using OneRow = cpu::OneRow;
+  using TwoRows = cpu::TwoRows;
   static constexpr int kTogether = 4;     ///< octets in a register
   static constexpr int kBitsOfWord = 1;   ///< in bits()
 
@@ -151,16 +153,6 @@ struct Avx512 {
     return _mm512_mask_set1_epi32(costs, 0xF000, static_cast<int>(*pair(3)));
   }
 
-  /// Searches all candidates of a tile.
-  template <bool kCosted, std::size_t kBest>
-  static void search_columns(const BlockSearch& search, const Tile& tile, BestKeys& best) {
-    if (tile.columns <= TwoRows::kColumns && tile.rows % 2 == 0) {
-      search_columns_of<kCosted, kBest>(search, tile, TwoRows(tile.rows / 2, search.reference.pitch), tile.rows / 2, best);
-    } else {
-      search_columns_of<kCosted, kBest>(search, tile, OneRow(), tile.rows, best);
-    }
-  }
-
  private:
   template <bool kCosted, std::size_t kBest, typename Shape>
   struct Minima {
@@ -174,8 +166,10 @@ struct Avx512 {
     }
   };
 
+ public:
+  /// Searches all candidates of a tile. A register moves down `rows` rows.
   template <bool kCosted, std::size_t kBest, typename Shape>
-  [[gnu::noinline]] static void search_columns_of(const BlockSearch& search, const Tile& tile, Shape shape, int rows, BestKeys& best) {
+  [[gnu::noinline]] static void search_columns(const BlockSearch& search, const Tile& tile, Shape shape, int rows, BestKeys& best) {
     const Block block(search);
     Minima<kCosted, kBest, Shape> minima{tile, shape, {}};
     search_rows(shape, block, &search.reference.at(tile.left, tile.top), search.reference.pitch, rows, minima);

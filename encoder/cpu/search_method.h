@@ -8,7 +8,7 @@
 #include "c63/settings.h"
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
-#include "decide/rate_decisions.h"
+#include "decide/frame_plan.h"
 
 namespace c63::cpu {
 

@@ -11,7 +11,7 @@
 #include "c63/own_search.h"
 #include "codec/search_window.h"
 #include "cpu/search_method.h"
-#include "decide/own_vector.h"
+#include "decide/vectors.h"
 
 namespace c63::cpu {
 namespace {

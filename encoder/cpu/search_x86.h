@@ -317,7 +317,7 @@ struct Job {
   /// Searches the listed octets, and moves to the next tile.
   void search_tile(const SearchCosts& costs) {
     if (count == kAllOctets) {
-      if constexpr (kBest != kAny) V::template search_columns<kCosted, kBest>(*search, tile, best);
+      if constexpr (kBest != kAny) search_columns();
     } else if (count > 0) {
       search_octets<V, kCosted, kBest>(*search, tile, octets, count, best);
     }
@@ -330,6 +330,15 @@ struct Job {
   }
 
  private:
+  /// Searches all candidates of the tile. If it is no wider than half a register, the other half has more rows.
+  void search_columns() {
+    const int rows = tile.rows / 2;
+    if (tile.columns <= V::TwoRows::kColumns && tile.rows % 2 == 0) {
+      V::template search_columns<kCosted, kBest>(*search, tile, typename V::TwoRows(rows, search->reference.pitch), rows, best);
+    } else {
+      V::template search_columns<kCosted, kBest>(*search, tile, typename V::OneRow(), tile.rows, best);
+    }
+  }
   [[nodiscard]] bool is_whole_window() const {
     const SearchWindow& window = search->window;
     return window.right - window.left <= kTileColumns && window.bottom - window.top <= kTileRows;

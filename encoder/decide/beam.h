@@ -7,7 +7,8 @@
 #include "codec/bit_cost.h"
 #include "codec/host_device.h"
 #include "decide/cost.h"
-#include "decide/dc_levels.h"
+#include "decide/rdoq.h"
+#include "decide/weights.h"
 
 namespace c63 {
 
@@ -133,6 +134,16 @@ C63_HD inline BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate
   beam.base += least + first;
   beam.started = true;
   return choices;
+}
+
+/// Converts the costs in a beam from MCUs of weight `from` to MCUs of weight `to`.
+inline void reweigh_beam(Beam& beam, int width, Weight from, Weight to) {
+  for (int i = 0; i < width; ++i) {
+    Cost& cost = beam.states[i].cost;
+    if (cost >= kUnreachable) continue;
+    const std::int64_t there = reweigh(cost, from, to);
+    cost = there < kMaxBeamCost ? static_cast<Cost>(there) : kMaxBeamCost;
+  }
 }
 
 }  // namespace c63

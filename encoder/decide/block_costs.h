@@ -6,11 +6,9 @@
 
 #include "codec/bit_cost.h"
 #include "codec/host_device.h"
-#include "decide/ac_levels.h"
+#include "decide/rdoq.h"
 #include "decide/beam.h"
 #include "decide/cost.h"
-#include "decide/dc_levels.h"
-#include "decide/quantizer.h"
 
 namespace c63 {
 

@@ -4,10 +4,10 @@
 
 #include "codec/host_device.h"
 
+namespace c63 {
+
 // The units of the values by which backends decide. All values that are compared are integers, so that all backends
 // make the same decisions.
-
-namespace c63 {
 
 /// A squared error, or a cost D + λ·R, with 8 fraction bits. The squared error of a block is below 2^30: 64 residuals
 /// of at most 255.5. With λ up to kMaxLambda, the bits of a block add less than 2^29.
@@ -21,5 +21,10 @@ inline constexpr Cost kMaxLambda = 1 << 18;  ///< as a Cost, so 1024 units of sq
 inline constexpr int kCoefficientFractionBits = 4;
 
 [[nodiscard]] C63_HD constexpr Cost square(int value) { return value * value; }
+
+/// λ of an MCU in quarters of an octave: kPlainWeight is the frame's λ, 0 a quarter of it, kWeights - 1 four times it.
+using Weight = std::uint8_t;
+inline constexpr int kWeights = 17;
+inline constexpr Weight kPlainWeight = 8;
 
 }  // namespace c63

@@ -8,7 +8,7 @@
 #include "codec/vlc.h"
 #include "decide/beam.h"
 #include "decide/cost.h"
-#include "decide/dc_levels.h"
+#include "decide/block_costs.h"
 
 namespace c63 {
 

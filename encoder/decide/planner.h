@@ -5,9 +5,8 @@
 
 #include "c63/encoder.h"
 #include "decide/frame_plan.h"
-#include "decide/frame_weights.h"
-#include "decide/lookahead_decisions.h"
-#include "decide/rate_decisions.h"
+#include "decide/weights.h"
+#include "decide/presets.h"
 
 namespace c63 {
 

@@ -62,7 +62,7 @@ class PresetPlanner final : public Planner {
     ReferenceAlternation::Choice choice{
         .stays = frame.stays, .precedes_staying = frame.is_replaced, .is_replaced = frame.is_replaced};
     if (alternation_) choice = alternation_->next();
-    if (choice.stays) plan.headers.frame = false;
+    if (choice.stays) plan.headers.has_sof = false;
     if (choice.precedes_staying) plan.rate.repeats = false;
     // If look-ahead gave weights, they already raise λ in replaced frames. If errors vanish, a higher λ wins nothing.
     const bool raises_lambda = choice.is_replaced && !frame.weights && !frame.errors_vanish;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "decide/flat_tables.h"
-#include "decide/vector_cost.h"
+#include "decide/vectors.h"
 
 namespace c63 {
 namespace {

@@ -6,9 +6,8 @@
 
 #include "codec/geometry.h"
 #include "codec/host_device.h"
-#include "decide/activity_weights.h"
+#include "decide/weights.h"
 #include "decide/cost.h"
-#include "decide/frame_weights.h"
 #include "decide/source_motion.h"
 
 namespace c63 {

@@ -4,9 +4,9 @@
 
 #include "codec/geometry.h"
 #include "codec/host_device.h"
-#include "decide/activity_weights.h"
+#include "decide/weights.h"
 #include "decide/cost.h"
-#include "decide/lookahead_decisions.h"
+#include "decide/presets.h"
 #include "decide/source_motion.h"
 
 // A frame without an SOF marker is predicted from the same reference as the previous frame, and its picture replaces

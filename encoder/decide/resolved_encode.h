@@ -5,8 +5,8 @@
 
 #include "c63/encoder.h"
 #include "codec/geometry.h"
-#include "decide/lookahead_decisions.h"
-#include "decide/rate_decisions.h"
+#include "decide/presets.h"
+#include "decide/frame_plan.h"
 
 namespace c63 {
 

@@ -7,7 +7,7 @@
 #include "codec/geometry.h"
 #include "codec/host_device.h"
 #include "decide/cost.h"
-#include "decide/lookahead_decisions.h"
+#include "decide/presets.h"
 
 // Averages frames with their neighbours along the motion of blocks, before coding. Small differences between frames are
 // mostly noise, which costs bits in every frame and does not help prediction.

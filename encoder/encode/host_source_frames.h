@@ -8,7 +8,7 @@
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
-#include "decide/lookahead_decisions.h"
+#include "decide/presets.h"
 #include "decide/propagated_weights.h"
 #include "decide/source_motion.h"
 #include "decide/temporal_filter.h"

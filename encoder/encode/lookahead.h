@@ -11,7 +11,7 @@
 #include "backend/source_frames.h"
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
-#include "decide/lookahead_decisions.h"
+#include "decide/presets.h"
 #include "decide/planner.h"
 
 namespace c63 {

@@ -135,7 +135,7 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
         for (const int largest : {1, 40, 2000}) {
           const FrameSyntax syntax = random_syntax(Geometry(width, height), key, density, largest, ++seed);
           const bool sof = key || seed % 2 == 0;
-          const FrameHeaders headers{.quantization_tables = seed % 3 == 0, .frame = sof, .code_tables = seed % 5 == 0, .scan_components = seed % 7 == 0};
+          const FrameHeaders headers{.quantization_tables = seed % 3 == 0, .has_sof = sof, .code_tables = seed % 5 == 0, .scan_components = seed % 7 == 0};
           Bytes frame;
           write_frame_header(frame, syntax.geometry, make_quantization_tables(25), key, headers);
           BitCounts bits;

@@ -72,7 +72,7 @@ Bytes without_segments(const Bytes& full, const FrameHeaders& headers) {
   const auto append = [&](std::span<const std::uint8_t> bytes) { h.insert(h.end(), bytes.begin(), bytes.end()); };
   append(slice(0, layout::kDqt));
   if (headers.quantization_tables) append(slice(layout::kDqt, layout::kSof));
-  if (headers.frame) append(slice(layout::kSof, layout::kDht));
+  if (headers.has_sof) append(slice(layout::kSof, layout::kDht));
   if (headers.code_tables) append(slice(layout::kDht, layout::kSos));
   if (headers.scan_components) {
     append(slice(layout::kSos, layout::kScan));
@@ -104,7 +104,7 @@ TEST(FrameHeader, HasTheSegmentsThatAreAskedFor) {
   }
   EXPECT_EQ(frame_header_bytes({}), 655U);
   EXPECT_EQ(frame_header_bytes({.quantization_tables = false, .code_tables = false, .scan_components = false}), 26U);
-  EXPECT_EQ(frame_header_bytes({.quantization_tables = false, .frame = false, .code_tables = false, .scan_components = false}), 6U);
+  EXPECT_EQ(frame_header_bytes({.quantization_tables = false, .has_sof = false, .code_tables = false, .scan_components = false}), 6U);
 }
 
 TEST(FrameHeader, RepeatFrameIsItsMarkers) {
@@ -120,7 +120,7 @@ TEST(FrameParser, ReadsAnySegments) {
   const std::span<const std::uint8_t> scan(whole.data() + layout::kScan, whole.size() - layout::kScan);  // includes EOI
   for (const FrameHeaders& headers : all_frame_headers()) {
     for (const bool key : {true, false}) {
-      if (key && !headers.frame) continue;
+      if (key && !headers.has_sof) continue;
       FrameParser parser;
       ASSERT_TRUE(parser.parse(whole).key);
       Bytes inter = whole;
@@ -134,7 +134,7 @@ TEST(FrameParser, ReadsAnySegments) {
       const ParsedFrame parsed = parser.parse(frame);
       EXPECT_EQ(parsed.key, key);
       EXPECT_FALSE(parsed.repeat);
-      EXPECT_EQ(parsed.advances_reference, headers.frame);
+      EXPECT_EQ(parsed.advances_reference, headers.has_sof);
       EXPECT_EQ(parsed.geometry, Geometry(12, 8));
       EXPECT_EQ(parsed.tables, make_quantization_tables(headers.quantization_tables ? 10 : 25));
       EXPECT_EQ(parsed.scan_offset, frame_header_bytes(headers));

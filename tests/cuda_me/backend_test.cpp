@@ -17,6 +17,7 @@
 #include "cuda_me/runtime/memory.h"
 #include "decide/resolved_encode.h"
 #include "support/expect_error.h"
+#include "support/golden_videos.h"
 #include "support/hash.h"
 #include "support/shared_data.h"
 
@@ -25,41 +26,12 @@ namespace {
 
 using test::Bytes;
 
-struct Vector {
-  Bytes (*generate)(int width, int height, int frames);
-  int width;
-  int height;
-  int frames;
-  const char* md5;
-};
-
-constexpr std::array kVectors = {
-    Vector{test::generate_a, 16, 16, 3, "b9dde34e2b7bcfe235d1c258c9d79246"},
-    Vector{test::generate_a, 48, 32, 3, "acf4e349d30796da90ba76f55d36fc7c"},
-    Vector{test::generate_b, 64, 64, 6, "2a04e47273177ca65447b89a2f5b1ae3"},
-    Vector{test::generate_b, 32, 32, 103, "5124609d12fc3a11d6366b14f581dcef"},
-    Vector{test::generate_b, 40, 24, 4, "73b4e4f0d2f6de50f1e58703784007e7"},
-    Vector{test::generate_a, 20, 6, 5, "8a7bba43d4fca8e1c6bbb5d486a2bf82"},
-    Vector{test::generate_b, 2, 2, 3, "64961bcb8de4817d720aeffab84edf20"},
-    Vector{test::generate_a, 4, 1, 2, "eebc392f4feadcbeb4a76b1a3194673d"},
-    Vector{test::generate_b, 16, 18, 3, "0fdbe7e48d1a56ffec3762247b961ea5"},
-    Vector{test::generate_b, 176, 144, 4, "3f8a2444eec3930e125223b343ebfa2f"},
-    // If the compiler fuses a multiplication and an addition into one operation, the streams or the decoded pictures of
-    // these three videos change (tests/support/golden_videos.h).
-    Vector{[](int w, int h, int n) { return test::generate_d(17, w, h, n); }, 64, 64, 3,
-           "201eb33a476da958f1e9bc00f36522fb"},
-    Vector{[](int w, int h, int n) { return test::generate_d(12, w, h, n); }, 64, 64, 3,
-           "bb322017e62320263501868b39e9683c"},
-    Vector{[](int w, int h, int n) { return test::generate_d(3, w, h, n); }, 64, 64, 3,
-           "5e6dce8d050026ae2d1735df6aa66408"},
-};
-
 TEST_F(BackendTest, EncodesTheGoldenVectors) {
-  for (const Vector& v : kVectors) {
-    const Bytes video = v.generate(v.width, v.height, v.frames);
+  for (const test::GoldenVideo& v : test::kGoldenVideos) {
+    const Bytes video = test::frames_of(v);
     for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
       const EncoderSettings settings{.coding = {.width = v.width, .height = v.height}};
-      EXPECT_EQ(test::md5(on_gpu(settings, video, {}, kind).stream()), v.md5) << v.width << "x" << v.height;
+      EXPECT_EQ(test::md5(on_gpu(settings, video, {}, kind).stream()), v.stream_md5) << test::name(v);
     }
   }
 }

@@ -156,7 +156,7 @@ TEST_F(PlanTest, RefusesPlansThatNoDecoderFollows) {
   };
   FramePlan still = plan_of(2, false);
   FramePlan still_key = plan_of(2, true);
-  still.headers.frame = still_key.headers.frame = false;
+  still.headers.has_sof = still_key.headers.has_sof = false;
   FramePlan weighted = plan_of(2, false);
   weighted.rate.lambda = 1000;
   weighted.weights = std::make_shared<FrameWeights>(3, kPlainWeight);

@@ -7,7 +7,7 @@
 #include "codec/geometry.h"
 #include "decide/beam.h"
 #include "decide/planner.h"
-#include "decide/vector_cost.h"
+#include "decide/vectors.h"
 #include "support/generators.h"
 
 namespace c63::test {

@@ -11,7 +11,7 @@
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
-#include "decide/vector_cost.h"
+#include "decide/vectors.h"
 #include "support/generators.h"
 
 namespace c63::cuda {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "decide/ac_choice.h"
+#include "decide/rdoq.h"
 #include "support/chosen_levels.h"
 #include "support/flat_table.h"
 #include "support/generators.h"

@@ -1,4 +1,4 @@
-#include "decide/dc_levels.h"
+#include "decide/block_costs.h"
 
 #include <gtest/gtest.h>
 

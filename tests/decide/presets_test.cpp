@@ -32,7 +32,7 @@ TEST(Presets, SendTablesWithKeyFramesOnly) {
     const PresetDecisions decisions = preset_decisions({.preset = preset});
     EXPECT_TRUE(decisions.key_headers.quantization_tables);
     EXPECT_EQ(frame_header_bytes(decisions.inter_headers) + 2, 28U);
-    EXPECT_TRUE(decisions.inter_headers.frame);
+    EXPECT_TRUE(decisions.inter_headers.has_sof);
     EXPECT_TRUE(decisions.rate.any());
   }
 }

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "decide/candidate_vectors.h"
-#include "decide/vector_cost.h"
+#include "decide/vectors.h"
 
 namespace c63::test::vectors_test {
 namespace {

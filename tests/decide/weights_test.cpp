@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "decide/activity_weights.h"
+#include "decide/weights.h"
 #include "support/generators.h"
 
 namespace c63::test::weights_test {

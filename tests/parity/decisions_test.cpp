@@ -13,8 +13,6 @@
 #include "contents.h"
 #include "cpu/block_prediction.h"
 #include "cpu/kernels.h"
-#include "cpu/vector_list.h"
-#include "decide/candidate_vectors.h"
 #include "support/chosen_levels.h"
 #include "support/generators.h"
 #include "support/print_names.h"
@@ -287,29 +285,6 @@ TEST_P(DecisionParity, NarrowBeams) {
 }
 
 // ---- vectors to try
-
-TEST(VectorListParity, ListsWhatCandidateVectorsDoes) {
-  Random random(6);
-  for (int n = 0; n < 20000; ++n) {
-    const PlaneGeometry g = Geometry(16 * static_cast<int>(1 + random.below(4)), 16 * static_cast<int>(1 + random.below(4))).plane(0);
-    // In three of four rounds there are at most 49 different vectors, so many vectors repeat.
-    const auto reach = static_cast<int>(1 + random.below(n % 4 == 0 ? 127 : 3));
-    const auto vector = [&] {
-      return MotionVector{static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach),
-                          static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach)};
-    };
-    std::vector<MotionVector> chosen(static_cast<std::size_t>(g.blocks()));
-    for (MotionVector& v : chosen) v = vector();
-    std::vector<MotionVector> found(1 + random.below(7));
-    for (MotionVector& v : found) v = vector();
-    const auto block = static_cast<int>(random.below(static_cast<unsigned>(g.blocks())));
-    const auto count = static_cast<int>(found.size());
-    const auto expected = candidate_vectors(g, block % g.columns, block / g.columns, chosen.data(), found.data(), count);
-    const auto actual = candidate_vectors<VectorList>(g, block % g.columns, block / g.columns, chosen.data(), found.data(), count);
-    ASSERT_EQ(actual.count(), expected.count()) << n;
-    for (std::size_t i = 0; i < expected.count(); ++i) ASSERT_EQ(actual[i], expected[i]) << n << " vector " << i;
-  }
-}
 
 INSTANTIATE_TEST_SUITE_P(All, DecisionParity,
                          testing::Values(SimdLevel::sse4, SimdLevel::avx2, SimdLevel::avx512, SimdLevel::neon),

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "contents.h"
-#include "decide/rate_decisions.h"
+#include "decide/frame_plan.h"
 #include "support/print_names.h"
 
 namespace c63::cpu::kernels_test {

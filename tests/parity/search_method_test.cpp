@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codec/search_window.h"
-#include "decide/vector_cost.h"
+#include "decide/vectors.h"
 #include "parity/contents.h"
 #include "pipeline/coding.h"
 

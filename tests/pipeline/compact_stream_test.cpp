@@ -35,7 +35,7 @@ class CourseModel {
 
   Expected decode(const CompactFrame& frame) {
     if (!frame.repeat) {
-      if (frame.headers.frame) {
+      if (frame.headers.has_sof) {
         reference_ = std::move(current_);
         current_ = blank();
         current_.key = frame.syntax.key;
@@ -115,7 +115,7 @@ void expect_frame(const DecodedFrame& frame, const CompactFrame& coded, const Ex
   ASSERT_EQ(frame.prediction, expected.prediction) << frame.index;
   EXPECT_EQ(frame.repeat, coded.repeat);
   EXPECT_EQ(frame.key, !coded.repeat && coded.syntax.key);
-  EXPECT_EQ(frame.advances_reference, !coded.repeat && coded.headers.frame);
+  EXPECT_EQ(frame.advances_reference, !coded.repeat && coded.headers.has_sof);
   EXPECT_EQ(frame.coded_bytes, coded.bytes.size());
   for (int p = 0; p < kPlanes; ++p) {
     if (frame.key || frame.repeat) {
@@ -142,7 +142,7 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
     for (int round = 0; round < 3; ++round) {
       const CompactStreamWriter writer = random_stream(width, height, 30, ++seed);
       for (const CompactFrame& frame : writer.frames()) {
-        ++kinds[frame.repeat ? 0 : frame.syntax.key ? 1 : frame.headers.frame ? 2 : 3];
+        ++kinds[frame.repeat ? 0 : frame.syntax.key ? 1 : frame.headers.has_sof ? 2 : 3];
       }
       const std::vector<Expected> expected = expect(writer);
       const Bytes bytes = writer.bytes();
@@ -200,8 +200,8 @@ TEST(CompactStream, EveryTruncationPoint) {
   const CompactStreamWriter writer = random_stream(16, 16, 9, 5);
   for (const auto is_there : {+[](const CompactFrame& f) { return f.repeat; },
                               +[](const CompactFrame& f) { return !f.repeat && f.syntax.key; },
-                              +[](const CompactFrame& f) { return !f.repeat && !f.headers.frame; },
-                              +[](const CompactFrame& f) { return !f.repeat && f.headers.frame && !f.syntax.key; }}) {
+                              +[](const CompactFrame& f) { return !f.repeat && !f.headers.has_sof; },
+                              +[](const CompactFrame& f) { return !f.repeat && f.headers.has_sof && !f.syntax.key; }}) {
     EXPECT_TRUE(std::ranges::any_of(writer.frames(), is_there));
   }
   const Bytes bytes = writer.bytes();

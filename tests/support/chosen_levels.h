@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "decide/ac_choice.h"
+#include "decide/rdoq.h"
 
 namespace c63::test {
 

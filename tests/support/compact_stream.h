@@ -93,7 +93,7 @@ class CompactStreamWriter {
     }
     CompactFrame frame{.headers = headers, .tables = tables_};
     frame.syntax = random_syntax(geometry_, key, 1 + random_.below(5), 12, random_.next());
-    if (!headers.frame) {
+    if (!headers.has_sof) {
       // In a frame without SOF, a block without a vector inherits one. Half of the blocks do that here.
       for (PlaneSyntax& plane : frame.syntax.planes) {
         for (std::size_t block = 0; block < plane.vectors.size(); ++block) {

@@ -1,4 +1,4 @@
-#include "decide/activity_weights.h"
+#include "decide/weights.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,8 +7,10 @@
 
 #include "c63/error.h"
 #include "codec/geometry.h"
+#include "decide/frame_plan.h"
 
 namespace c63 {
+
 namespace {
 
 std::uint32_t share_of_block(ConstPlaneView luma, int x, int y) {

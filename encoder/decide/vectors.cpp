@@ -1,6 +1,8 @@
-#include "decide/own_vector.h"
+#include "decide/vectors.h"
+
 
 namespace c63 {
+
 namespace {
 
 std::string text_of(int x, int y) { return std::string("(").append(std::to_string(x)).append(", ").append(std::to_string(y)).append(")"); }

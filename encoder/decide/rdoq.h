@@ -1,16 +1,76 @@
 #pragma once
 
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "codec/bit_cost.h"
+#include "codec/dct.h"
+#include "codec/geometry.h"
 #include "codec/host_device.h"
+#include "codec/quantization.h"
 #include "codec/vlc.h"
-#include "decide/ac_levels.h"
 #include "decide/cost.h"
-#include "decide/quantizer.h"
 
 namespace c63 {
+
+/// Returns the coefficient that a decoder restores from a level >= 0, with kCoefficientFractionBits.
+[[nodiscard]] C63_HD constexpr int reconstruct_level(int level, int step) {
+  return dequantize(level, step) << (2 + kCoefficientFractionBits);
+}
+
+/// The quantization of one plane, as decisions use it. All arrays are in zig-zag order.
+struct Quantizer {
+  std::array<std::uint8_t, 64> steps{};
+  std::array<std::int32_t, 64> reciprocals{};              ///< round(2^16 / step)
+  /// AC coefficients with at most this magnitude always become zero.
+  alignas(64) std::array<std::int16_t, 64> thresholds{};
+  int max_level = 0;                                       ///< largest AC level
+
+  Quantizer() = default;
+  constexpr Quantizer(const QuantizationTable& table, int plane) : steps(table), max_level(max_ac_magnitude(plane)) {
+    for (std::size_t k = 0; k < 64; ++k) {
+      const int step = table[k];
+      reciprocals[k] = (65536 + step / 2) / step;
+      // Level 1 stands for the value reconstruct_level(1). A magnitude of at most half of this value is at least as
+      // near to 0.
+      thresholds[k] = static_cast<std::int16_t>(k == 0 ? INT16_MAX : reconstruct_level(1, step) / 2);
+    }
+  }
+};
+
+/// Returns the level nearest to a coefficient of magnitude <= 32,704. Because the reciprocal is rounded, it may be the
+/// second nearest if two levels are almost equally near.
+[[nodiscard]] C63_HD constexpr int nearest_level(int magnitude, std::int32_t reciprocal) {
+  return (magnitude * reciprocal + (1 << 19)) >> 20;
+}
+
+/// What is needed to choose the levels of a block's AC coefficients.
+struct AcSummary {
+  std::uint64_t kept = 0;  ///< bit k: coefficient k (zig-zag order) is above its threshold; all others become zero
+  Cost energy = 0;         ///< squared error if all AC coefficients become zero
+};
+
+/// Summarizes 64 coefficients in zig-zag order. The first, DC, is ignored.
+[[nodiscard]] C63_HD inline AcSummary summarize_ac(const std::int16_t coefficients[64], const Quantizer& quantizer) {
+  AcSummary summary;
+  for (int k = 1; k < 64; ++k) {
+    const int magnitude = coefficients[k] < 0 ? -coefficients[k] : coefficients[k];
+    summary.energy += square(magnitude);
+    if (magnitude > quantizer.thresholds[k]) summary.kept |= std::uint64_t{1} << k;
+  }
+  return summary;
+}
+
+/// Returns the level nearest to a kept coefficient, limited to 1..max_level.
+[[nodiscard]] C63_HD inline int nearest_kept_level(int magnitude, std::int32_t reciprocal, int max_level) {
+  const int level = nearest_level(magnitude, reciprocal);
+  return level < 1 ? 1 : level > max_level ? max_level : level;
+}
+[[nodiscard]] C63_HD inline int nearest_kept_level(int magnitude, const Quantizer& quantizer, int k) {
+  return nearest_kept_level(magnitude, quantizer.reciprocals[k], quantizer.max_level);
+}
 
 /// The AC levels chosen for a block, as two masks with one bit for each coefficient in zig-zag order, and their cost.
 struct AcChoice {
@@ -122,6 +182,46 @@ C63_HD inline AcChoice round_ac_masks(const std::int16_t* coefficients, const Ac
     last = k;
   }
   return {last < 63 ? cost + lambda * bits.end_of_block : cost, summary.kept, 0};
+}
+
+// ---- DC
+
+inline constexpr int kDcLevels = 4;
+
+/// The DC levels to try for a block: the level nearest to its coefficient, zero, and the nearest level's two neighbours
+/// (first the one nearer to zero). Levels that repeat an earlier one are not valid.
+struct DcLevels {
+  std::array<std::int16_t, kDcLevels> levels{};
+  std::array<bool, kDcLevels> valid{};
+  std::array<Cost, kDcLevels> errors{};  ///< squared error of the DC coefficient
+};
+
+[[nodiscard]] C63_HD inline DcLevels dc_levels(int coefficient, int step, std::int32_t reciprocal) {
+  const int sign = coefficient < 0 ? -1 : 1;
+  const int magnitude = sign * coefficient;
+  int nearest = nearest_level(magnitude, reciprocal);
+  if (nearest > kMaxDcMagnitude - 1) nearest = kMaxDcMagnitude - 1;
+  const std::array<int, kDcLevels> candidates = {nearest, 0, nearest - 1, nearest + 1};
+  DcLevels dc;
+  for (std::size_t i = 0; i < kDcLevels; ++i) {
+    const int level = candidates[i] < 0 ? 0 : candidates[i];
+    dc.levels[i] = static_cast<std::int16_t>(sign * level);
+    dc.errors[i] = square(magnitude - reconstruct_level(level, step));
+  }
+  dc.valid = {true, nearest > 0, nearest > 1, true};
+  return dc;
+}
+
+/// The value that a decoder adds to every sample of a block with only this DC level.
+[[nodiscard]] C63_HD inline int flat_residual(int level, int step) {
+  const auto value = static_cast<float>(dequantize(level, step));
+  return static_cast<std::int32_t>(scale_coefficient(value, 0, 0));
+}
+
+/// Returns the squared error of a block with only a DC level, if no sample is clamped. `flat` is flat_residual() of the
+/// level. `residual_sum` and `residual_squares` are the sums of the block's residuals and of their squares.
+[[nodiscard]] C63_HD constexpr Cost flat_error(int residual_sum, int residual_squares, int flat) {
+  return (residual_squares - 2 * flat * residual_sum + kBlockSamples * flat * flat) * (1 << kCostFractionBits);
 }
 
 }  // namespace c63
