@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "decide/beam.h"
 #include "decide/weights.h"
 #include "support/generators.h"
 
