@@ -37,7 +37,7 @@ class RandomPlanner final : public Planner {
     if (changes) tables_ = random_tables(random);
     plan.tables = tables_;
     plan.headers = {.quantization_tables = changes,
-                    .frame = !still,
+                    .has_sof = !still,
                     .code_tables = random.below(4) == 0,
                     .scan_components = random.below(2) == 0};
     if (kinds_.by_rate && random.below(2) == 0) {

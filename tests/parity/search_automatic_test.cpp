@@ -78,7 +78,8 @@ class Plane {
     tbb::parallel_for(0, rows, [&](int row) {
       const auto begun = searcher_->begin_row(row * kMcuSize);
       for (int block = 2 * row * geometry_.columns; block < std::min(2 * (row + 1) * geometry_.columns, blocks()); ++block) {
-        const BlockSearch search{.own = {block % geometry_.columns * kBlockSize, block / geometry_.columns * kBlockSize}};
+        BlockSearch search;
+        search.own = {block % geometry_.columns * kBlockSize, block / geometry_.columns * kBlockSize};
         searcher_->search({&search, 1});
       }
       searcher_->end_row(row * kMcuSize, begun);

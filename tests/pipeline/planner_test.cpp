@@ -44,7 +44,7 @@ class FreePlanner final : public Planner {
     }
     plan.tables = tables_;
     plan.headers = {.quantization_tables = new_tables,
-                    .frame = frame.key || last_was_key_ || below(3) != 0,
+                    .has_sof = frame.key || last_was_key_ || below(3) != 0,
                     .code_tables = below(2) == 0,
                     .scan_components = below(2) == 0};
     last_was_key_ = frame.key;

@@ -46,11 +46,11 @@ class CompactStreamWriter {
   CompactStreamWriter(int width, int height, std::uint64_t seed)
       : geometry_(width, height), random_(seed), tables_(make_quantization_tables(25)) {}
 
-  void add_key() { add(/*key=*/true, {.quantization_tables = first_ || chance(2), .frame = true}); }
-  void add_inter() { add(/*key=*/false, {.quantization_tables = chance(4), .frame = true}); }
+  void add_key() { add(/*key=*/true, {.quantization_tables = first_ || chance(2), .has_sof = true}); }
+  void add_inter() { add(/*key=*/false, {.quantization_tables = chance(4), .has_sof = true}); }
   /// Adds a frame without SOF, which replaces the previous frame as a reference. The last frame that is no repeat must
   /// be an inter frame.
-  void add_replacing() { add(/*key=*/false, {.quantization_tables = chance(4), .frame = false}); }
+  void add_replacing() { add(/*key=*/false, {.quantization_tables = chance(4), .has_sof = false}); }
   void add_repeat() {
     CompactFrame frame{.repeat = true, .tables = tables_};
     write_repeat_frame(frame.bytes);
