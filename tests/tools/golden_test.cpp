@@ -8,74 +8,39 @@
 namespace c63::test {
 namespace {
 
-class GoldenVideos : public ToolsTest, public ::testing::WithParamInterface<GoldenVideo> {
- protected:
-  [[nodiscard]] static std::vector<std::string> encode_command(const std::string& output, const std::string& input,
-                                                               int threads, int lanes) {
-    const GoldenVideo& v = GetParam();
-    return {kEnc,      "-w",        std::to_string(v.width), "-h",      std::to_string(v.height), "-o", output, input,
-            "--quiet", "--threads", std::to_string(threads), "--lanes", std::to_string(lanes)};
-  }
-};
+class GoldenVideos : public ToolsTest, public ::testing::WithParamInterface<GoldenVideo> {};
 
-TEST_P(GoldenVideos, EncodeFromFileToFile) {
-  const std::string input = write_file("in.yuv", generate(GetParam()));
-  const ProcessResult result = run({kEnc, "-w", std::to_string(GetParam().width), "-h",
-                                    std::to_string(GetParam().height), "-o", path("out.c63"), input});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.out, "");
-  const std::string stream = read_file(path("out.c63"));
-  EXPECT_EQ(stream.size(), GetParam().stream_bytes);
-  EXPECT_EQ(md5_of(stream), GetParam().stream_md5);
-  EXPECT_EQ(files_in_folder(), 2);
-}
-
-TEST_P(GoldenVideos, EncodeOnAnyNumberOfThreadsAndLanesFromFileAndPipe) {
-  const std::string video = generate(GetParam());
+// The library's tests try all pairs of a thread count and a lane count. Here, each small video tries one pair. Only the long
+// video has enough key frames for several lanes.
+TEST_P(GoldenVideos, EncodeAndDecodeFromFileAndPipe) {
+  const GoldenVideo& v = GetParam();
+  const std::string video = generate(v);
   const std::string input = write_file("in.yuv", video);
-  // Only the long video has enough key frames for several lanes, so it tests 1 to 7 lanes. Each small video tests one
-  // pair of a thread count and a lane count. The library's tests try all pairs.
-  const bool has_work = GetParam().frames > 100;
+  const bool has_work = v.frames > 100;
   constexpr int kThreads[] = {1, 2, 5};
-  const int turn = GetParam().width / 2 + GetParam().height;
-  for (int lanes = has_work ? 1 : 1 + turn % 3; lanes <= (has_work ? 7 : 1 + turn % 3); ++lanes) {
-    const int threads = kThreads[(lanes + turn / 3) % 3];
-    SCOPED_TRACE(testing::Message() << threads << " threads, " << lanes << " lanes");
-    const ProcessResult file = run(encode_command("-", input, threads, lanes));
-    EXPECT_EQ(file.exit_code, 0) << file.err;
-    EXPECT_EQ(md5_of(file.out), GetParam().stream_md5);
-    const ProcessResult pipe = run(encode_command("-", "-", threads, lanes), video);
-    EXPECT_EQ(pipe.exit_code, 0) << pipe.err;
-    EXPECT_EQ(md5_of(pipe.out), GetParam().stream_md5);
+  const int turn = v.width / 2 + v.height;
+  const auto encode = [&](int lanes, const std::vector<std::string>& more, std::string_view standard_input) {
+    const ProcessResult result = run(joined({kEnc, "--quiet", "-w", std::to_string(v.width), "-h", std::to_string(v.height), "--threads",
+                                             std::to_string(kThreads[(lanes + turn / 3) % 3]), "--lanes", std::to_string(lanes)}, more),
+                                     standard_input);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  const int first = has_work ? 1 : 1 + turn % 3;
+  for (int lanes = first; lanes <= (has_work ? 7 : first); ++lanes) {
+    EXPECT_EQ(md5_of(encode(lanes, {"-o", "-", input}, {})), v.stream_md5) << lanes;
+    EXPECT_EQ(md5_of(encode(lanes, {"-o", "-", "-"}, video)), v.stream_md5) << lanes;
   }
-}
-
-TEST_P(GoldenVideos, DecodeFromFileAndPipe) {
-  const std::string input = write_file("in.yuv", generate(GetParam()));
-  ASSERT_EQ(run(encode_command(path("s.c63"), input, 1, 1)).exit_code, 0);
-  const ProcessResult file = run({kDec, path("s.c63"), path("out.yuv")});
-  EXPECT_EQ(file.exit_code, 0) << file.err;
-  EXPECT_EQ(md5_of(read_file(path("out.yuv"))), GetParam().decoded_md5);
-  const ProcessResult pipe = run({kDec, "--quiet", "-", "-", "--threads", "5"}, read_file(path("s.c63")));
-  EXPECT_EQ(pipe.exit_code, 0) << pipe.err;
-  EXPECT_EQ(md5_of(pipe.out), GetParam().decoded_md5);
-  const ProcessResult sum = run({kDec, "--quiet", path("s.c63"), "--md5"});
-  EXPECT_EQ(sum.out, std::string(GetParam().decoded_md5) + "  -\n");
-}
-
-TEST_P(GoldenVideos, VerifyAgreesAndReconstructionIsWhatIsDecoded) {
-  const std::string input = write_file("in.yuv", generate(GetParam()));
-  auto command = encode_command(path("s.c63"), input, 2, 2);
-  for (const char* option : {"--verify", "--recon"}) command.emplace_back(option);
-  command.push_back(path("recon.yuv"));
-  command.insert(command.end(), {"--pred", path("pred.yuv")});
-  const ProcessResult result = run(command);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(md5_of(read_file(path("s.c63"))), GetParam().stream_md5);
-  EXPECT_EQ(md5_of(read_file(path("recon.yuv"))), GetParam().decoded_md5);
-  const ProcessResult prediction = run({kPred, "--quiet", path("s.c63"), "-"});
-  EXPECT_EQ(prediction.exit_code, 0) << prediction.err;
-  EXPECT_EQ(prediction.out, read_file(path("pred.yuv")));
+  encode(2, {"--verify", "--recon", path("recon.yuv"), "--pred", path("pred.yuv"), "-o", path("s.c63"), input}, {});
+  EXPECT_EQ(read_file(path("s.c63")).size(), v.stream_bytes);
+  EXPECT_EQ(md5_of(read_file(path("s.c63"))), v.stream_md5);
+  EXPECT_EQ(md5_of(read_file(path("recon.yuv"))), v.decoded_md5);
+  EXPECT_EQ(run({kPred, "--quiet", path("s.c63"), "-"}).out, read_file(path("pred.yuv")));
+  EXPECT_EQ(run({kDec, path("s.c63"), path("out.yuv")}).exit_code, 0);
+  EXPECT_EQ(md5_of(read_file(path("out.yuv"))), v.decoded_md5);
+  EXPECT_EQ(md5_of(run({kDec, "--quiet", "-", "-", "--threads", "5"}, read_file(path("s.c63"))).out), v.decoded_md5);
+  EXPECT_EQ(run({kDec, "--quiet", path("s.c63"), "--md5"}).out, std::string(v.decoded_md5) + "  -\n");
+  EXPECT_EQ(files_in_folder(), 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Generators, GoldenVideos, ::testing::ValuesIn(kGoldenVideos),
