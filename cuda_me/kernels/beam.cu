@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(kWinnerThreads)
 
 template <int kLanes, bool kWeighted>
 auto kernel_for(int width) {
-  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // for fewer lanes, enqueue_only_state()
+  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // for fewer lanes, enqueue_greedy_row()
   return width <= 2   ? beam_kernel<kLanes, 2, kWeighted>
          : width <= 4 ? beam_kernel<kLanes, 4, kWeighted>
                       : beam_kernel<kLanes, 8, kWeighted>;
@@ -268,7 +268,7 @@ auto kernel_for(const RateGroup& group, bool few_lanes) {
 }  // namespace
 
 void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  if (group.beam_width == 1 && group.slots <= 2) return enqueue_only_state(layout, group, stream);
+  if (group.beam_width == 1 && group.slots <= 2) return enqueue_greedy_row(layout, group, stream);
   const Range range("beam");
   const bool few = group.slots <= 2;
   const int mcu_rows = layout.mcus / layout.mcu_columns;

@@ -44,6 +44,6 @@ __device__ __forceinline__ void store_winner(const RateFrame& frame, int block, 
 }
 
 /// Enqueues the beam for a group with one state and at most two candidates per block.
-void enqueue_only_state(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
+void enqueue_greedy_row(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -121,7 +121,7 @@ void CudaSourceFrames::predict_from(int back) {
   enqueue_error_flow(motion, geometry_.plane(0).blocks(), decisions_.lambda, own.flow, stream_);
 }
 
-LookedAt CudaSourceFrames::look_at(std::size_t place, bool plain, std::span<std::uint8_t> /*input*/) {
+PreparedFrame CudaSourceFrames::look_at(std::size_t place, bool plain, std::span<std::uint8_t> /*input*/) {
   const DeviceGuard guard(device_);
   const bool weighs = decisions_.propagate && !plain;
   const bool filters = decisions_.filter && !plain;
@@ -137,7 +137,7 @@ LookedAt CudaSourceFrames::look_at(std::size_t place, bool plain, std::span<std:
   stream_.synchronize();
   looking_at_.reset();
   is_filtered_ = false;
-  LookedAt looked;
+  PreparedFrame looked;
   looked.in_place = {memory_of(place).linear, geometry_.frame_bytes()};
   if (filters) {
     looked.original_in_place = looked.in_place;

@@ -35,7 +35,7 @@ class CudaSourceFrames final : public SourceFrames {
   MotionTotals find_motion(int back) override;
   void predict_from(int back) override;
   void begin_look(std::size_t place) override { looking_at_ = place; }
-  [[nodiscard]] LookedAt look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) override;
+  [[nodiscard]] PreparedFrame look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) override;
   [[nodiscard]] bool has_in_place() const override { return true; }
 
  private:

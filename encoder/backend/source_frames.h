@@ -14,7 +14,7 @@
 namespace c63 {
 
 /// What looking ahead gives for one frame: the samples to be coded, and the frame's weights.
-struct LookedAt {
+struct PreparedFrame {
   /// The samples, if they lie in the memory of SourceFrames. Empty: they were written to the memory `input` (see
   /// look_at()).
   std::span<const std::uint8_t> in_place = {};
@@ -55,7 +55,7 @@ class SourceFrames {
   virtual void begin_look([[maybe_unused]] std::size_t place) {}
   /// Returns the frame at a place, ready for coding. A `plain` frame is neither filtered nor weighted. If
   /// has_in_place() is true, it always lies in place; otherwise it is always written to `input`.
-  [[nodiscard]] virtual LookedAt look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) = 0;
+  [[nodiscard]] virtual PreparedFrame look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) = 0;
   [[nodiscard]] virtual bool has_in_place() const { return false; }
 };
 

@@ -147,12 +147,12 @@ std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
   if (NarrowDecider::decides(*input.rate)) return narrow_.decide(input, syntax);
   const int count = block_rows_per_mcu(input.plane) * syntax.geometry.columns;
   const int width = input.rate->beam_width;
-  const bool only_state = width == 1;  // so the choice for a block is final
+  const bool is_greedy = width == 1;  // so the choice for a block is final
   Beam beam;
   Weight weight = kPlainWeight;  // the weight whose λ the beam's costs are based on
   std::int64_t cost = 0;
   for (int first = 0; first < count;) {
-    Decided* const begin = decided_.data() + (only_state ? 0 : first);
+    Decided* const begin = decided_.data() + (is_greedy ? 0 : first);
     const std::span<Decided> group(begin, begin_group(input, syntax, first, count, begin));
     if (begin->weight != weight) {
       cost += reweigh(beam.base, weight, kPlainWeight);
@@ -165,16 +165,16 @@ std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
     for (Decided& decided : group) {
       const Options& options = decided.options;
       const auto transformed = [&](std::size_t candidate) -> const TransformedBlock& { return transformed_[options.transformed + candidate]; };
-      if (!only_state) write_levels(decided, options.first, transformed(options.first), syntax);
+      if (!is_greedy) write_levels(decided, options.first, transformed(options.first), syntax);
       decided.choices = decisions_.extend_beam(beam, width, options.candidates.data(), options.count,
                                                RowBlock(input.plane, first++).row, input.plane, decided.table->lambda);
-      if (!only_state) continue;
+      if (!is_greedy) continue;
       const BeamChoice choice = decided.choices[0];
       const std::size_t candidate = choice.lane / kDcLevels;
       if (write(decided, choice, syntax)) write_levels(decided, candidate, transformed(candidate), syntax);
     }
   }
-  if (!only_state) write_row(input, count, syntax);
+  if (!is_greedy) write_row(input, count, syntax);
   return cost + reweigh(beam.base, weight, kPlainWeight);
 }
 

@@ -160,7 +160,7 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
     return taken;
   };
   if (chain.lookahead) {
-    std::optional<LookedAt> looked = chain.lookahead->look(*position.key, position.last, read_ahead, planned, input);
+    std::optional<PreparedFrame> looked = chain.lookahead->look(*position.key, position.last, read_ahead, planned, input);
     if (!looked) return false;
     read.filter_ms = looked->filter_ms;
     read.frame.in_place = looked->in_place;

@@ -55,8 +55,8 @@ void HostSourceFrames::predict_from(int back) {
                            decisions_.lambda);
 }
 
-LookedAt HostSourceFrames::look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) {
-  LookedAt looked;
+PreparedFrame HostSourceFrames::look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) {
+  PreparedFrame looked;
   if (decisions_.propagate && !plain) looked.weights = std::make_shared<const FrameWeights>(weights_of(place));
   if (decisions_.filter && !plain) {
     filter(place, input);

@@ -30,7 +30,7 @@ class HostSourceFrames final : public SourceFrames {
   std::array<MotionTotals, 2> push() override;
   MotionTotals find_motion(int back) override;
   void predict_from(int back) override;
-  [[nodiscard]] LookedAt look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) override;
+  [[nodiscard]] PreparedFrame look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) override;
 
  private:
   struct Frame {

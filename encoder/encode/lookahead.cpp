@@ -12,7 +12,7 @@ Lookahead::Lookahead(const Geometry& geometry, const cpu::Kernels& kernels, cons
       own_(frames == nullptr ? std::make_unique<HostSourceFrames>(geometry, kernels, decisions) : nullptr),
       frames_(frames == nullptr ? *own_ : *frames) {}
 
-std::optional<LookedAt> Lookahead::look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
+std::optional<PreparedFrame> Lookahead::look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
                                         const Input& input) {
   if (key != key_) {
     key_ = first_ = key;
@@ -36,7 +36,7 @@ std::optional<LookedAt> Lookahead::look(std::int64_t key, std::int64_t last, con
   frame.new_content = seen_[at].new_content;
   frame.errors_vanish = errors_vanish(at);
   const auto start = std::chrono::steady_clock::now();
-  LookedAt looked =
+  PreparedFrame looked =
       frames_.look_at(at, frame.errors_vanish, frames_.has_in_place() ? std::span<std::uint8_t>() : input());
   if (decisions_.filter && !frame.errors_vanish) {
     looked.filter_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

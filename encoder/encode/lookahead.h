@@ -35,7 +35,7 @@ class Lookahead {
   /// frame `last`, or up to the end of the source if that comes first. `key` is the GOP's first frame. Call it for the
   /// GOP's frames in order. If samples do not lie in place, they are written to the memory that `input` returns.
   /// Returns nullopt if there is no such frame.
-  [[nodiscard]] std::optional<LookedAt> look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
+  [[nodiscard]] std::optional<PreparedFrame> look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
                                              const Input& input);
 
  private:

@@ -62,7 +62,7 @@ void expect_same_totals(const MotionTotals& expected, const MotionTotals& actual
   EXPECT_EQ(expected.blocks, actual.blocks);
 }
 
-void expect_same_frame(const LookedAt& expected, const Bytes& coded, const LookedAt& actual) {
+void expect_same_frame(const PreparedFrame& expected, const Bytes& coded, const PreparedFrame& actual) {
   EXPECT_TRUE(same_bytes(coded, downloaded(actual.in_place)));
   EXPECT_EQ(expected.original == nullptr, actual.original_in_place.empty());
   if (expected.original != nullptr) {
@@ -107,7 +107,7 @@ void expect_what_the_host_finds(int width, int height, const LookaheadDecisions&
       }
       SCOPED_TRACE(testing::Message() << width << "x" << height << ", look at " << coded);
       Bytes input(bytes, 0x5A);
-      const LookedAt expected = host.look_at(coded - first, plain, input);
+      const PreparedFrame expected = host.look_at(coded - first, plain, input);
       expect_same_frame(expected, input, device.frames().look_at(coded - first, plain, {}));
       if (testing::Test::HasFailure()) return;
       for (; first + kFramesKeptBehind <= coded; ++first) {

@@ -69,7 +69,7 @@ struct DcCosts {
 
 /// What the costs of the next block depend on: the previous block's DC level, and the last vector in each block row of
 /// the MCU row.
-struct OnlyState {
+struct GreedyRow {
   bool started = false;
   std::int32_t dc = 0;
   std::array<VectorNumber, 2> left = {kNoVector, kNoVector};
@@ -77,7 +77,7 @@ struct OnlyState {
 
 /// Makes the same choice for a block as extend_beam() with width 1, and updates the state. Returns the chosen lane and
 /// its cost, from which the block's smallest cost is subtracted.
-C63_HD inline LaneCost extend_only_state(OnlyState& state, const NarrowBlock& block, int row, const DcCosts& dc_costs,
+C63_HD inline LaneCost extend_greedy_row(GreedyRow& state, const NarrowBlock& block, int row, const DcCosts& dc_costs,
                                          Cost lambda) {
   const VectorNumber left = row == 0 ? state.left[0] : state.left[1];
   LaneCost best = UINT32_MAX;

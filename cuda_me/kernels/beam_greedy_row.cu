@@ -1,4 +1,4 @@
-// A beam search that keeps only one state (decide/only_state.h). It works on all blocks at once instead of one after
+// A beam search that keeps only one state (decide/greedy_row.h). It works on all blocks at once instead of one after
 // another. A unit is the four Y blocks of an MCU, or one block of U or V. A joint is one of the few ways in which the
 // previous unit can end. A thread block takes an MCU row. For each unit and each joint, it computes what the unit would
 // choose after this joint. Then one thread walks the row from joint to joint. The choices on its path are kept.
@@ -6,7 +6,7 @@
 #include "cuda_me/kernels/beam.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/only_state.h"
+#include "decide/greedy_row.h"
 
 namespace c63::cuda {
 namespace {
@@ -85,7 +85,7 @@ template <int kBlocks>
 __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_first, unsigned joint, const DcCosts& dc_costs,
                                               Cost lambda, Cost& cost) {
   using Unit = RowUnit<kBlocks>;
-  OnlyState state;
+  GreedyRow state;
   if (!is_first) {
     const int lane = Unit::last_lane(joint);
     state.started = true;
@@ -97,7 +97,7 @@ __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_
   cost = 0;
 #pragma unroll
   for (int b = 0; b < kBlocks; ++b) {
-    const LaneCost chosen = extend_only_state(state, block[b], Unit::block_row(b), dc_costs, lambda);
+    const LaneCost chosen = extend_greedy_row(state, block[b], Unit::block_row(b), dc_costs, lambda);
     lanes |= chosen % NarrowBlock::kLanes << (kNarrowLaneBits * b);
     cost += static_cast<Cost>(chosen >> kNarrowLaneBits);
   }
@@ -213,7 +213,7 @@ __device__ __forceinline__ void choose_row(RowMemory<kWeighted>& memory, const R
 /// the last to start.
 template <bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
-    only_state_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+    greedy_row_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   __shared__ RowMemory<kWeighted> memory;
   const RateFrame& frame = frames[blockIdx.y];
   const int mcu_rows = layout.mcus / layout.mcu_columns;
@@ -230,10 +230,10 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void enqueue_only_state(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+void enqueue_greedy_row(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   const Range range("beam");
   const int mcu_rows = layout.mcus / layout.mcu_columns;
-  launch("only_state_kernel", group.is_weighted ? only_state_kernel<true> : only_state_kernel<false>,
+  launch("greedy_row_kernel", group.is_weighted ? greedy_row_kernel<true> : greedy_row_kernel<false>,
          {dim3(static_cast<unsigned>(kPlanes * mcu_rows), static_cast<unsigned>(group.count)), dim3(kThreads)}, stream, layout,
          group.frames);
 }

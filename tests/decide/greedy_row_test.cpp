@@ -1,4 +1,4 @@
-#include "decide/only_state.h"
+#include "decide/greedy_row.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "support/generators.h"
 
-namespace c63::test::only_state_test {
+namespace c63::test::greedy_row_test {
 namespace {
 
 using Candidates = std::vector<BeamCandidate>;
@@ -29,7 +29,7 @@ Candidates random_candidates(Random& random, Cost reach, bool few_vectors) {
   return candidates;
 }
 
-/// A block in the form that extend_only_state() takes, whose costs are relative to the block's smallest cost. `least`
+/// A block in the form that extend_greedy_row() takes, whose costs are relative to the block's smallest cost. `least`
 /// is that smallest cost.
 struct PreparedBlock {
   NarrowBlock block;
@@ -71,7 +71,7 @@ Chosen by_beam(const std::vector<Candidates>& row, int plane, Cost lambda) {
   return chosen;
 }
 
-/// Chooses the lanes of a row as a GPU does (decide/only_state.h explains the words). First computes the lanes of every
+/// Chooses the lanes of a row as a GPU does (decide/greedy_row.h explains the words). First computes the lanes of every
 /// unit, for each possible joint of the previous unit. Then follows the row and takes, for each unit, the lanes that
 /// belong to the joint that was reached.
 template <int kBlocks>
@@ -87,7 +87,7 @@ Chosen by_units(const std::vector<PreparedBlock>& row, int plane, Cost lambda) {
   for (std::size_t i = 0; i < ways.size(); ++i) {
     const std::size_t first = i / Unit::kJoints * kBlocks;
     const auto joint = static_cast<unsigned>(i % Unit::kJoints);
-    OnlyState state;
+    GreedyRow state;
     if (first > 0) {
       const NarrowBlock& before = row[first - 1].block;
       const auto lane = static_cast<std::size_t>(Unit::last_lane(joint));
@@ -98,7 +98,7 @@ Chosen by_units(const std::vector<PreparedBlock>& row, int plane, Cost lambda) {
     }
     for (int b = 0; b < kBlocks; ++b) {
       const PreparedBlock& prepared = row[first + static_cast<std::size_t>(b)];
-      const LaneCost choice = extend_only_state(state, prepared.block, Unit::block_row(b), dc_costs, lambda);
+      const LaneCost choice = extend_greedy_row(state, prepared.block, Unit::block_row(b), dc_costs, lambda);
       ways[i].lanes |= choice % NarrowBlock::kLanes << (kNarrowLaneBits * b);
       ways[i].cost += std::int64_t{prepared.least} + (choice >> kNarrowLaneBits);
     }
@@ -115,7 +115,7 @@ Chosen by_units(const std::vector<PreparedBlock>& row, int plane, Cost lambda) {
   return chosen;
 }
 
-TEST(OnlyState, UnitsJoinedAreTheBeamOfOneState) {
+TEST(GreedyRow, UnitsJoinedAreTheBeamOfOneState) {
   Random random(31);
   int reused = 0;
   for (int n = 0; n < 3000; ++n) {
@@ -143,4 +143,4 @@ TEST(OnlyState, UnitsJoinedAreTheBeamOfOneState) {
 }
 
 }  // namespace
-}  // namespace c63::test::only_state_test
+}  // namespace c63::test::greedy_row_test
