@@ -11,7 +11,7 @@
 #include "common/backends.h"
 #include "encode/encode_target.h"
 #include "io/output_file.h"
-#include "encode/prefilter_source.h"
+#include "common/prefilter_source.h"
 
 namespace CLI {
 class App;

@@ -17,7 +17,7 @@
 #include "io/frame_writer.h"
 #include "io/output_file.h"
 #include "pictures/picture_file.h"
-#include "encode/prefilter_source.h"
+#include "common/prefilter_source.h"
 
 namespace c63::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "c63/error.h"
-#include "encode/prefilter_source.h"
+#include "common/prefilter_source.h"
 #include "support/expect_error.h"
 
 namespace c63::prefilter_test {

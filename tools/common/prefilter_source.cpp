@@ -1,4 +1,4 @@
-#include "encode/prefilter_source.h"
+#include "common/prefilter_source.h"
 
 #include <algorithm>
 #include <charconv>
