@@ -23,4 +23,9 @@ struct Leftovers {
 /// of child programs, then removes the files and folders.
 [[noreturn]] void exit_without_leftovers(int exit_code) noexcept;
 
+/// Removes a folder with its contents. Does not follow links. Returns false if something is left, for example because
+/// other threads are still writing. Allocates no memory, because a program may end when memory has run out.
+/// std::filesystem::remove_all() would then leave the folder or crash (libstdc++ 12).
+bool remove_folder(const char* path) noexcept;
+
 }  // namespace c63

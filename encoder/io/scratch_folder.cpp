@@ -9,7 +9,6 @@
 #include "c63/error.h"
 #include "io/descriptor.h"
 #include "io/leftovers.h"
-#include "io/remove_folder.h"
 
 namespace c63 {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "c63/error.h"
 #include "io/input_file.h"
-#include "filter/signal_memory.h"
 
 namespace c63 {
 namespace {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "c63/error.h"
 #include "io/output_file.h"
 
 namespace c63 {
@@ -52,5 +53,15 @@ struct SignalOptions {
 /// for values that the format cannot hold, and Error (output).
 void write_signal(const std::string& path, std::span<const double> values,
                   SignalFormat format = SignalFormat::automatic, Durability durability = Durability::process);
+
+/// Throws Error (limit, C63-MAX-MEMORY) if a file of `bytes` bytes and the `values` numbers in it need more than
+/// `max_bytes` together.
+inline void check_signal_memory(std::uint64_t bytes, std::uint64_t values, std::uint64_t max_bytes, const std::string& file) {
+  const std::uint64_t all = bytes + values * sizeof(double);
+  if (all <= max_bytes) return;
+  throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+              "the signal takes " + std::to_string(all) + " bytes; the limit is " + std::to_string(max_bytes),
+              {.file = file});
+}
 
 }  // namespace c63

@@ -11,7 +11,6 @@
 
 #include "c63/error.h"
 #include "filter/signal_file.h"
-#include "filter/signal_memory.h"
 
 namespace c63 {
 namespace {
