@@ -1,11 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "bitstream/markers.h"
 #include "c63/settings.h"
 #include "codec/frame_headers.h"
 #include "codec/geometry.h"
@@ -13,6 +13,10 @@
 #include "codec/vlc.h"
 
 namespace c63 {
+
+/// Returns the position of the first marker in `bytes` that is not before `from`: a 0xFF that is not followed by 0x00.
+/// A 0xFF at the very end counts as a marker. Returns the number of bytes if there is no marker.
+[[nodiscard]] std::size_t next_marker(std::span<const std::uint8_t> bytes, std::size_t from);
 
 /// The number of bytes before the scan of a frame with all headers, as the course encoder writes them.
 inline constexpr std::size_t kFrameHeaderBytes = frame_header_bytes({});

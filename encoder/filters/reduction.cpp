@@ -59,15 +59,21 @@ Total sum_of_pieces(std::size_t count, const Piece& piece) {
   return total;
 }
 
-using Floats = float __attribute__((vector_size(32)));
 using Doubles = Vector<double>;
 constexpr std::size_t kLanes = 8;
 
-C63_CLONES double sum_piece(const float* values, std::size_t count) {
+template <typename T>
+struct LanesOf {
+  using type __attribute__((vector_size(kLanes * sizeof(T)))) = T;
+};
+
+/// Returns the sum in double, with four vectors of partial sums.
+template <typename T>
+[[gnu::always_inline]] inline double sum_in_lanes(const T* values, std::size_t count) {
   Doubles a{}, b{}, c{}, d{};
   std::size_t i = 0;
   for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
-    Floats x, y, z, w;
+    typename LanesOf<T>::type x, y, z, w;
     std::memcpy(&x, values + i, sizeof x);
     std::memcpy(&y, values + i + kLanes, sizeof y);
     std::memcpy(&z, values + i + 2 * kLanes, sizeof z);
@@ -83,26 +89,8 @@ C63_CLONES double sum_piece(const float* values, std::size_t count) {
   for (; i < count; ++i) total += values[i];
   return total;
 }
-C63_CLONES double sum_piece(const double* values, std::size_t count) {
-  Doubles a{}, b{}, c{}, d{};
-  std::size_t i = 0;
-  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
-    Doubles x, y, z, w;
-    std::memcpy(&x, values + i, sizeof x);
-    std::memcpy(&y, values + i + kLanes, sizeof y);
-    std::memcpy(&z, values + i + 2 * kLanes, sizeof z);
-    std::memcpy(&w, values + i + 3 * kLanes, sizeof w);
-    a += x;
-    b += y;
-    c += z;
-    d += w;
-  }
-  a += b + (c + d);
-  double total = 0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) total += a[lane];
-  for (; i < count; ++i) total += values[i];
-  return total;
-}
+C63_CLONES double sum_piece(const float* values, std::size_t count) { return sum_in_lanes(values, count); }
+C63_CLONES double sum_piece(const double* values, std::size_t count) { return sum_in_lanes(values, count); }
 
 // C63_EXTREME defines a function that returns the smallest or largest of `best` and the values of a piece. It keeps
 // four vectors of partial results, so that comparisons do not wait for each other.

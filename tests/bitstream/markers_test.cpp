@@ -1,4 +1,4 @@
-#include "bitstream/markers.h"
+#include "bitstream/frame_header.h"
 
 #include <gtest/gtest.h>
 
