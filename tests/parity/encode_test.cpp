@@ -126,36 +126,6 @@ TEST(SearchMethods, FullIsBruteForce) {
   EXPECT_NE(encode(video, settings), full);
 }
 
-TEST(EstimateMotion, FindsTheFirstMinimumOfTheCodecsWindow) {
-  constexpr int kWidth = 72;
-  constexpr int kHeight = 56;
-  std::vector<std::uint8_t> current(kWidth * kHeight);
-  std::vector<std::uint8_t> reference(kWidth * kHeight);
-  fill(Content::shifted, current.data(), kWidth, kHeight, kWidth, 9);
-  fill(Content::shifted, reference.data(), kWidth, kHeight, kWidth, 4);
-  const ConstPlaneView from{reference.data(), kWidth, kHeight, kWidth};
-  for (const int range : {1, 7, 16, 127}) {
-    for (const SearchMethod method : {SearchMethod::full, SearchMethod::full_brute, SearchMethod::full_eliminate}) {
-      const MotionField field = estimate_motion({current.data(), kWidth, kHeight, kWidth}, from, range, method);
-      ASSERT_EQ(field.columns, kWidth / 8);
-      ASSERT_EQ(field.rows, kHeight / 8);
-      for (int row = 0; row < field.rows; ++row) {
-        for (int column = 0; column < field.columns; ++column) {
-          const SearchWindow window = search_window(column, row, kWidth, kHeight, range);
-          std::uint32_t key = 0;
-          const cpu::BlockSearch block{.window = window, .own = {8 * column, 8 * row}, .current = current.data() + row * 8 * kWidth + column * 8,
-                                       .current_pitch = kWidth, .reference = from, .keys = &key};
-          cpu::scalar_kernels().search({&block, 1}, {}, nullptr, 1);
-          const cpu::Position best = block.candidate_of(key);
-          EXPECT_EQ(field.at(column, row).x, best.x - 8 * column);
-          EXPECT_EQ(field.at(column, row).y, best.y - 8 * row);
-          EXPECT_EQ(field.sads[static_cast<std::size_t>(row * field.columns + column)], key >> 16);
-        }
-      }
-    }
-  }
-}
-
 TEST(EstimateMotion, FindsPlainMotionUnlessItDoesNotSearch) {
   constexpr int kWidth = 128;
   constexpr int kHeight = 96;
@@ -183,26 +153,6 @@ TEST(EstimateMotion, FindsPlainMotionUnlessItDoesNotSearch) {
                 cpu::scalar_kernels().sad(&a.at(8 * column, 8 * row), kWidth, &b.at(8 * column, 8 * row), kWidth));
     }
   }
-}
-
-TEST(EstimateMotion, RefusesWhatItCannotSearch) {
-  std::vector<std::uint8_t> samples(64 * 64);
-  const ConstPlaneView plane{samples.data(), 64, 64, 64};
-  const auto id_of = [](auto&& call) {
-    try {
-      (void)call();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::usage);
-      return error.id();
-    }
-    return std::string("none");
-  };
-  EXPECT_EQ(id_of([&] { return estimate_motion(plane, plane, 0); }), "C63-MERANGE-RANGE");
-  EXPECT_EQ(id_of([&] { return estimate_motion(plane, plane, 128); }), "C63-MERANGE-RANGE");
-  EXPECT_EQ(id_of([&] { return estimate_motion({samples.data(), 60, 64, 64}, {samples.data(), 60, 64, 64}, 8); }),
-            "C63-PLANE-SIZE");
-  EXPECT_EQ(id_of([&] { return estimate_motion(plane, {samples.data(), 32, 64, 64}, 8); }), "C63-PLANE-SIZE");
-  EXPECT_EQ(id_of([&] { return estimate_motion({}, {}, 8); }), "C63-PLANE-NULL");
 }
 
 std::string test_name(const testing::TestParamInfo<std::tuple<SimdLevel, SearchMethod>>& test) {

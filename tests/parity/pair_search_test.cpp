@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "c63/motion.h"
 #include "c63/motion_search.h"
 #include "support/expect_error.h"
 #include "support/motion_definition.h"
@@ -62,7 +63,10 @@ TEST(PairSearch, RefusesWhatItCannotSearch) {
   test::expect_error(ErrorKind::usage, "C63-PLANE-SIZE", [&] { search({{odd, odd}}, {}, vectors.data()); });
   test::expect_error(ErrorKind::usage, "C63-PLANE-NULL", [&] { search({{plane, {}}}, {}, vectors.data()); });
   test::expect_error(ErrorKind::usage, "C63-PLANE-NULL", [&] { search({{plane, plane}}, {}, nullptr); });
-  test::expect_error(ErrorKind::usage, "C63-MERANGE-RANGE", [&] { search({{plane, plane}}, {.range = 0}, vectors.data()); });
+  test::expect_error(ErrorKind::usage, "C63-PLANE-NULL", [&] { (void)estimate_motion({}, {}, 8); });
+  for (const int range : {0, 128}) {
+    test::expect_error(ErrorKind::usage, "C63-MERANGE-RANGE", [&] { search({{plane, plane}}, {.range = range}, vectors.data()); });
+  }
   test::expect_error(ErrorKind::usage, "C63-SETTING", [&] { search({{plane, plane}}, {.zero_bias = 16321}, vectors.data()); });
   test::expect_error(ErrorKind::usage, "C63-SETTING", [&] { search({{plane, plane}}, {.second_distance = 128}, vectors.data()); });
   search({}, {}, nullptr);
