@@ -6,7 +6,7 @@
 
 #include "c63/error.h"
 #include "common/command_line.h"
-#include "decode/decode_options.h"
+#include "decode/decode_program.h"
 #include "encode/encode_options.h"
 #include "fuzz_support.h"
 

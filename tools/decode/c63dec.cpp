@@ -1,6 +1,6 @@
 // c63dec: decodes c63 streams. Accepts the command line of the course codec's c63dec.
 
-#include "decode/decode_run.h"
+#include "decode/decode_program.h"
 
 int main(int argc, char** argv) {
   c63::tools::DecodeOptions options;

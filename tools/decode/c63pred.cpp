@@ -1,7 +1,7 @@
 // c63pred: writes the motion-compensated prediction of each frame of a c63 stream. Accepts the command line of the
 // program with the same name in the course codec, the original Codec63 of the University of Oslo's course.
 
-#include "decode/decode_run.h"
+#include "decode/decode_program.h"
 
 int main(int argc, char** argv) {
   c63::tools::DecodeOptions options;

@@ -1,4 +1,4 @@
-#include "decode/decode_options.h"
+#include "decode/decode_program.h"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "decode/decode_run.h"
+#include "decode/decode_program.h"
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>
@@ -18,7 +18,6 @@
 #include "common/report.h"
 #include "common/text.h"
 #include "common/trace_file.h"
-#include "decode/list_frames.h"
 #include "decode/picture_files.h"
 #include "decode/stream_statistics.h"
 #include "io/byte_source.h"

@@ -1,4 +1,4 @@
-#include "decode/list_frames.h"
+#include "decode/decode_program.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

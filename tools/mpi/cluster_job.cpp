@@ -13,8 +13,10 @@
 #include "c63/thread_arena.h"
 #include "common/backends.h"
 #include "common/cuda_environment.h"
+#include "common/options.h"
 #include "common/outputs.h"
 #include "common/report.h"
+#include "common/values.h"
 #include "encode/encode_source.h"
 #include "segments/plan_file.h"
 
@@ -165,6 +167,21 @@ ClusterJob::~ClusterJob() {
 
 std::string ClusterJob::stream_of(const Segment& segment) const {
   return (fs::path(folder) / fmt::format("segment-{:06}-of-{:06}.c63", segment.number, segment.of)).string();
+}
+
+void add_options(CLI::App& app, ClusterOptions& o) {
+  const OptionGroup group(app, "Segments");
+  add_coding_run_options(app, o.encode);
+  group
+      .add("--segments", o.segments, "N",
+           "Number of parts that the video is divided into; each rank encodes one after another. 0: one per GOP, at "
+           "most 1024. To continue a stopped run, give the same number")
+      ->check(whole_number(0, kMostSegments))
+      ->capture_default_str();
+  group.add("--segment-dir", o.segment_folder, "DIR",
+            "Folder for finished segments, on storage that all ranks share; without this option OUTPUT.segments. It is "
+            "removed at the end");
+  add_plan_option(app, o.encode.segment_plan);
 }
 
 void check_command_line(ClusterOptions& options, const Session& session) {

@@ -6,12 +6,21 @@
 
 #include "common/backends.h"
 #include "common/command_line.h"
+#include "encode/encode_options.h"
 #include "io/output_file.h"
-#include "mpi/cluster_options.h"
 #include "mpi/communicator.h"
 #include "segments/segment_record.h"
 
 namespace c63::tools {
+
+/// The command line of c63mpi.
+struct ClusterOptions {
+  EncodeOptions encode;
+  int segments = 0;            ///< 0: the program chooses
+  std::string segment_folder;  ///< folder of finished segments; empty: next to the output
+};
+
+void add_options(CLI::App& app, ClusterOptions& options);
 
 /// What all ranks know before the work begins, and the files and devices that this rank has opened.
 struct ClusterJob {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/command_line.h"
-#include "mpi/cluster_options.h"
+#include "mpi/cluster_job.h"
 
 namespace c63::tools {
 

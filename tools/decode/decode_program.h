@@ -5,6 +5,8 @@
 #include <string>
 
 #include "c63/decoder.h"
+#include "c63/error.h"
+#include "common/command_line.h"
 #include "common/values.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"
@@ -37,5 +39,15 @@ struct DecodeOptions {
 };
 
 void add_options(CLI::App& app, DecodeOptions& options);
+
+/// Prints the frames of the input (--list) and writes them to the file of --index. If the list ends with an error, the
+/// frames before it are listed first, then the error is thrown. Throws Error (input, C63-NOT-SEEKABLE) for a pipe.
+void list_frames(const DecodeOptions& options, const ErrorPlace& place);
+
+/// The samples of a decoded frame that a program writes.
+enum class DecodeOutput { picture, prediction };
+
+/// Does what the options of c63dec or c63pred say. Returns the exit code. Throws Error.
+[[nodiscard]] int run_decode(const Session& session, DecodeOptions options, DecodeOutput what);
 
 }  // namespace c63::tools
