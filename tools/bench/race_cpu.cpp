@@ -223,7 +223,7 @@ void race_here(const Options& o) {
 }
 
 std::string arguments_of(const Options& o) {
-  return fmt::format("cpu --width {} --height {} --range {} --rounds {} --seed {}{} --in-process --search ", o.width,
+  return fmt::format("cpu --width {} --height {} --range {} --rounds {} --seed {}{} --in-process --search=", o.width,
                      o.height, o.range, o.repeats, o.seed, o.inexact ? " --inexact" : "");
 }
 

@@ -93,7 +93,7 @@ std::string me_arguments(const Options& o) {
                                  o.device, o.seed);
   if (o.inexact) text += " --inexact";
   if (!o.yuv.empty()) text += " --yuv " + tools::shell_quoted(o.yuv);
-  return text + " --in-process --kernel ";
+  return text + " --in-process --kernel=";
 }
 
 /// A built-in kernel.
