@@ -1,21 +1,16 @@
 #include "common/prefilter_source.h"
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
 #include <thread>
 #include <utility>
 
 #include "c63/byte_count.h"
 #include "c63/error.h"
+#include "common/values.h"
 
 namespace c63 {
 namespace {
-
-template <typename T>
-bool parse(std::string_view text, T& value) {
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return status == std::errc() && end == text.data() + text.size();
-}
 
 constexpr std::uint64_t kSumFrames = 2;      // 16-bit sums of one frame
 // The memory that a spatial filter needs to read one frame, in frames, rounded up. It holds the unfiltered frame, and
@@ -37,6 +32,14 @@ std::optional<ByteKernel> kernel_of(const Prefilter& prefilter) {
                   "temporal:N with 2 to 64 frames");
 }
 
+template <typename Number>
+Number number(std::string_view value, const std::string& text, Number least = std::numeric_limits<Number>::lowest(),
+              Number most = std::numeric_limits<Number>::max()) {
+  const auto read = tools::parse<Number>(value, least, most);
+  if (!read) fail(text);
+  return *read;
+}
+
 }  // namespace
 
 Prefilter prefilter_from(const std::string& text) {
@@ -47,13 +50,13 @@ Prefilter prefilter_from(const std::string& text) {
   Prefilter prefilter;
   if (kind == "mean") {
     prefilter.kind = Prefilter::Kind::mean;
-    if (!parse(value, prefilter.size)) fail(text);
+    prefilter.size = number<int>(value, text);
   } else if (kind == "gauss") {
     prefilter.kind = Prefilter::Kind::gauss;
-    if (!parse(value, prefilter.sigma)) fail(text);
+    prefilter.sigma = number<double>(value, text);
   } else if (kind == "temporal") {
     prefilter.kind = Prefilter::Kind::temporal;
-    if (!parse(value, prefilter.size) || prefilter.size < 2 || prefilter.size > 64) fail(text);
+    prefilter.size = number<int>(value, text, 2, 64);
   } else {
     fail(text);
   }
