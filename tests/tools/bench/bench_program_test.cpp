@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "support/browser.h"
 #include "support/shared_data.h"
@@ -31,7 +32,7 @@ Json figures_of(const std::string& arguments) {
   return Json::parse(bytes.begin(), bytes.end());
 }
 
-std::set<std::string> values_of(const Json& figures, std::initializer_list<const char*> keys) {
+std::set<std::string> values_of(const Json& figures, const std::vector<const char*>& keys) {
   std::set<std::string> values;
   for (const auto& row : figures.at("results")) {
     std::string value;
@@ -47,7 +48,7 @@ TEST(BenchProgram, AllPartsWriteOneForm) {
   struct Part {
     const char* name;
     std::string arguments;
-    std::initializer_list<const char*> keys;
+    std::vector<const char*> keys;
     std::set<std::string> values;
     const char* measured;
   };
