@@ -26,7 +26,7 @@
 #include "c63/error.h"
 #include "c63/filters.h"
 #include "c63/frame_source.h"
-#include "io/frame_writer.h"
+#include "files/frame_writer.h"
 #include "filter/signal_file.h"
 #include "support/generators.h"
 #include "support/temporary_folder.h"

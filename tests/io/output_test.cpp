@@ -5,10 +5,10 @@
 
 #include "io/byte_source.h"
 #include "c63/frame_source.h"
-#include "io/frame_writer.h"
-#include "io/leftovers.h"
-#include "io/output_file.h"
-#include "io/scratch_folder.h"
+#include "files/frame_writer.h"
+#include "files/leftovers.h"
+#include "files/output_file.h"
+#include "files/scratch_folder.h"
 #include "io_test_support.h"
 
 namespace c63 {

@@ -17,7 +17,7 @@
 #include "common/process.h"
 #include "common/report.h"
 #include "common/values.h"
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 #include "generate/sequence_generator.h"
 
 namespace c63::tools::estimate_files {

@@ -12,7 +12,7 @@
 #include "c63/error.h"
 #include "common/text.h"
 #include "common/json.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace c63::tools::board_files {
 // Made from tools/bench/page/board.html during the build.

@@ -10,7 +10,7 @@
 
 #include "bench/race_files.h"
 #include "common/process.h"
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 
 namespace c63::bench {
 namespace {

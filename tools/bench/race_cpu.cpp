@@ -14,7 +14,7 @@
 #include "c63/error.h"
 #include "common/process.h"
 #include "cpu/plane_search.h"
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 #include "race/compile_search.h"
 #include "race/host_search.h"
 

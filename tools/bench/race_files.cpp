@@ -14,7 +14,7 @@
 #include "common/errors.h"
 #include "common/json.h"
 #include "common/process.h"
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 
 namespace c63::bench {
 namespace {

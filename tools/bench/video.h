@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "c63/encoder.h"
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 
 namespace c63::bench {
 

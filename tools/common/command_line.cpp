@@ -36,7 +36,7 @@
 #include "common/outputs.h"
 #include "common/values.h"
 #include "io/descriptor.h"
-#include "io/leftovers.h"
+#include "files/leftovers.h"
 
 namespace c63::tools {
 

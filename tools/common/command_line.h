@@ -13,7 +13,7 @@
 #include "common/log.h"
 #include "common/progress.h"
 #include "common/signals.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace CLI {
 class App;

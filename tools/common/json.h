@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace c63::tools {
 

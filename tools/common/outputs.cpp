@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "c63/error.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace c63::tools {
 namespace {

@@ -22,7 +22,7 @@
 
 #include "c63/error.h"
 #include "io/descriptor.h"
-#include "io/leftovers.h"
+#include "files/leftovers.h"
 
 extern char** environ;
 

@@ -11,7 +11,7 @@
 #include "c63/quality.h"
 #include "c63/target.h"
 #include "common/json.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "encode/block_statistics.h"
 
 namespace c63::tools {

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "io/leftovers.h"
+#include "files/leftovers.h"
 
 namespace c63::tools {
 

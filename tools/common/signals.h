@@ -11,7 +11,7 @@ namespace c63::tools {
 void ignore_write_signals();
 
 /// Turns the first SIGINT, SIGTERM or SIGHUP into a stop request, and the second into a drop request. The third ends
-/// the process at once with 128 + its number; so does the first SIGQUIT. Unfinished files are removed (io/leftovers.h).
+/// the process at once with 128 + its number; so does the first SIGQUIT. Unfinished files are removed (files/leftovers.h).
 /// A SIGHUP that was ignored before, as by nohup, stays ignored. Create the object before any other thread starts: one
 /// thread then handles the signals, and no system call of another is interrupted.
 class Signals {

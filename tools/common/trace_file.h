@@ -7,7 +7,7 @@
 
 #include "c63/trace.h"
 #include "common/log.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace c63::tools {
 

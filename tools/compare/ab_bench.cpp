@@ -20,7 +20,7 @@
 #include "common/process.h"
 #include "common/text.h"
 #include "common/video_input.h"
-#include "io/frame_writer.h"
+#include "files/frame_writer.h"
 #include "io/input_file.h"
 #include "motion/motion_stream.h"
 #include "motion/overlay.h"

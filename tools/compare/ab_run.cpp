@@ -18,7 +18,7 @@
 #include "common/values.h"
 #include "compare/ab_bench.h"
 #include "compare/ab_report.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "pictures/picture_file.h"
 
 namespace c63::tools {

@@ -8,8 +8,8 @@
 #include "c63/error.h"
 #include "common/command_line.h"
 #include "common/values.h"
-#include "io/frame_writer.h"
-#include "io/output_file.h"
+#include "files/frame_writer.h"
+#include "files/output_file.h"
 
 namespace CLI {
 class App;

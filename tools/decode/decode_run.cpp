@@ -21,7 +21,7 @@
 #include "decode/picture_files.h"
 #include "decode/stream_statistics.h"
 #include "io/byte_source.h"
-#include "io/frame_writer.h"
+#include "files/frame_writer.h"
 #include "io/text.h"
 
 namespace c63::tools {

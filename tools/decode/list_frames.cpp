@@ -11,7 +11,7 @@
 #include "c63/decoder.h"
 #include "common/command_line.h"
 #include "io/byte_source.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace c63::tools {
 namespace {

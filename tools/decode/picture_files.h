@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace c63::tools {
 

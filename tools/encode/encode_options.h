@@ -10,7 +10,7 @@
 #include "c63/frame_source.h"
 #include "common/backends.h"
 #include "encode/encode_target.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "common/prefilter_source.h"
 
 namespace CLI {

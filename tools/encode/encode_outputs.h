@@ -9,8 +9,8 @@
 #include "common/outputs.h"
 #include "common/report.h"
 #include "encode/encode_options.h"
-#include "io/frame_writer.h"
-#include "io/output_file.h"
+#include "files/frame_writer.h"
+#include "files/output_file.h"
 #include "motion/yuview.h"
 
 namespace c63::tools {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "c63/target.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace spdlog {
 class logger;

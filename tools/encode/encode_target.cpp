@@ -13,7 +13,7 @@
 #include "common/options.h"
 #include "common/values.h"
 #include "encode/encode_options.h"
-#include "io/frame_writer.h"
+#include "files/frame_writer.h"
 
 namespace c63::tools {
 namespace {

@@ -11,7 +11,7 @@
 #include "c63/target.h"
 #include "common/outputs.h"
 #include "common/report.h"
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 #include "encode/encode_stats.h"
 
 namespace CLI {

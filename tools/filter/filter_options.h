@@ -5,7 +5,7 @@
 
 #include "filter/filter_engine.h"
 #include "c63/frame_source.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "filter/signal_file.h"
 
 namespace CLI {

@@ -14,8 +14,8 @@
 #include "common/video_input.h"
 #include "filter/filter_run.h"
 #include "filter/object_snr.h"
-#include "io/frame_writer.h"
-#include "io/output_file.h"
+#include "files/frame_writer.h"
+#include "files/output_file.h"
 #include "pictures/picture_file.h"
 #include "common/prefilter_source.h"
 

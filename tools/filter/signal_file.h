@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "c63/error.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace c63 {
 

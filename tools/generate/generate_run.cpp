@@ -20,8 +20,8 @@
 #include "common/report.h"
 #include "common/text.h"
 #include "common/values.h"
-#include "io/frame_writer.h"
-#include "io/output_file.h"
+#include "files/frame_writer.h"
+#include "files/output_file.h"
 
 namespace c63::tools {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "common/command_line.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "generate/sequence_generator.h"
 
 namespace CLI {

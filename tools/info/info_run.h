@@ -6,7 +6,7 @@
 #include "c63/picture.h"
 #include "c63/settings.h"
 #include "common/command_line.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace CLI {
 class App;

@@ -16,7 +16,7 @@
 #include "c63/error.h"
 #include "c63/motion_search.h"
 #include "common/outputs.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "motion/npz_file.h"
 
 namespace c63::tools {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "motion/motion_stream.h"
 #include "motion/summary.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "io/output_file.h"
-#include "io/scratch_folder.h"
+#include "files/output_file.h"
+#include "files/scratch_folder.h"
 
 namespace c63::tools {
 

@@ -7,7 +7,7 @@
 #include "common/backends.h"
 #include "common/command_line.h"
 #include "encode/encode_options.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "mpi/communicator.h"
 #include "segments/segment_record.h"
 

@@ -10,7 +10,7 @@
 #include "c63/picture.h"
 #include "common/text.h"
 #include "io/media_module.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace c63::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "pictures/image.h"
 
 namespace c63::tools {

@@ -17,8 +17,8 @@
 #include "common/digest.h"
 #include "common/errors.h"
 #include "io/descriptor.h"
-#include "io/leftovers.h"
-#include "io/scratch_folder.h"
+#include "files/leftovers.h"
+#include "files/scratch_folder.h"
 #include "race/compile_search.h"
 #include "race/host_search.h"
 

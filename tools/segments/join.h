@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/command_line.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "segments/segment_record.h"
 
 namespace CLI {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "c63/frame_source.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "segments/segment_record.h"
 
 namespace c63::tools {

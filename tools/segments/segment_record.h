@@ -10,7 +10,7 @@
 #include "c63/encoder.h"
 #include "common/digest.h"
 #include "common/report.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 #include "segments/segment_plan.h"
 #include "segments/input_identity.h"
 

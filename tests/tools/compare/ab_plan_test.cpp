@@ -7,7 +7,7 @@
 #include "common/process.h"
 #include "common/text.h"
 #include "compare/ab_statistics.h"
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 #include "support/expect_error.h"
 
 namespace c63::tools {

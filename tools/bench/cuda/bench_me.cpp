@@ -36,7 +36,7 @@
 #include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 #include "race/compile_search.h"
 
 namespace c63::bench {

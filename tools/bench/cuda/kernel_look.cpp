@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "common/process.h"
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 
 namespace c63::bench {
 namespace {

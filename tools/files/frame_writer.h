@@ -7,7 +7,7 @@
 #include <string>
 
 #include "c63/picture.h"
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 namespace c63 {
 

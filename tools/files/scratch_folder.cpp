@@ -1,4 +1,4 @@
-#include "io/scratch_folder.h"
+#include "files/scratch_folder.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 #include "c63/error.h"
 #include "io/descriptor.h"
-#include "io/leftovers.h"
+#include "files/leftovers.h"
 
 namespace c63 {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/frame_writer.h"
+#include "files/frame_writer.h"
 
 #include "c63/error.h"
 #include "io/text.h"

@@ -1,4 +1,4 @@
-#include "io/leftovers.h"
+#include "files/leftovers.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "io/output_file.h"
+#include "files/output_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 #include "c63/error.h"
 #include "io/descriptor.h"
 #include "io/input_file.h"
-#include "io/leftovers.h"
+#include "files/leftovers.h"
 
 namespace c63 {
 namespace {
