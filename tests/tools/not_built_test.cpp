@@ -22,7 +22,6 @@ TEST(NotBuilt, ASubcommandTakesWhateverFollowsIt) {
   EXPECT_TRUE(app.got_subcommand("me"));
   tools::Session session;
   expect_error(ErrorKind::device, "C63-NO-CUDA", [&] { static_cast<void>(me.run(session)); });
-  EXPECT_EQ(me.description, "Needs CUDA: this c63 was built without CUDA");
 }
 
 class NotBuiltTest : public ToolsTest {};
@@ -32,9 +31,7 @@ TEST_F(NotBuiltTest, ProgramsWithoutCudaSaySo) {
   const std::string video = write_file("v_32x32.yuv", generate({'B', 0, 32, 32, 3}));
   const auto expect = [](const std::string& program, std::vector<std::string> command, const std::string& id) {
     command.emplace_back("--quiet");
-    const ProcessResult result = run(command);
-    expect_one_line(result, 8, program, id);
-    EXPECT_NE(result.err.find("this c63 was built without CUDA"), std::string::npos) << result.err;
+    expect_one_line(run(command), 8, program, id);
   };
   expect("c63enc", {kEnc, video, path("o.c63"), "--me-kernel", "textbook"}, "C63-NO-CUDA");
   expect("c63enc", {kEnc, video, path("o.c63"), "--backend", "cuda"}, "C63-NO-GPU");
@@ -42,7 +39,6 @@ TEST_F(NotBuiltTest, ProgramsWithoutCudaSaySo) {
   ASSERT_EQ(run({kEnc, "--quiet", video, path("s.c63")}).exit_code, 0);
   expect("c63dec", {kDec, path("s.c63"), path("o.yuv"), "--backend", "cuda"}, "C63-NO-GPU");
   expect("c63filter", {kFilter, "histogram", "--backend", "cuda", video}, "C63-CUDA-NO-CODE");
-  EXPECT_NE(run({kEnc, "--list-devices"}).out.find("cuda: none, this c63 was built without CUDA"), std::string::npos);
 }
 
 }  // namespace
