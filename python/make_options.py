@@ -28,8 +28,6 @@ SPECIAL = {
     "size": ("Optional[int]", None, ""),
     "target_psnr": ("Union[float, tuple[Planes, float], None]", None, 'such as 38, ("all", 38)'),
     "target_ssim": ("Optional[float]", None, "such as 0.97"),
-    "frame_drop": ("bool", True, ""),
-    "gop_cap": ("Optional[float]", None, ""),
     "fps": ("Union[float, fractions.Fraction, None]", None, ""),
     "backend": ("Backend", "auto", ""),
     "device": ("Union[int, Sequence[int]]", (), "such as 0, [0, 1]"),
@@ -69,7 +67,7 @@ def options_module(rows):
     text = HEAD + "from __future__ import annotations\n\nimport dataclasses\nimport fractions\nfrom typing import Literal, Optional, Sequence, TypedDict, Union\n\n"
     text += 'Backend = Literal["auto", "cpu", "cuda", "cuda,cpu", "cpu,cuda"]\nPlanes = Literal["y", "all"]\n'
     text += "".join(f"{alias(name)} = Literal{row['names']!r}\n" for name, row in rows.items() if row.get("type") == "name")
-    targets = [name for name, row in rows.items() if row["one_of"]] + ["frame_drop", "gop_cap", "fps"]
+    targets = [name for name, row in rows.items() if row["one_of"]] + ["fps"]
     text += f"\n#: Options of a target: how large or how good the stream is to be.\nTARGETS = {tuple(targets)!r}\n"
     text += f'\n\n@dataclasses.dataclass(frozen=True)\nclass Options:\n    """{documentation(rows)}"""\n\n'
     kinds = {name: type_and_default(name, row) for name, row in rows.items()}

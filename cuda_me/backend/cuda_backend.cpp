@@ -190,7 +190,7 @@ void CudaBackend::add_plan(FrameSlot& slot, const DeviceChain::Input& to, const 
   }
 }
 
-void CudaBackend::collect(std::vector<ChainResult>& finished) {
+void CudaBackend::collect(std::vector<CodedFrame>& finished) {
   const DeviceGuard guard(device_);
   const std::size_t before = finished.size();
   for (;;) {

@@ -40,7 +40,7 @@ class CudaBackend final : public Backend {
   void discard_input(int chain) override;
   [[nodiscard]] bool accepts(std::span<const std::uint8_t> in_place) const override;
   void submit(std::span<const ChainFrame> frames) override;
-  void collect(std::vector<ChainResult>& finished) override;
+  void collect(std::vector<CodedFrame>& finished) override;
   [[nodiscard]] SourceFrames* source_frames(int chain) override;
 
  private:

@@ -58,10 +58,10 @@ FrameResults::FrameResults(const CodingContext& context, std::span<const Chain> 
   origin_time_ = Clock::now();
 }
 
-void FrameResults::append(const Batch& batch, std::vector<ChainResult>& finished) {
+void FrameResults::append(const Batch& batch, std::vector<CodedFrame>& finished) {
   const StageTimes times = times_of(batch);
   if (context_.settings.measurement.trace != nullptr) trace(batch, times);
-  std::vector<ChainResult> results(batch.entries.size());
+  std::vector<CodedFrame> results(batch.entries.size());
   const auto finish_some = [&](const oneapi::tbb::blocked_range<std::size_t>& some) {
     const DeviceGuard guard(device_);
     for (std::size_t i = some.begin(); i < some.end(); ++i) results[i] = finish(batch, batch.entries[i], times);
@@ -80,7 +80,7 @@ void FrameResults::append(const Batch& batch, std::vector<ChainResult>& finished
   std::ranges::move(results, std::back_inserter(finished));
 }
 
-ChainResult FrameResults::finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times) {
+CodedFrame FrameResults::finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times) {
   const HostChain::Output& output = output_of(batch, entry);
   const FrameSlot& slot = slot_of(entry);
   const FramePlan& plan = slot.frame.plan;
@@ -88,7 +88,7 @@ ChainResult FrameResults::finish(const Batch& batch, const BatchEntry& entry, co
 
   if (output.report->wrong_vector != 0) throw wrong_vector_error(output.report->wrong_vector, plan.index);
 
-  ChainResult result{entry.chain, {}};
+  CodedFrame result{.chain = entry.chain, .frame = {}, .ready = slot.frame.ready};
   EncodedFrame& frame = result.frame;
   frame.index = plan.index;
   frame.key = plan.key;
@@ -96,11 +96,11 @@ ChainResult FrameResults::finish(const Batch& batch, const BatchEntry& entry, co
   FrameStatistics& statistics = frame.statistics;
   for (int p = 0; p < kPlanes; ++p) statistics.sse[p] = wanted.psnr ? output.report->totals.sse[p] : 0;
   statistics.luma_sad = frame.repeat ? 0 : output.report->totals.luma_sad;
+  statistics.times = slot.frame.times;
   const auto frames = static_cast<double>(batch.entries.size());
   for (const auto stage : {&StageTimes::motion, &StageTimes::transform, &StageTimes::entropy, &StageTimes::download}) {
     statistics.times.*stage = times.*stage / frames;
   }
-  statistics.times.read = slot.frame.read_ms;
   statistics.times.upload = uploads_.upload(slot.upload).milliseconds_a_frame();
   write_bytes(batch, entry, frame);
 

@@ -36,7 +36,7 @@ class FrameResults {
                int trace_row, const Stream& stream);
 
   /// Appends the frames of a finished batch to `finished`.
-  void append(const Batch& batch, std::vector<ChainResult>& finished);
+  void append(const Batch& batch, std::vector<CodedFrame>& finished);
 
  private:
   using Clock = TraceSpan::Clock;
@@ -51,7 +51,7 @@ class FrameResults {
   /// Returns how long each stage of a batch took in milliseconds, for all frames of the batch together.
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
   void trace(const Batch& batch, const StageTimes& times) const;
-  [[nodiscard]] ChainResult finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
+  [[nodiscard]] CodedFrame finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
   /// Returns the error for a wrong vector of a search of the user's own. pack_wrong_vector() made `wrong`
   /// (kernels/own_vectors.h).
   [[nodiscard]] Error wrong_vector_error(unsigned long long wrong, std::int64_t frame) const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,11 +13,12 @@
 
 namespace c63 {
 
-/// One frame to be encoded by one GOP chain of a backend.
+/// A prepared frame: read and planned, on its way to a GOP chain of a device.
 struct ChainFrame {
   int chain = 0;
   FramePlan plan;
-  double read_ms = 0;                           ///< time that reading it took; goes to the frame's statistics
+  StageTimes times = {};  ///< times of reading, looking ahead and filtering; they go to the frame's statistics
+  std::chrono::steady_clock::time_point ready = {};  ///< when it was given to the device; CodedFrame has it again
   /// The frame's samples, if the backend reads them in place: in the source's memory (see accepts()), or in the memory
   /// of SourceFrames. Empty: they are in the memory that input() returned.
   std::span<const std::uint8_t> in_place = {};
@@ -26,10 +28,12 @@ struct ChainFrame {
   std::span<const std::uint8_t> original_in_place = {};  ///< the same samples, if they lie in place
 };
 
-/// A frame that a chain has finished.
-struct ChainResult {
+/// A coded frame, on its way from a device to the sink.
+struct CodedFrame {
   int chain = 0;
   EncodedFrame frame;
+  std::chrono::steady_clock::time_point ready = {};  ///< that of its ChainFrame
+  int device = 0;  ///< number of the device in the run; the run sets it
 };
 
 /// What a run must know about a backend.
@@ -78,7 +82,7 @@ class Backend {
 
   /// Waits until at least one submitted frame is finished, and appends all finished frames to `finished`. Frames of one
   /// chain come in order. At least one frame must be submitted and not collected. Throws the device's error.
-  virtual void collect(std::vector<ChainResult>& finished) = 0;
+  virtual void collect(std::vector<CodedFrame>& finished) = 0;
 
   /// Says that submitted frames are no longer needed. Frames that are not begun need not be coded, and collect() may
   /// return none. After that, the backend takes no more frames. Any thread may call it.

@@ -22,19 +22,15 @@
 namespace c63::cpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// The number of frames that a chain works on at the same time: one is searched, one is entropy coded, and one is read
 /// from the source.
 constexpr int kDepth = 3;
 
-/// Memory for one frame of a chain: its input, and from submit() until collect() also its plan and its result.
+/// Memory for one frame of a chain: its samples, and from submit() until collect() also its plan and its result.
 struct Slot {
   PaddedPicture picture;  ///< the input
-  std::shared_ptr<const std::vector<std::uint8_t>> original;
-  FramePlan plan;
-  EncodedFrame frame;
-  Clock::time_point submitted;
+  ChainFrame frame;
+  CodedFrame coded;
   bool finished = false;
   std::exception_ptr fault;
 };
@@ -99,11 +95,9 @@ class CpuBackend final : public Backend {
     for (const ChainFrame& f : frames) {
       ScheduledChain& chain = chains_[static_cast<std::size_t>(f.chain)];
       Slot& slot = chain.slot(chain.submitted);
-      slot.plan = f.plan;
-      slot.original = f.original;
-      slot.frame = {};
-      slot.frame.statistics.times.read = f.read_ms;
-      slot.submitted = Clock::now();
+      slot.frame = f;
+      slot.coded = {.chain = f.chain, .frame = {}, .ready = f.ready};
+      slot.coded.frame.statistics.times = f.times;
       slot.finished = false;
       slot.fault = nullptr;
       const std::lock_guard lock(mutex_);
@@ -112,14 +106,14 @@ class CpuBackend final : public Backend {
     }
   }
 
-  void collect(std::vector<ChainResult>& finished) override {
+  void collect(std::vector<CodedFrame>& finished) override {
     std::unique_lock lock(mutex_);
     for (;;) {
       for (ScheduledChain& chain : chains_) {
         while (chain.collected < chain.submitted && chain.slot(chain.collected).finished) {
           Slot& slot = chain.slot(chain.collected);
           if (slot.fault) std::rethrow_exception(slot.fault);
-          finished.push_back({index_of(chain), std::move(slot.frame)});
+          finished.push_back(std::move(slot.coded));
           ++chain.collected;
         }
       }
@@ -223,15 +217,15 @@ class CpuBackend final : public Backend {
   void code(ScheduledChain& chain, std::int64_t number) noexcept {
     Slot& slot = chain.slot(number);
     try {
-      chain.trace.did("no input", -1, slot.submitted);
+      chain.trace.did("no input", -1, slot.frame.ready);
       // From submit() until now, the frame waited. Either no thread was free, or the syntax elements that the frame
       // overwrites were not yet entropy coded.
-      chain.trace.did("queued", slot.plan.index);
+      chain.trace.did("queued", slot.frame.plan.index);
       slot.picture.lay_out();
-      chain.trace.did("load", slot.plan.index);
-      const auto original = slot.original ? std::span(*slot.original) : std::span<const std::uint8_t>();
-      chain.chain->code(number, {slot.picture, original}, slot.plan, slot.frame, chain.trace);
-      slot.original = nullptr;
+      chain.trace.did("load", slot.frame.plan.index);
+      const auto original = slot.frame.original ? std::span(*slot.frame.original) : std::span<const std::uint8_t>();
+      chain.chain->code(number, {slot.picture, original}, slot.frame.plan, slot.coded.frame, chain.trace);
+      slot.frame.original = nullptr;
     } catch (...) {
       slot.fault = std::current_exception();
     }
@@ -242,12 +236,12 @@ class CpuBackend final : public Backend {
     if (slot.fault) return;
     try {
       const TraceScope trace(writes_beside_ ? settings_.measurement.trace : nullptr, "entropy", TraceTrack::entropy,
-                             index_of(chain), slot.plan.index);
-      chain.chain->write(number, slot.plan, slot.frame);
+                             index_of(chain), slot.frame.plan.index);
+      chain.chain->write(number, slot.frame.plan, slot.coded.frame);
     } catch (...) {
       slot.fault = std::current_exception();
     }
-    if (!writes_beside_) chain.trace.did("entropy", slot.plan.index);
+    if (!writes_beside_) chain.trace.did("entropy", slot.frame.plan.index);
   }
 
   /// Marks a frame as finished and wakes collect(). The caller holds the mutex.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "c63/filters.h"
 
 namespace c63 {
 
@@ -19,15 +18,13 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
       trace_(parts.encode.settings.measurement.trace, TraceTrack::feeder, index) {
   const LookaheadDecisions& lookahead = parts.encode.lookahead;
   if (!lookahead.any()) return;
-  // The CPU measures global motion. So if it is measured, the look-ahead keeps its frames in host memory.
-  const bool on_device = !parts.encode.settings.measurement.global_motion;
   for (int i = 0; i < info_.chains; ++i) {
     chains_[static_cast<std::size_t>(i)].lookahead.emplace(parts.encode.geometry, cpu::kernels(parts.encode.settings.execution.simd), lookahead,
-                                                           on_device ? backend.source_frames(i) : nullptr);
+                                                           backend.source_frames(i));
   }
   // If the look-ahead keeps frames in the device's memory, reading does not use the chains' inputs. So all chains may
   // read at once.
-  if (on_device && backend.source_frames(0) != nullptr) most_reads_ = info_.chains;
+  if (backend.source_frames(0) != nullptr) most_reads_ = info_.chains;
 }
 
 void DeviceRun::feed() {
@@ -86,13 +83,11 @@ bool DeviceRun::find_work() {
 }
 
 void DeviceRun::read_frames() {
-  const bool measures = parts_.encode.settings.measurement.global_motion;
-  const bool takes_in_place = !measures || parts_.supply.in_host_memory();
   std::size_t work = 0;  // number of frames that take time to read
   for (Read& read : reads_) {
     const std::span<const std::uint8_t> samples = parts_.supply.in_place(read.index);
-    if (takes_in_place && !chains_[0].lookahead && !samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
-    if (read.frame.in_place.empty() || measures) ++work;
+    if (!chains_[0].lookahead && !samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
+    if (read.frame.in_place.empty()) ++work;
   }
   // Reading is shared with other threads only if it is expected to take longer than this. Sharing itself takes some
   // microseconds, as long as copying a small frame takes.
@@ -104,7 +99,8 @@ void DeviceRun::read_frames() {
     for (Read& read : reads_) read_frame(read);
   }
   for (const Read& read : reads_) {
-    if (read.frame.in_place.empty()) read_ms_ = read.frame.read_ms + read.lookahead_ms + read.filter_ms;
+    const StageTimes& times = read.frame.times;
+    if (read.frame.in_place.empty()) read_ms_ = times.read + times.lookahead + times.filter;
   }
 }
 
@@ -112,36 +108,25 @@ void DeviceRun::read_frame(Read& read) {
   const TraceScope trace(parts_.encode.settings.measurement.trace, parts_.supply.read_name(), TraceTrack::input, read.frame.chain,
                          read.index);
   const auto start = Clock::now();
-  read.frame.read_ms = read.lookahead_ms = read.filter_ms = 0;
+  StageTimes& times = read.frame.times;
   try {
-    std::span<const std::uint8_t> samples = read.frame.in_place;
-    read.done = !samples.empty();
-    if (!read.done) {
-      read.done = look_at(read, samples);
-    } else {
-      const ChainPosition& position = chains_[static_cast<std::size_t>(read.frame.chain)].position;
-      read.frame.plan = position.planner->plan({.index = read.index, .key = read.index == *position.key});
-    }
-    if (read.done && parts_.encode.settings.measurement.global_motion) {
-      read.global_motion = measure_global_motion(read.frame, samples);
-    }
+    read.done = prepare(read);
   } catch (...) {
     read.fault = std::current_exception();
   }
   const double all_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  const bool looks =
-      chains_[static_cast<std::size_t>(read.frame.chain)].lookahead || parts_.encode.settings.measurement.global_motion;
-  (looks ? read.lookahead_ms : read.frame.read_ms) += std::max(0.0, all_ms - read.frame.read_ms - read.filter_ms);
+  const bool looks = chains_[static_cast<std::size_t>(read.frame.chain)].lookahead.has_value();
+  (looks ? times.lookahead : times.read) += std::max(0.0, all_ms - times.read - times.filter);
 }
 
 bool DeviceRun::read_source(Read& read, std::int64_t index, std::span<std::uint8_t> to) {
   const auto start = Clock::now();
   const bool done = parts_.supply.read(index, to);
-  read.frame.read_ms += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  read.frame.times.read += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   return done;
 }
 
-bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
+bool DeviceRun::prepare(Read& read) {
   Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
   const ChainPosition& position = chain.position;
   FramePosition planned{.index = read.index, .key = read.index == *position.key};
@@ -155,35 +140,20 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
   };
   const auto input = [&] {
     read.has_input = true;
-    const std::span<std::uint8_t> taken = backend_.input(read.frame.chain);
-    samples = taken;
-    return taken;
+    return backend_.input(read.frame.chain);
   };
   if (chain.lookahead) {
     std::optional<PreparedFrame> looked = chain.lookahead->look(*position.key, position.last, read_ahead, planned, input);
     if (!looked) return false;
-    read.filter_ms = looked->filter_ms;
+    read.frame.times.filter = looked->filter_ms;
     read.frame.in_place = looked->in_place;
     read.frame.original = std::move(looked->original);
     read.frame.original_in_place = looked->original_in_place;
-  } else if (!read_source(read, read.index, input())) {
+  } else if (read.frame.in_place.empty() && !read_source(read, read.index, input())) {
     return false;
   }
   read.frame.plan = position.planner->plan(planned);
   return true;
-}
-
-GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples) {
-  const int width = parts_.encode.settings.coding.width;
-  const int height = parts_.encode.settings.coding.height;
-  const auto luma = samples.first(plane_bytes(width, height, 0));
-  std::vector<std::uint8_t>& last = chains_[static_cast<std::size_t>(frame.chain)].last_luma;
-  GlobalMotion motion{.measured = !frame.plan.key, .shift = std::nullopt};
-  if (motion.measured && width >= 3 && height >= 3) {
-    motion.shift = estimate_shift<std::uint8_t>({last.data(), width, height, width}, {luma.data(), width, height, width});
-  }
-  last.assign(luma.begin(), luma.end());
-  return motion;
 }
 
 void DeviceRun::submit() {
@@ -201,7 +171,8 @@ void DeviceRun::submit() {
         continue;
       }
       Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
-      chain.in_flight.push_back({now, read.global_motion, read.lookahead_ms, read.filter_ms, chain.position.planner});
+      chain.in_flight.push_back(chain.position.planner);
+      read.frame.ready = now;
       batch_.push_back(std::move(read.frame));
     }
   }
@@ -216,11 +187,10 @@ void DeviceRun::submit() {
 
 void DeviceRun::collect() {
   try {
-    std::vector<ChainResult> results;
+    std::vector<CodedFrame> coded;  // hand_over() empties it
     while (wait_for_frames_in_flight() && parts_.order.wait_for_room()) {
-      results.clear();
-      backend_.collect(results);
-      hand_over(results);
+      backend_.collect(coded);
+      hand_over(coded);
     }
   } catch (...) {
     fail(std::current_exception());
@@ -234,22 +204,18 @@ bool DeviceRun::wait_for_frames_in_flight() {
   return in_flight_ > 0 && stop_ != StopLevel::drop;
 }
 
-void DeviceRun::hand_over(std::vector<ChainResult>& results) {
+void DeviceRun::hand_over(std::vector<CodedFrame>& coded) {
   {
     const std::lock_guard lock(mutex_);
-    for (ChainResult& result : results) {
-      auto& in_flight = chains_[static_cast<std::size_t>(result.chain)].in_flight;
-      InFlight& frame = in_flight.front();
-      result.frame.statistics.global_motion = frame.global_motion;
-      result.frame.statistics.times.lookahead = frame.lookahead_ms;
-      result.frame.statistics.times.filter = frame.filter_ms;
-      frame.planner->finished(result.frame);
-      finished_.push_back({std::move(result.frame), frame.read, index_});
+    for (CodedFrame& frame : coded) {
+      auto& in_flight = chains_[static_cast<std::size_t>(frame.chain)].in_flight;
+      in_flight.front()->finished(frame.frame);
       in_flight.pop_front();
+      frame.device = index_;
     }
-    in_flight_ -= static_cast<int>(results.size());
+    in_flight_ -= static_cast<int>(coded.size());
   }
-  parts_.order.put(finished_);
+  parts_.order.put(coded);
   parts_.changes.notify();
 }
 

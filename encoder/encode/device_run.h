@@ -58,29 +58,18 @@ class DeviceRun {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// What is stored about a frame from submit() until collect() returns it.
-  struct InFlight {
-    Clock::time_point read;
-    GlobalMotion global_motion;
-    double lookahead_ms = 0;
-    double filter_ms = 0;
-    std::shared_ptr<GopPlanner> planner;
-  };
   struct Chain {
     ChainPosition position;
-    std::optional<Lookahead> lookahead;   ///< only if planners look ahead
-    std::vector<std::uint8_t> last_luma;  ///< luma of the last read frame, if global motion is measured
-    bool has_room = true;                 ///< as seen by the feeding thread when it last looked
-    std::deque<InFlight> in_flight;       ///< guarded by mutex_
+    std::optional<Lookahead> lookahead;  ///< only if planners look ahead
+    bool has_room = true;                ///< as seen by the feeding thread when it last looked
+    /// The planner of each frame that the device holds, oldest first. Guarded by mutex_.
+    std::deque<std::shared_ptr<GopPlanner>> in_flight;
   };
-  /// A frame that is being read.
+  /// A frame that is being read and planned.
   struct Read {
     ChainFrame frame;
     std::int64_t index = 0;
-    GlobalMotion global_motion;
-    double lookahead_ms = 0;
-    double filter_ms = 0;
-    bool done = false;  ///< false: there is no such frame
+    bool done = false;       ///< false: there is no such frame
     bool has_input = false;  ///< the chain's input was taken for this frame
     std::exception_ptr fault;
   };
@@ -90,17 +79,15 @@ class DeviceRun {
   bool find_work();
   void read_frames();
   void read_frame(Read& read);
-  /// Reads frame `index` of the source to `to`, and adds the time to read.frame.read_ms.
+  /// Reads frame `index` of the source to `to`, and adds the time to read.frame.times.
   bool read_source(Read& read, std::int64_t index, std::span<std::uint8_t> to);
   /// Looks ahead if planners look ahead, and plans the frame. If its samples lie in place, sets read.frame.in_place to
-  /// them. Otherwise writes them to the chain's input and sets `samples` to them. Returns false if there is no such
-  /// frame.
-  bool look_at(Read& read, std::span<const std::uint8_t>& samples);
-  [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
+  /// them. Otherwise writes them to the chain's input. Returns false if there is no such frame.
+  bool prepare(Read& read);
   void submit();
   [[nodiscard]] bool feeds_no_more() const { return stop_ >= StopLevel::finish; }
   [[nodiscard]] bool wait_for_frames_in_flight();
-  void hand_over(std::vector<ChainResult>& results);
+  void hand_over(std::vector<CodedFrame>& coded);
   void fail(std::exception_ptr fault);
 
   RunParts parts_;
@@ -113,7 +100,6 @@ class DeviceRun {
   std::vector<ChainFrame> batch_;
   double read_ms_ = 0;  ///< time that reading and look-ahead took for the last frame
   int index_;           ///< number of the device in the run
-  std::vector<FinishedFrame> finished_;  ///< only used by the collecting thread
   TraceRow trace_;
   std::atomic<StopLevel> stop_ = StopLevel::none;
 

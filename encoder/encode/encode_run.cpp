@@ -21,15 +21,12 @@ EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_p
       first_stop_(options.first_stop),
       supply_(supply),
       changes_(changes) {
-  // If the arena is a caller's, only one thread reads for each device: coding may keep all threads of that arena busy
-  // during the whole run.
-  const ThreadArena& arena = *encode.settings.execution.arena;
-  readers_ = arena.is_callers() ? 1 : arena.concurrency();
+  readers_ = encode.settings.execution.arena->concurrency();
   // Looking ahead gives several threads enough work, even if reading itself is fast.
   reads_side_by_side_ = readers_ > 1 && (supply.concurrent() || encode.lookahead.any());
 }
 
-void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver) {
+void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<void(CodedFrame&&)>& deliver) {
   {
     const Ending ending{*this};
     // Before the devices start, so that nothing is coded if a stop has been requested already.
@@ -40,10 +37,10 @@ void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<voi
       const std::lock_guard lock(mutex_);
       start(*backend);
     }
-    std::vector<FinishedFrame> frames;
+    std::vector<CodedFrame> frames;
     while (order_.take(frames)) {
       trace.did("wait");
-      for (FinishedFrame& frame : frames) {
+      for (CodedFrame& frame : frames) {
         if (frame.frame.key) {
           gops_.delivered_before(frame.frame.index);
           changes_.notify();

@@ -38,7 +38,7 @@ class EncodeRun {
 
   /// Calls `deliver` for each finished frame, in order. Then throws the error of a device or of the supply, if there is
   /// one.
-  void run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver);
+  void run(TraceRow& trace, const Stops& stops, const std::function<void(CodedFrame&&)>& deliver);
 
  private:
   /// A device of the run, and its threads.

@@ -142,12 +142,15 @@ void EncodeSession::push(std::span<const std::uint8_t> frame) {
                 "a frame of " + std::to_string(frame.size()) + " bytes was pushed; " + std::to_string(coding.width) + "x" +
                     std::to_string(coding.height) + " takes " + std::to_string(frame_bytes(coding.width, coding.height)));
   }
-  if (state_->finished || state_->thread.get_stop_token().stop_requested()) {
-    throw Error(ErrorKind::usage, "C63-SESSION-FINISHED", "a frame was pushed after finish() or close()");
+  const bool is_open = !state_->finished && !state_->thread.get_stop_token().stop_requested();
+  if (is_open && state_->source.push(frame)) return;
+  // The frame was not taken. If an error is the reason, it may not be stored yet: the source ends first.
+  if (is_open) {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [this] { return state_->ended; });
+    if (state_->fault) std::rethrow_exception(state_->fault);
   }
-  if (state_->source.push(frame)) return;
-  const std::lock_guard lock(state_->mutex);
-  if (state_->fault) std::rethrow_exception(state_->fault);
+  throw Error(ErrorKind::usage, "C63-SESSION-FINISHED", "a frame was pushed after finish() or close()");
 }
 
 std::optional<EncodedFrame> EncodeSession::poll() {

@@ -51,10 +51,8 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
                     " takes " + bytes_text(most_bytes) + "; the limit is " + bytes_text(max_memory) +
                     " (--max-memory)");
   }
-  // If global motion is measured, the look-ahead keeps its frames in host memory, so they count as part of a chain.
-  // Otherwise the device adds their bytes, because only the device knows in which memory they are.
-  const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : encode.chain_bytes();
-  auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(encode.chains_in_half(chain_bytes), 1, kMostChains));
+  // The device adds the look-ahead's bytes, because only the device knows in which memory they are.
+  auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(encode.chains_in_half(encode.chain_bytes()), 1, kMostChains));
   if (!source.seekable()) {
     // The memory for read frames has room for some whole GOPs. Each of them can have a chain, and so can the GOP that
     // is being read.
@@ -209,8 +207,8 @@ class Delivery {
   Delivery(const Encoder::Sink& sink, EncodeSummary& summary, FrameSupply& supply, TraceRow& trace)
       : sink_(sink), summary_(summary), supply_(supply), trace_(trace) {}
 
-  void deliver(FinishedFrame&& finished) {
-    EncodedFrame& frame = finished.frame;
+  void deliver(CodedFrame&& coded) {
+    EncodedFrame& frame = coded.frame;
     const std::int64_t index = frame.index;
     stages_ += frame.statistics.times;
     ++summary_.frames;
@@ -221,11 +219,11 @@ class Delivery {
       supply_.forget_before(index);
       end_gop();
     }
-    device_ = static_cast<std::size_t>(finished.device);
+    device_ = static_cast<std::size_t>(coded.device);
     if (device_ >= shares_.size()) shares_.resize(device_ + 1);
     ++shares_[device_].frames;
     const auto handed_out = Clock::now();
-    frame.statistics.latency_ms = milliseconds(handed_out - finished.read);
+    frame.statistics.latency_ms = milliseconds(handed_out - coded.ready);
     sink_(std::move(frame));
     next_ = index + 1;
     writing_ms_ += milliseconds(trace_.did("write", index) - handed_out);
@@ -314,7 +312,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                                           .scene_starts = state_->scene_starts,
                                           .rewindable = may_fall_back,
                                           .read_ahead = encode.read_ahead_frames(),
-                                          .threads = settings.execution.arena->is_callers() ? 1 : settings.execution.arena->concurrency(),
+                                          .threads = settings.execution.arena->concurrency(),
                                           .trace = settings.measurement.trace};
   const std::unique_ptr<FrameSupply> supply = source.seekable() ? make_seeking_supply(source, supply_options)
                                                                 : make_arriving_supply(source, supply_options, changes);
@@ -338,7 +336,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                    .first_stop = drains ? StopLevel::drain : StopLevel::finish});
     std::exception_ptr ended;
     try {
-      run.run(trace, {.stop = stop, .drop = drop}, [&](FinishedFrame&& frame) { delivery.deliver(std::move(frame)); });
+      run.run(trace, {.stop = stop, .drop = drop}, [&](CodedFrame&& frame) { delivery.deliver(std::move(frame)); });
       done = true;
     } catch (...) {
       ended = std::current_exception();

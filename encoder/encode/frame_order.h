@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <iterator>
@@ -9,16 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "c63/encoder.h"
+#include "backend/backend.h"
 
 namespace c63 {
-
-/// An encoded frame that is not yet delivered.
-struct FinishedFrame {
-  EncodedFrame frame;
-  std::chrono::steady_clock::time_point read;  ///< when reading it ended
-  int device = 0;                              ///< the device that encoded it, by its number in the run
-};
 
 /// Puts finished frames in display order. Devices put frames in, in any order; one thread takes them in display order.
 class FrameOrder {
@@ -34,7 +26,7 @@ class FrameOrder {
   }
 
   /// Adds frames that a device has finished, and empties `finished`. Does not wait for room.
-  void put(std::vector<FinishedFrame>& finished) {
+  void put(std::vector<CodedFrame>& finished) {
     {
       const std::lock_guard lock(mutex_);
       arrived_.insert(arrived_.end(), std::make_move_iterator(finished.begin()), std::make_move_iterator(finished.end()));
@@ -59,7 +51,7 @@ class FrameOrder {
 
   /// Waits for the next frame. Then takes it and all finished frames that follow it without a gap. Returns false after
   /// the last frame.
-  bool take(std::vector<FinishedFrame>& frames) {
+  bool take(std::vector<CodedFrame>& frames) {
     frames.clear();
     while (frames.empty()) {
       {
@@ -69,7 +61,7 @@ class FrameOrder {
       }
       if (taking_.empty()) return false;
       taken_.notify_all();
-      for (FinishedFrame& one : taking_) sort(std::move(one), frames);
+      for (CodedFrame& one : taking_) sort(std::move(one), frames);
       taking_.clear();
     }
     return true;
@@ -89,7 +81,7 @@ class FrameOrder {
 
  private:
   /// Appends a frame, and those that waited for it, to `frames`. If earlier frames are missing, keeps the frame.
-  void sort(FinishedFrame&& finished, std::vector<FinishedFrame>& frames) {
+  void sort(CodedFrame&& finished, std::vector<CodedFrame>& frames) {
     const std::int64_t index = finished.frame.index;
     // Drops a frame that an earlier run took, before its device failed.
     if (index < next_) return;
@@ -105,14 +97,14 @@ class FrameOrder {
   }
 
   // The next three members are only used by the thread that takes frames, so devices do not wait while it sorts.
-  std::vector<FinishedFrame> taking_;
-  std::map<std::int64_t, FinishedFrame> early_;  ///< frames that are finished before earlier ones
+  std::vector<CodedFrame> taking_;
+  std::map<std::int64_t, CodedFrame> early_;  ///< frames that are finished before earlier ones
   std::int64_t next_;                            ///< the next frame to take
 
   std::mutex mutex_;  ///< guards the members below
   std::condition_variable put_;
   std::condition_variable taken_;
-  std::vector<FinishedFrame> arrived_;
+  std::vector<CodedFrame> arrived_;
   std::size_t most_waiting_;
   int producers_ = 0;
   bool closed_ = false;

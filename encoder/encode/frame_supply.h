@@ -36,8 +36,6 @@ class FrameSupply {
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
   /// Returns the frame's samples where they lie, as FrameSource::in_place() does.
   [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
-  /// Returns true if the CPU can read the samples that in_place() returns.
-  [[nodiscard]] virtual bool in_host_memory() const { return true; }
   /// Returns true if reading is faster when several threads call read() at once.
   [[nodiscard]] virtual bool concurrent() const = 0;
   /// The name that a trace shows for read().

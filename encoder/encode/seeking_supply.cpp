@@ -61,7 +61,6 @@ class SeekingSupply final : public FrameSupply {
   [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
     return concurrent_ ? source_.in_place(index) : std::span<const std::uint8_t>{};
   }
-  [[nodiscard]] bool in_host_memory() const override { return source_.in_host_memory(); }
   [[nodiscard]] bool concurrent() const override { return concurrent_; }
   [[nodiscard]] const char* read_name() const override { return "read"; }
 

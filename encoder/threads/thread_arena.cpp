@@ -99,21 +99,19 @@ std::unique_ptr<oneapi::tbb::task_arena> take_arena(int threads) {
 }  // namespace
 
 ThreadArena::~ThreadArena() {
-  if (!own_) return;
   SpareArenas& spare = spare_arenas();
   const std::lock_guard lock(spare.mutex);
   try {
-    spare.arenas.push_back(std::move(own_));
+    spare.arenas.push_back(std::move(arena_));
   } catch (...) {  // not enough memory to keep it
   }
 }
 
 ThreadArena::ThreadArena(int threads)
-    : own_(take_arena(threads > 0 ? threads : logical_cpus())),
-      arena_(own_.get()),
-      places_kept_(places_kept_of(own_->max_concurrency())) {
-  own_->initialize();  // called here, because it may throw if memory is short
-  start_workers(std::min(own_->max_concurrency(), logical_cpus()) - 1);
+    : arena_(take_arena(threads > 0 ? threads : logical_cpus())),
+      places_kept_(places_kept_of(arena_->max_concurrency())) {
+  arena_->initialize();  // called here, because it may throw if memory is short
+  start_workers(std::min(arena_->max_concurrency(), logical_cpus()) - 1);
 }
 
 }  // namespace c63

@@ -97,7 +97,7 @@ class VideoEncoder {
         if (passes) {
           EncoderSettings settings = settings_;
           settings.coding = passes->next();
-          passes->prepare(own.emplace(make_encoder(std::move(settings))));
+          own.emplace(make_encoder(std::move(settings)));
         }
         summary = (own ? *own : encoder_).encode(
             source.from_start(),

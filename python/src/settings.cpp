@@ -162,15 +162,10 @@ std::optional<TargetRequest> target_from(py::handle object) {
   });
   take("target_ssim", number("target_ssim", Target::Kind::ssim_y));
   const py::object rate = object.attr("fps");
-  const py::object cap = object.attr("gop_cap");
   if (!rate.is_none() && !(value_of<double>(rate, "fps") > 0 && value_of<double>(rate, "fps") < std::numeric_limits<double>::infinity())) {
     refuse("fps", "a number above 0", rate);
   }
-  const bool may_drop_frames = value_of<bool>(object.attr("frame_drop"), "frame_drop");
-  if (!cap.is_none() && taken != "bitrate") throw Error(ErrorKind::usage, "C63-SETTING", "gop_cap: it needs bitrate");
   if (!request) return std::nullopt;
-  request->target.may_drop_frames = may_drop_frames;
-  if (!cap.is_none()) set(request->gop_cap, cap, "gop_cap");
   if (!rate.is_none()) set(request->frames_per_s, rate, "fps");
   return request;
 }

@@ -28,7 +28,6 @@ namespace c63::python {
 /// A target size or quality of an encode, which needs several passes.
 struct TargetRequest {
   Target target;
-  std::optional<double> gop_cap;       ///< the most bits of a GOP, as a multiple of its share at the bit rate
   std::optional<double> frames_per_s;  ///< empty: the video's own rate
 };
 /// Returns the target in an object of class c63.Settings, or nothing if none is set. Throws Error (usage, C63-SETTING).

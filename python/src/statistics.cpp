@@ -1,7 +1,5 @@
 #include "statistics.h"
 
-#include <limits>
-
 namespace c63::python {
 namespace {
 
@@ -14,7 +12,6 @@ struct Row {
   std::uint64_t sse[3];
   double ssim[3];
   std::uint64_t luma_sad;
-  double shift[2];
   std::uint64_t bits[4];
   double milliseconds[8];
   double latency_ms;
@@ -27,15 +24,12 @@ struct Row {
 
 std::string row_of(const EncodedFrame& frame) {
   const FrameStatistics& s = frame.statistics;
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  const FrameShift shift = s.global_motion.shift.value_or(FrameShift{kNan, kNan});
   const StageTimes& t = s.times;
   const Row row{frame.index,
                 frame.bytes.size(),
                 {s.sse[0], s.sse[1], s.sse[2]},
                 {s.ssim[0], s.ssim[1], s.ssim[2]},
                 s.luma_sad,
-                {shift.dx, shift.dy},
                 {s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma},
                 {t.read, t.upload, t.motion, t.transform, t.measure, t.entropy, t.download, t.write},
                 s.latency_ms,
@@ -53,8 +47,6 @@ py::list row_fields() {
   fields.append(py::make_tuple("sse", "u8", 3));
   fields.append(py::make_tuple("ssim", "f8", 3));
   add("luma_sad", "u8");
-  add("shift_x", "f8");
-  add("shift_y", "f8");
   for (const char* const name : {"header_bits", "motion_bits", "luma_bits", "chroma_bits"}) add(name, "u8");
   for (const char* const name : {"read_ms", "upload_ms", "motion_ms", "transform_ms", "measure_ms", "entropy_ms",
                                  "download_ms", "write_ms", "latency_ms", "lookahead_ms", "filter_ms"}) {

@@ -14,23 +14,11 @@ void PassTotals::add(const EncodedFrame& frame, const CodingSettings& coding) {
   for (int p = 0; p < 3; ++p) samples[static_cast<std::size_t>(p)] = plane_bytes(coding.width, coding.height, p);
   quality.add(frame.statistics.sse, samples);
   quality.add_ssim(frame.statistics.ssim);
-  if (frame.key) {
-    gops.push_back({.first_frame = frame.index});
-    key_bytes += frame.bytes.size();
-  }
-  if (gops.empty()) return;
-  ++gops.back().frames;
-  gops.back().bytes += frame.bytes.size();
+  if (frame.key) key_bytes += frame.bytes.size();
 }
 
 TargetPasses::TargetPasses(const CodingSettings& coding, const TargetRequest& request, double frames_per_s)
-    : frames_per_s_(request.frames_per_s.value_or(frames_per_s)), search_(coding, request.target) {
-  if (request.gop_cap) capped_.emplace(coding, request.target.value, *request.gop_cap);
-}
-
-void TargetPasses::prepare(Encoder& encoder) const {
-  if (capped_) encoder.set_planner(planner_of(capped_->next()));
-}
+    : frames_per_s_(request.frames_per_s.value_or(frames_per_s)), search_(coding, request.target) {}
 
 bool TargetPasses::add(const EncodeSummary& summary, const PassTotals& totals) {
   const PassFigures figures{.frames = summary.frames,
@@ -40,19 +28,18 @@ bool TargetPasses::add(const EncodeSummary& summary, const PassTotals& totals) {
                             .psnr_all_db = totals.quality.psnr_of_all(),
                             .ssim_y = totals.quality.mean_ssim(0),
                             .key_bytes = totals.key_bytes};
-  return capped_ ? capped_->add(figures, totals.gops) : search_.add(figures);
+  return search_.add(figures);
 }
 
 py::dict TargetPasses::summary() const {
   using namespace py::literals;
   py::list passes;
-  for (const TargetPass& pass : capped_ ? capped_->passes() : search_.passes()) {
+  for (const TargetPass& pass : search_.passes()) {
     const PassFigures& f = pass.figures;
-    passes.append(py::dict("qp"_a = pass.qp, "lambda_scale"_a = pass.lambda_scale, "frame_interval"_a = pass.frame_interval, "bytes"_a = f.bytes,
+    passes.append(py::dict("qp"_a = pass.qp, "lambda_scale"_a = pass.lambda_scale, "bytes"_a = f.bytes,
                            "psnr_y"_a = f.psnr_y_db, "psnr_all"_a = f.psnr_all_db, "ssim_y"_a = f.ssim_y));
   }
-  return py::dict("met"_a = capped_ ? capped_->met() : search_.met(),
-                  "distance"_a = capped_ ? capped_->distance() : search_.distance(), "passes"_a = passes);
+  return py::dict("met"_a = search_.met(), "distance"_a = search_.distance(), "passes"_a = passes);
 }
 
 }  // namespace c63::python

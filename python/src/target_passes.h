@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "c63/encoder.h"
-#include "c63/gop_cap.h"
 #include "c63/quality.h"
 #include "c63/target.h"
 #include "settings.h"
@@ -16,7 +15,6 @@ namespace c63::python {
 /// The results of a pass, summed over its frames.
 struct PassTotals {
   QualityTotals quality;
-  std::vector<GopFigures> gops;
   std::uint64_t key_bytes = 0;  ///< bytes of all key frames
 
   void add(const EncodedFrame& frame, const CodingSettings& coding);
@@ -28,10 +26,7 @@ class TargetPasses {
   /// Throws Error (usage) for an impossible target.
   TargetPasses(const CodingSettings& coding, const TargetRequest& request, double frames_per_s);
 
-  [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
-  /// If there is a cap, gives single GOPs their own qualities, in an encoder with the settings of next(). The settings
-  /// themselves hold only one quality.
-  void prepare(Encoder& encoder) const;
+  [[nodiscard]] CodingSettings next() const { return search_.next(); }
   /// Takes the results of a pass. Returns true if the stream of this pass is the final one.
   bool add(const EncodeSummary& summary, const PassTotals& totals);
   /// Returns whether the target is met, the distance from it, and all passes.
@@ -40,7 +35,6 @@ class TargetPasses {
  private:
   double frames_per_s_;
   TargetSearch search_;
-  std::optional<CappedSearch> capped_;  ///< if set, used in place of search_
 };
 
 }  // namespace c63::python

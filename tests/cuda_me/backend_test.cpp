@@ -123,7 +123,6 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
 TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
   const Bytes video = test::moving_video(80, 48, 600);
   EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 40}};
-  settings.measurement.global_motion = true;
   const Bytes expected = on_cpu(settings, video).stream();
   PinnedBuffer<std::uint8_t> locked(video.size());
   std::ranges::copy(video, locked.data());

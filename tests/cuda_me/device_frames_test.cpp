@@ -59,7 +59,6 @@ TEST_F(DeviceFramesTest, AreCopiedToTheHostForDevicesThatCannotTakeThem) {
   const Bytes video = test::moving_video(80, 48, 30);
   const DeviceBuffer<std::uint8_t> memory = to_device(video);
   EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 7, .scene_cuts = true}};
-  settings.measurement.global_motion = true;
   const Bytes expected = on_cpu(settings, video).stream();
   DeviceFrames source(span_of(memory), {80, 48, {}});
   EXPECT_TRUE(same_bytes(expected, encode_frames(source, Encoder(settings)).stream()));

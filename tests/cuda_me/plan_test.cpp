@@ -124,7 +124,7 @@ class DrivenChain {
     std::ranges::copy(samples, backend_.input(0).begin());
     const ChainFrame frame{.chain = 0, .plan = plan};
     backend_.submit({&frame, 1});
-    std::vector<ChainResult> finished;
+    std::vector<CodedFrame> finished;
     backend_.collect(finished);
     return std::move(finished.front().frame);
   }

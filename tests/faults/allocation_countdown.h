@@ -2,14 +2,17 @@
 
 namespace c63::test {
 
-/// Makes call `number` of operator new fail with std::bad_alloc. Calls of all threads of the program are counted, from
-/// now on. If `from_there_on` is true, all later calls fail, too. If `number` is 0, no call fails.
-void fail_allocation(long number, bool from_there_on);
+/// The calls that can be made to fail: operator new throws std::bad_alloc, pthread_create() returns EAGAIN.
+enum class Call { allocation, thread };
 
-/// Ends what fail_allocation() began: no call fails any more.
+/// Makes call `number` of this kind fail. Calls of all threads of the program are counted, from now on. If
+/// `from_there_on` is true, all later calls fail, too. If `number` is 0, no call fails.
+void fail_call(Call call, long number, bool from_there_on);
+
+/// Ends what fail_call() began: no call fails any more.
 void stop_failing();
 
-/// The number of calls of operator new since fail_allocation().
-[[nodiscard]] long allocations();
+/// The number of calls of that kind since fail_call().
+[[nodiscard]] long calls();
 
 }  // namespace c63::test

@@ -40,28 +40,29 @@ using Scenario = std::function<Bytes()>;
 constexpr int kSame = 0, kMemory = 7, kOtherError = 1;
 
 /// The result of one run, which a child process sends to the test: how it ended, a hash of its result, and its number
-/// of allocations.
+/// of calls.
 struct Report {
   int code = kOtherError;
   std::uint64_t hash = 0;
-  long allocations = 0;
+  long calls = 0;
 };
 
-/// Runs a scenario and makes allocation `number` fail, or none if it is 0. If `from_there_on` is true, all later
-/// allocations fail, too.
-Report run(const Scenario& scenario, long number, bool from_there_on) {
+/// Runs a scenario and makes call `number` fail, or none if it is 0. If `from_there_on` is true, all later calls fail,
+/// too.
+Report run(const Scenario& scenario, Call call, long number, bool from_there_on) {
   Report report;
-  fail_allocation(number, from_there_on);
+  fail_call(call, number, from_there_on);
   try {
     const Bytes result = scenario();
-    report.allocations = allocations();
+    report.calls = calls();
     stop_failing();
     report.hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(result.data()), result.size()});
     report.code = kSame;
   } catch (const std::bad_alloc&) {
     report.code = kMemory;
   } catch (const Error& error) {
-    report.code = error.kind() == ErrorKind::memory ? kMemory : kOtherError;
+    const bool is_clear = error.kind() == ErrorKind::memory || error.id() == "C63-THREADS";
+    report.code = is_clear ? kMemory : kOtherError;
   } catch (...) {
   }
   stop_failing();
@@ -76,14 +77,14 @@ struct Outcome {
 /// Runs a scenario several times in one child process, and makes another allocation fail each time: those in `numbers`.
 /// A run may take five seconds. From the second run on, objects that live as long as the process already exist
 /// (threads, arenas, constants), so these are not allocated again.
-Outcome run_in_child(const Scenario& scenario, const std::vector<long>& numbers, bool from_there_on) {
+Outcome run_in_child(const Scenario& scenario, const std::vector<long>& numbers, bool from_there_on, Call call = Call::allocation) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
   if (child == 0) {
     for (const long number : numbers) {
       ::alarm(5);
-      const Report report = run(scenario, number, from_there_on);
+      const Report report = run(scenario, call, number, from_there_on);
       if (::write(ends[1], &report, sizeof report) != sizeof report) ::_exit(1);
     }
     ::_exit(0);
@@ -113,7 +114,7 @@ void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
   for (const Report& report : whole.reports) {
     ASSERT_EQ(report.code, kSame);
     ASSERT_EQ(report.hash, whole.reports[0].hash);
-    ASSERT_GT(report.allocations, 0);
+    ASSERT_GT(report.calls, 0);
   }
   const auto expect_fine = [&](const Report& report, const std::string& what) {
     const bool same = report.code == kSame && report.hash == whole.reports[0].hash;
@@ -126,7 +127,7 @@ void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
     const auto name = [&](long number, const char* process) {
       return "allocation " + std::to_string(number) + (from_there_on ? " and all after it, " : ", ") + process + " process: ";
     };
-    for (long number = 1; number <= whole.reports[0].allocations; number += in_new, ++tried) {
+    for (long number = 1; number <= whole.reports[0].calls; number += in_new, ++tried) {
       const Outcome outcome = run_in_child(scenario, {number}, from_there_on);
       if (outcome.reports.empty()) {
         ADD_FAILURE() << name(number, "new") << describe(outcome.status);
@@ -134,9 +135,9 @@ void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
         expect_fine(outcome.reports[0], name(number, "new"));
       }
     }
-    for (long first = 1; first <= whole.reports[1].allocations;) {
+    for (long first = 1; first <= whole.reports[1].calls;) {
       std::vector<long> numbers = {0};  // after this run without a failure, the process has run the scenario
-      for (long number = first; number <= whole.reports[1].allocations; number += in_old) numbers.push_back(number);
+      for (long number = first; number <= whole.reports[1].calls; number += in_old) numbers.push_back(number);
       const Outcome outcome = run_in_child(scenario, numbers, from_there_on);
       for (std::size_t i = 0; i < outcome.reports.size(); ++i) expect_fine(outcome.reports[i], name(numbers[i], "old"));
       tried += static_cast<long>(outcome.reports.size());
@@ -147,6 +148,24 @@ void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
     }
   }
   ::testing::Test::RecordProperty("positions", std::to_string(tried));
+}
+
+/// Runs a scenario in new processes, and makes another start of a thread fail each time. A run must then have the whole
+/// result, or fail with C63-THREADS or for lack of memory.
+void try_thread_starts(const Scenario& scenario) {
+  const Outcome whole = run_in_child(scenario, {0}, false, Call::thread);
+  ASSERT_EQ(whole.reports.size(), 1U) << describe(whole.status);
+  ASSERT_EQ(whole.reports[0].code, kSame);
+  ASSERT_GT(whole.reports[0].calls, 0);
+  for (const bool from_there_on : {false, true}) {
+    for (long number = 1; number <= whole.reports[0].calls; ++number) {
+      const Outcome outcome = run_in_child(scenario, {number}, from_there_on, Call::thread);
+      const std::string what = "thread " + std::to_string(number) + (from_there_on ? " and all after it: " : ": ");
+      ASSERT_EQ(outcome.reports.size(), 1U) << what << describe(outcome.status);
+      const Report& report = outcome.reports[0];
+      EXPECT_TRUE(report.code == kMemory || (report.code == kSame && report.hash == whole.reports[0].hash)) << what << "code " << report.code;
+    }
+  }
 }
 
 template <typename T>
@@ -271,7 +290,6 @@ TEST(Allocations, OfAnEncoderThatDecides) {
         EncoderSettings settings = small_settings();
         settings.coding.preset = Preset::good;
         settings.coding.scene_cuts = true;
-        settings.measurement.global_motion = true;
         settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
         return encode(moving_video(32, 32, 4), settings);
       },
@@ -325,28 +343,44 @@ TEST(Allocations, OfTablesForDecisions) {
       5);
 }
 
-TEST(Allocations, OfAPushSession) {
-  try_positions(
-      [] {
-        const Bytes video = moving_video(32, 32, 6);
-        const std::size_t frame = frame_bytes(32, 32);
-        EncodeSession session(small_settings());
-        Bytes stream;
-        const auto take = [&](const std::optional<EncodedFrame>& coded) {
-          if (coded) stream.insert(stream.end(), coded->bytes.begin(), coded->bytes.end());
-          return coded.has_value();
-        };
-        for (std::size_t i = 0; i < 6; ++i) {
-          session.push(std::span(video).subspan(i * frame, frame));
-          while (take(session.poll())) {
-          }
-        }
-        session.finish();
-        while (take(session.wait())) {
-        }
-        return stream;
-      },
-      4);
+/// Pushes six frames, and returns the stream.
+Bytes pushed_stream() {
+  const Bytes video = moving_video(32, 32, 6);
+  const std::size_t frame = frame_bytes(32, 32);
+  EncodeSession session(small_settings());
+  Bytes stream;
+  const auto take = [&](const std::optional<EncodedFrame>& coded) {
+    if (coded) stream.insert(stream.end(), coded->bytes.begin(), coded->bytes.end());
+    return coded.has_value();
+  };
+  for (std::size_t i = 0; i < 6; ++i) {
+    session.push(std::span(video).subspan(i * frame, frame));
+    while (take(session.poll())) {
+    }
+  }
+  session.finish();
+  while (take(session.wait())) {
+  }
+  return stream;
+}
+
+TEST(Allocations, OfAPushSession) { try_positions(pushed_stream, 4); }
+
+TEST(ThreadStarts, OfAnEncoder) {
+  try_thread_starts([] { return encode(moving_video(32, 32, 6), small_settings()); });
+}
+
+TEST(ThreadStarts, OfAPushSession) { try_thread_starts(pushed_stream); }
+
+TEST(ThreadStarts, OfADecoder) {
+  const Outcome made = run_in_child([] { return encode(moving_video(32, 32, 6), small_settings()); }, {0}, false);
+  ASSERT_EQ(made.status, 0);
+  // Each run makes its stream before a start of a thread can fail.
+  try_thread_starts([] {
+    stop_failing();
+    const Bytes stream = encode(moving_video(32, 32, 6), {.coding = {.width = 32, .height = 32, .key_interval = 2}});
+    return decode(stream, {.execution = {.threads = 2}});
+  });
 }
 
 TEST(Allocations, OfADecoder) {

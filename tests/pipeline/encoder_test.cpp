@@ -94,53 +94,43 @@ TEST(Encoder, SameBytesOnSeveralDevices) {
 }
 
 TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
-  for (const bool global_motion : {false, true}) {
-    EncoderSettings settings = small_gops();
-    settings.measurement.global_motion = global_motion;
-    const auto offer_every_second = [](VideoSource& source) {
-      source.offer([&source](std::int64_t index) {
-        return index % 2 == 0 ? source.frame(index) : std::span<const std::uint8_t>{};
-      });
-    };
-    VideoSource read(video(), kWidth, kHeight);
-    offer_every_second(read);
-    expect_first_frames(encode_source(read, settings), kFrames);
-    EXPECT_EQ(read.reads(), kFrames);
+  const EncoderSettings settings = small_gops();
+  const auto offer_every_second = [](VideoSource& source) {
+    source.offer([&source](std::int64_t index) {
+      return index % 2 == 0 ? source.frame(index) : std::span<const std::uint8_t>{};
+    });
+  };
+  VideoSource read(video(), kWidth, kHeight);
+  offer_every_second(read);
+  expect_first_frames(encode_source(read, settings), kFrames);
+  EXPECT_EQ(read.reads(), kFrames);
 
-    InPlaceBackend::Counter taken = 0;
-    Encoder encoder(settings, std::vector<BackendFactory>(2, in_place(cpu::make_cpu_backend, taken)));
-    VideoSource source(video(), kWidth, kHeight);
-    offer_every_second(source);
-    const Encoded encoded = without_error(encode_source(source, encoder));
-    expect_first_frames(encoded, kFrames);
-    EXPECT_EQ(taken, (kFrames + 1) / 2);
-    EXPECT_EQ(source.reads(), kFrames / 2);
-  }
+  InPlaceBackend::Counter taken = 0;
+  Encoder encoder(settings, std::vector<BackendFactory>(2, in_place(cpu::make_cpu_backend, taken)));
+  VideoSource source(video(), kWidth, kHeight);
+  offer_every_second(source);
+  const Encoded encoded = without_error(encode_source(source, encoder));
+  expect_first_frames(encoded, kFrames);
+  EXPECT_EQ(taken, (kFrames + 1) / 2);
+  EXPECT_EQ(source.reads(), kFrames / 2);
 }
 
-TEST(Encoder, FramesInDeviceMemoryAreReadIfTheCpuMeasuresThem) {
+TEST(Encoder, FramesInDeviceMemoryAreReadIfTheCpuNeedsThem) {
   // This memory stands for frames in a device's memory. The CPU cannot read it: an attempt would end the process.
   const std::size_t size = frame_bytes(kWidth, kHeight);
   void* const hidden = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(hidden, MAP_FAILED);
   EncoderSettings settings = small_gops();
   settings.coding.scene_cuts = true;
-  settings.measurement.global_motion = true;
   settings.measurement.ssim = true;
   VideoSource read(video(), kWidth, kHeight);
   const Encoded expected = encode_source(read, settings);
   ASSERT_FALSE(expected.error);
 
-  InPlaceBackend::Counter taken = 0;
-  for (const BackendFactory& backend : {BackendFactory(cpu::make_cpu_backend), in_place(cpu::make_cpu_backend, taken)}) {
-    auto source = std::make_unique<VideoSource>(video(), kWidth, kHeight);
-    source->offer([&](std::int64_t) { return std::span(static_cast<const std::uint8_t*>(hidden), size); }, false);
-    const auto clipped = clip_frames(std::move(source), 0);
-    Encoder encoder(settings, backend);
-    const Encoded encoded = without_error(encode_source(*clipped, encoder));
-    EXPECT_EQ(encoded.stream(), expected.stream());
-  }
-  EXPECT_EQ(taken, 0);
+  auto source = std::make_unique<VideoSource>(video(), kWidth, kHeight);
+  source->offer([&](std::int64_t) { return std::span(static_cast<const std::uint8_t*>(hidden), size); }, false);
+  const auto clipped = clip_frames(std::move(source), 0);
+  EXPECT_EQ(without_error(encode_source(*clipped, settings)).stream(), expected.stream());
   munmap(hidden, size);
 }
 
@@ -183,42 +173,6 @@ TEST(Encoder, ReconstructionPredictionAndStatisticsAreThoseOfTheDecoder) {
     EXPECT_LE(bits.header + bits.motion + bits.luma + bits.chroma, 8 * e.bytes.size() + 7);
     EXPECT_GE(bits.header + bits.motion + bits.luma + bits.chroma, 8 * e.bytes.size());
     EXPECT_EQ(bits.motion > static_cast<std::uint64_t>(kWidth * kHeight / 64 * 3 / 2), !e.key);
-  }
-}
-
-TEST(Encoder, GlobalMotionIsThatOfTheFramesForEveryLane) {
-  constexpr int kSide = 64;
-  const std::size_t size = frame_bytes(kSide, kSide);
-  Bytes frames = moving_video(kSide, kSide, 10);
-  // Frame 6 is flat, so it has no texture. The motion from it to frame 7 cannot be measured.
-  std::ranges::fill(std::span(frames).subspan(6 * size, size), 90);
-  const auto luma = [&](std::int64_t frame) {
-    return ConstPlaneView{frames.data() + static_cast<std::size_t>(frame) * size, kSide, kSide, kSide};
-  };
-  for (const Kind kind : {Kind::file, Kind::pipe}) {
-    for (const int lanes : {1, 3}) {
-      EncoderSettings settings = small_gops();
-      settings.coding.width = settings.coding.height = kSide;
-      settings.execution.lanes = lanes;
-      settings.measurement.global_motion = true;
-      VideoSource source(frames, kSide, kSide, kind);
-      const Encoded encoded = encode_source(source, settings);
-      ASSERT_EQ(encoded.frames.size(), 10U);
-      for (const EncodedFrame& frame : encoded.frames) {
-        const GlobalMotion& motion = frame.statistics.global_motion;
-        EXPECT_EQ(motion.measured, !frame.key) << frame.index;
-        ASSERT_EQ(motion.shift.has_value(), !frame.key && frame.index != 7) << frame.index;
-        if (!motion.shift) continue;
-        const auto expected_shift = estimate_shift<std::uint8_t>(luma(frame.index - 1), luma(frame.index));
-        EXPECT_EQ(motion.shift->dx, expected_shift->dx) << frame.index;
-        EXPECT_EQ(motion.shift->dy, expected_shift->dy) << frame.index;
-      }
-      settings.measurement.global_motion = false;
-      VideoSource again(frames, kSide, kSide, kind);
-      const Encoded plain = encode_source(again, settings);
-      EXPECT_EQ(plain.stream(), encoded.stream());
-      EXPECT_FALSE(plain.frames[1].statistics.global_motion.measured);
-    }
   }
 }
 

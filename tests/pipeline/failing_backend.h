@@ -20,7 +20,7 @@ class FailingBackend final : public Backend {
   [[nodiscard]] const BackendInfo& info() const override { return backend_->info(); }
   [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return backend_->input(chain); }
   void submit(std::span<const ChainFrame> frames) override { backend_->submit(frames); }
-  void collect(std::vector<ChainResult>& finished) override {
+  void collect(std::vector<CodedFrame>& finished) override {
     // The CPU backend may give several frames at a time. They are returned one by one, so the failure comes after
     // exactly the right number of frames.
     while (waiting_.empty() && !is_abandoned_) backend_->collect(waiting_);
@@ -36,7 +36,7 @@ class FailingBackend final : public Backend {
 
  private:
   std::unique_ptr<Backend> backend_;
-  std::vector<ChainResult> waiting_;
+  std::vector<CodedFrame> waiting_;
   int left_;
   ErrorKind kind_;
   std::atomic<bool> is_abandoned_ = false;

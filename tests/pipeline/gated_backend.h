@@ -53,7 +53,7 @@ class GatedBackend final : public Backend {
     gate_.submitted_ += static_cast<int>(frames.size());
     gate_.changed_.notify_all();
   }
-  void collect(std::vector<ChainResult>& finished) override {
+  void collect(std::vector<CodedFrame>& finished) override {
     {
       std::unique_lock lock(gate_.mutex_);
       gate_.changed_.wait(lock, [this] { return gate_.open_ || gate_.dropped_; });

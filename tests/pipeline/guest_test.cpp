@@ -1,14 +1,9 @@
-// Tests the library as a guest in another program's process: it uses only the threads that it is given, and changes no
-// global state.
+// Tests the library as a guest in another program's process: it changes no global state.
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
-#include <oneapi/tbb/task_scheduler_observer.h>
 
-#include <atomic>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -38,26 +33,6 @@ std::vector<std::string> environment() {
   return all;
 }
 
-/// Counts how often threads enter an arena, and the most threads that were in it at the same time.
-class Visitors final : public oneapi::tbb::task_scheduler_observer {
- public:
-  explicit Visitors(oneapi::tbb::task_arena& arena) : task_scheduler_observer(arena) { observe(true); }
-  ~Visitors() override { observe(false); }
-  void on_scheduler_entry(bool) override {
-    ++all;
-    int inside = ++inside_;
-    for (int most_so_far = most; inside > most_so_far && !most.compare_exchange_weak(most_so_far, inside);) {
-    }
-  }
-  void on_scheduler_exit(bool) override { --inside_; }
-
-  std::atomic<int> all = 0;
-  std::atomic<int> most = 0;
-
- private:
-  std::atomic<int> inside_ = 0;
-};
-
 TEST(Guest, TheProcessStaysAsItIs) {
   const std::size_t allowed = allowed_parallelism();
   const std::vector<std::string> variables = environment();
@@ -75,28 +50,6 @@ TEST(Guest, TheProcessStaysAsItIs) {
   }
   EXPECT_EQ(allowed_parallelism(), allowed);
   EXPECT_EQ(environment(), variables);
-}
-
-TEST(Guest, WorksInTheArenaThatItIsGiven) {
-  const Bytes video = moving_video(kWidth, kHeight, 12);
-  const Bytes expected = encode(video, settings_with(1));
-  for (const int slots : {1, 2}) {
-    oneapi::tbb::task_arena arena(slots);
-    EncoderSettings settings = settings_with(0);
-    settings.execution.arena = std::make_shared<ThreadArena>(arena);
-    // The encode and the decode each have their own observer. A worker may stay in the arena between them. The second
-    // observer counts it, too.
-    const auto expect_visits = [&](const std::function<void()>& work) {
-      Visitors visitors(arena);
-      work();
-      EXPECT_GT(visitors.all, 0);
-      EXPECT_LE(visitors.most, slots);
-    };
-    expect_visits([&] { EXPECT_EQ(encode(video, settings), expected); });
-    expect_visits([&] {
-      EXPECT_EQ(decode(expected, {.execution = {.arena = settings.execution.arena}}), decode(expected));
-    });
-  }
 }
 
 TEST(Guest, EncodersAndADecoderRunAtTheSameTime) {

@@ -30,7 +30,7 @@ class InPlaceBackend final : public Backend {
     }
     inner_->submit(frames);
   }
-  void collect(std::vector<ChainResult>& finished) override { inner_->collect(finished); }
+  void collect(std::vector<CodedFrame>& finished) override { inner_->collect(finished); }
 
  private:
   std::unique_ptr<Backend> inner_;

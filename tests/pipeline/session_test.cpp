@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <thread>
 
 #include "c63/encode_session.h"
@@ -112,6 +115,41 @@ TEST(Session, ADeviceThatFailsEndsPushAndPoll) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(session.wait());
   expect_error(ErrorKind::device, "TEST-DEVICE-LOST", [&] { (void)session.wait(); });
   expect_error(ErrorKind::device, "TEST-DEVICE-LOST", [&] { (void)session.poll(); });
+}
+
+/// Fails at its first frame. Closing it takes long, and `is_closing` says when that begins.
+class SlowToClose final : public Backend {
+ public:
+  SlowToClose(std::unique_ptr<Backend> inner, std::atomic<bool>& is_closing) : inner_(std::move(inner)), is_closing_(is_closing) {}
+  ~SlowToClose() override {
+    is_closing_ = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  [[nodiscard]] const BackendInfo& info() const override { return inner_->info(); }
+  [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return inner_->input(chain); }
+  void submit(std::span<const ChainFrame> frames) override { inner_->submit(frames); }
+  void collect(std::vector<CodedFrame>& finished) override { inner_->collect(finished); }
+  void drop() noexcept override { inner_->drop(); }
+
+ private:
+  std::unique_ptr<Backend> inner_;
+  std::atomic<bool>& is_closing_;
+};
+
+// The device fails, and the source ends before the session knows the error. A push in between must not return as if its
+// frame were taken.
+TEST(Session, PushNeverReturnsWithItsFrameDropped) {
+  std::atomic<bool> is_closing = false;
+  EncodeSession session(settings_with(1), {[&](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
+                          return std::make_unique<SlowToClose>(failing_after(0)(encode, max_chains), is_closing);
+                        }});
+  expect_error(ErrorKind::device, "TEST-DEVICE-LOST", [&] {
+    for (std::size_t i = 0;; ++i) {
+      const bool had_failed = is_closing;
+      session.push(frame(i % kFrames));
+      if (had_failed) FAIL() << "a frame was pushed after the device had failed";
+    }
+  });
 }
 
 }  // namespace

@@ -216,12 +216,6 @@ def test_statistics_add_up(video):
     assert np.isnan(rows["shift_x"]).all()
 
 
-def test_global_motion_is_reported():
-    rows = c63.encode_with_statistics(np.tile(make_video(1, 64, 64), (3, 1, 1)), global_motion=True).statistics
-    assert np.isnan(rows["shift_x"][0])
-    assert list(rows["shift_x"][1:]) == pytest.approx([0, 0], abs=0.02)
-
-
 def test_other_threads_run_meanwhile():
     frames = make_video(6, 256, 320)
     ticks = 0

@@ -24,7 +24,6 @@ def frames():
         ({"target_psnr": ("all", 38)}, ["--target-psnr", "all:38"]),
         ({"target_psnr": ("y", 38), "qp": 12}, ["--target-psnr", "y:38", "--qp", "12"]),
         ({"target_ssim": 0.96, "preset": "fast"}, ["--target-ssim", "0.96", "--preset", "fast"]),
-        ({"bitrate": 500e3, "gop_cap": 1.1, "keyint": 2}, ["--bitrate", "500k", "--gop-cap", "1.1x", "--keyint", "2"]),
     ],
 )
 def test_streams_are_those_of_c63enc(frames, c63enc, tmp_path, options, arguments):

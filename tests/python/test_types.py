@@ -49,7 +49,7 @@ import c63
 
 with c63.open("clip.yuv", input_res=(352, 288)) as video:
     stream: bytes = c63.encode(video, qp=25, preset="good", keyint=50, me="full-brute", rdoq=True, device=0, fps=video.rate)
-    c63.encode(video[:10], c63.Settings(qp=30), bitrate=800e3, gop_cap=1.5, device=[0, 1])
+    c63.encode(video[:10], c63.Settings(qp=30), bitrate=800e3, device=[0, 1])
     c63.encode(video.read(5), target_psnr=("all", 38), merange=None)
     c63.encode(video, size=200_000, fps=fractions.Fraction(30000, 1001))
     first = video[0]
@@ -161,8 +161,6 @@ WRONG_OPTIONS = (
     {"size": (352, 288)},
     {"size": "2M"},
     {"bitrate": 1e6, "size": 9999},
-    {"gop_cap": 2.0},
-    {"bitrate": 1e5, "gop_cap": 0.5},
     {"bitrate": -5},
     {"target_ssim": 1.5},
     {"frame_drop": "yes"},

@@ -38,40 +38,15 @@ double sum_of(const std::array<Stage, kStages>& stages) {
 
 }  // namespace
 
-void GlobalMotionTotals::add(const GlobalMotion& motion) {
-  ++frames;
-  if (!motion.shift) {
-    ++textureless;
-    return;
-  }
-  sum.dx += motion.shift->dx;
-  sum.dy += motion.shift->dy;
-  length += std::hypot(motion.shift->dx, motion.shift->dy);
-}
-
-FrameShift GlobalMotionTotals::mean() const {
-  const auto count = static_cast<double>(std::max<std::int64_t>(frames - textureless, 1));
-  return {sum.dx / count, sum.dy / count};
-}
-
-double GlobalMotionTotals::mean_length() const {
-  return length / static_cast<double>(std::max<std::int64_t>(frames - textureless, 1));
-}
-
 void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& settings) {
   std::array<std::uint64_t, 3> samples{};
   for (int plane = 0; plane < 3; ++plane) samples[plane] = plane_bytes(settings.coding.width, settings.coding.height, plane);
   if (settings.measurement.psnr) quality.add(frame.statistics.sse, samples);
   if (settings.measurement.ssim) quality.add_ssim(frame.statistics.ssim);
   if (frame.key) {
-    gops.push_back({.first_frame = frame.index});
+    key_frames.push_back(frame.index);
     key_bytes += frame.bytes.size();
   }
-  if (!gops.empty()) {
-    ++gops.back().frames;
-    gops.back().bytes += frame.bytes.size();
-  }
-  if (frame.statistics.global_motion.measured) global_motion.add(frame.statistics.global_motion);
   stages += frame.statistics.times;
   bits += frame.statistics.bits;
   latencies_ms.add(frame.statistics.latency_ms);
@@ -142,14 +117,6 @@ std::string quality_line(const EncodeTotals& totals, const EncoderSettings& sett
   return line;
 }
 
-std::string global_motion_line(const GlobalMotionTotals& totals) {
-  const FrameShift mean = totals.mean();
-  std::string line = fmt::format("global motion: mean {:.3f}, {:.3f}, mean length {:.3f} samples in {} frames", mean.dx,
-                                 mean.dy, totals.mean_length(), totals.frames - totals.textureless);
-  if (totals.textureless > 0) line += fmt::format("; {} more have no texture", totals.textureless);
-  return line;
-}
-
 std::string stages_line(const EncodeTotals& totals) {
   const auto stages = stages_of(totals.stages);
   const double sum = sum_of(stages);
@@ -213,13 +180,6 @@ std::vector<std::string> timing_table(const EncodeTotals& totals) {
   return lines;
 }
 
-std::string runs_line(const std::vector<double>& fps) {
-  const auto [low, high] = std::minmax_element(fps.begin(), fps.end());
-  const double median = fps[index_of_median(fps)];
-  return fmt::format("{} runs: median {:.1f} fps, {:.1f} to {:.1f} (spread {:.1f} %)", fps.size(), median, *low, *high,
-                     median > 0 ? 100 * (*high - *low) / median : 0);
-}
-
 std::string stopped_text(std::int64_t frames, std::optional<std::int64_t> wanted) {
   return wanted ? fmt::format("stopped after {} of {}", frames, counted(*wanted, "frame"))
                 : "stopped after " + counted(frames, "frame");
@@ -246,8 +206,7 @@ FrameCsv::FrameCsv(const std::string& path, Durability durability) : file_(path,
   file_.write(
       "frame,type,bytes,header_bits,motion_bits,luma_bits,chroma_bits,psnr_y_db,psnr_u_db,psnr_v_db,psnr_all_db,"
       "ssim_y,ssim_u,ssim_v,luma_sad,read_ms,upload_ms,motion_ms,transform_ms,measure_ms,entropy_ms,download_ms,"
-      "write_ms,flag_bits,vector_bits,dc_bits,ac_bits,end_of_block_bits,global_motion,global_dx,global_dy,lookahead_ms,"
-      "filter_ms\n");
+      "write_ms,flag_bits,vector_bits,dc_bits,ac_bits,end_of_block_bits,lookahead_ms,filter_ms\n");
 }
 
 void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings, const KindBits* kinds) {
@@ -274,12 +233,6 @@ void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings, c
   row += kinds != nullptr
              ? fmt::format(",{},{},{},{},{}", kinds->flags, kinds->vectors, kinds->dc, kinds->ac, kinds->end_of_block)
              : ",,,,,";
-  const GlobalMotion& motion = s.global_motion;
-  if (motion.shift) {
-    row += fmt::format(",found,{:.4f},{:.4f}", motion.shift->dx, motion.shift->dy);
-  } else {
-    row += motion.measured ? ",textureless,," : ",,,";
-  }
   for (std::size_t i = kFirstStages; i < kStages; ++i) row += fmt::format(",{:.4f}", stages[i].second);
   file_.write(row + "\n");
 }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "c63/encoder.h"
-#include "c63/gop_cap.h"
 #include "c63/quality.h"
 #include "c63/target.h"
 #include "common/json.h"
@@ -15,19 +14,6 @@
 #include "encode/block_statistics.h"
 
 namespace c63::tools {
-
-/// The global motion of a video, summed over the frames for which it was measured.
-struct GlobalMotionTotals {
-  std::int64_t frames = 0;
-  std::int64_t textureless = 0;  ///< frames among them whose shift could not be measured
-  FrameShift sum;                ///< sum of the shifts of the other frames, in samples
-  double length = 0;             ///< sum of the lengths of these shifts
-
-  void add(const GlobalMotion& motion);
-  /// Returns the mean shift of the frames that have one; zeros if none has.
-  [[nodiscard]] FrameShift mean() const;
-  [[nodiscard]] double mean_length() const;
-};
 
 /// Keeps values for quantiles. It keeps all values if there are fewer than 2^18. Otherwise it keeps every second, fourth,
 /// eighth … value, so that memory is limited.
@@ -49,9 +35,8 @@ struct EncodeTotals {
   StageTimes stages;
   BitCounts bits;
   SampledValues latencies_ms;
-  std::vector<GopFigures> gops;
+  std::vector<std::int64_t> key_frames;  ///< their indices
   std::uint64_t key_bytes = 0;  ///< of all key frames
-  GlobalMotionTotals global_motion;
 
   /// Adds a finished frame.
   void add(const EncodedFrame& frame, const EncoderSettings& settings);
@@ -69,14 +54,11 @@ struct EncodeReport {
   std::string input;  ///< name of the file
   VideoFormat format;
   EncoderSettings settings;
-  EncodeTotals totals = {};                    ///< of the run whose speed is the median
-  std::vector<double> runs_frames_per_s = {};  ///< speed of each measured run, in order
+  EncodeTotals totals = {};
   std::optional<CpuComparison> cpu = {};
   std::optional<KindBits> kinds = {};  ///< empty if they were not counted
   std::optional<Target> target = {};
   std::vector<TargetPass> passes = {};  ///< passes towards the target; those read from a statistics file come first
-  std::optional<double> gop_cap = {};
-  std::map<std::int64_t, GopQuality> own_qualities = {};  ///< quality of GOPs that the cap changed; key: their first frame
 };
 
 /// "FOREMAN_352x288.yuv 352x288 yuv420p, 300 frames at 25 fps"
@@ -88,8 +70,6 @@ struct EncodeReport {
 [[nodiscard]] std::string devices_line(const EncodeSummary& summary);
 /// "key 3, inter 297; PSNR Y 36.611 U 43.976 V 43.727 all 37.980; SSIM Y 0.96092"
 [[nodiscard]] std::string quality_line(const EncodeTotals& totals, const EncoderSettings& settings);
-/// "global motion: mean -0.021, 0.004, mean length 0.103 samples in 297 frames; 2 more have no texture"
-[[nodiscard]] std::string global_motion_line(const GlobalMotionTotals& totals);
 /// Shares of the sum of all stage times: "read 1 %, motion 62 %, … (start-up 0.18 s not counted)".
 [[nodiscard]] std::string stages_line(const EncodeTotals& totals);
 /// How busy each part of the pipeline was, and which part the others waited for: "limited by kernels: reading 31 %, bus
@@ -102,8 +82,6 @@ struct EncodeReport {
 [[nodiscard]] std::string kinds_line(const KindBits& kinds);
 /// Returns a table of the stages, one line each: total ms, mean ms per frame, share.
 [[nodiscard]] std::vector<std::string> timing_table(const EncodeTotals& totals);
-/// "5 runs: median 235.0 fps, 230.1 to 238.2 (spread 3.4 %)"
-[[nodiscard]] std::string runs_line(const std::vector<double>& frames_per_s);
 /// "encoded 300 frames in 1.28 s (235.0 fps), 3380.99 kb/s, 5071489 bytes". `wanted` is the number of frames of the
 /// whole input, if known. If the run was stopped, the line also contains that number.
 [[nodiscard]] std::string result_line(const EncodeTotals& totals, const VideoFormat& format,

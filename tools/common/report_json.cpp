@@ -106,23 +106,6 @@ ordered_json stages_json(const StageTimes& t) {
           {"filter_ms", t.filter}};
 }
 
-/// Returns what the report says about an encode in which the bytes of each GOP were limited (CappedSearch): the cap, and
-/// the size and the quality of each GOP.
-ordered_json cap_json(const EncodeReport& report) {
-  ordered_json json = {{"gop_cap", *report.gop_cap}, {"gops", ordered_json::array()}};
-  const CodingSettings& of_video = report.settings.coding;
-  for (const GopFigures& gop : report.totals.gops) {
-    const auto own = report.own_qualities.find(gop.first_frame);
-    const GopQuality quality = own != report.own_qualities.end() ? own->second : GopQuality{of_video.qp, of_video.rate.lambda_scale};
-    json["gops"].push_back({{"first_frame", gop.first_frame},
-                            {"frames", gop.frames},
-                            {"bytes", gop.bytes},
-                            {"qp", quality.qp},
-                            {"lambda_scale", quality.lambda_scale}});
-  }
-  return json;
-}
-
 }  // namespace
 
 ordered_json own_search_json(const OwnSearch& search) { return {{"file", search.name}, {"sha256", search.digest}}; }
@@ -145,7 +128,6 @@ ordered_json to_json(const TargetPass& pass) {
   const auto quality = [](const std::optional<double>& value) { return value ? json_number(*value) : ordered_json(nullptr); };
   return {{"qp", pass.qp},
           {"lambda_scale", pass.lambda_scale},
-          {"frame_interval", pass.frame_interval},
           {"frames", pass.figures.frames},
           {"bytes", pass.figures.bytes},
           {"frames_per_s", pass.figures.frames_per_s},
@@ -187,17 +169,8 @@ ordered_json to_json(const EncodeReport& report) {
   json["result"] = summary_json(summary);
   json["result"]["bitrate_kb_per_s"] = kilobits_per_second(summary, format);
   json["result"]["key_frame_indices"] = ordered_json::array();
-  for (const GopFigures& gop : report.totals.gops) json["result"]["key_frame_indices"].push_back(gop.first_frame);
+  for (const std::int64_t frame : report.totals.key_frames) json["result"]["key_frame_indices"].push_back(frame);
   json["quality"] = quality_json(report.totals, report.settings);
-  if (report.settings.measurement.global_motion) {
-    const GlobalMotionTotals& motion = report.totals.global_motion;
-    const FrameShift mean = motion.mean();
-    json["global_motion"] = {{"frames", motion.frames},
-                             {"textureless_frames", motion.textureless},
-                             {"mean_dx_samples", mean.dx},
-                             {"mean_dy_samples", mean.dy},
-                             {"mean_length_samples", motion.mean_length()}};
-  }
   json["stages"] = stages_json(report.totals.stages);
   json["bits"] = {{"header_bits", report.totals.bits.header},
                   {"motion_bits", report.totals.bits.motion},
@@ -208,11 +181,9 @@ ordered_json to_json(const EncodeReport& report) {
   if (report.target) {
     json["target"] = {{"what", describe(*report.target)}, {"value", report.target->value}, {"passes", ordered_json::array()}};
     for (const TargetPass& pass : report.passes) json["target"]["passes"].push_back(to_json(pass));
-    if (report.gop_cap) json["target"].update(cap_json(report));
   }
   json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms.values(), 0.5)},
                         {"p99", quantile(report.totals.latencies_ms.values(), 0.99)}};
-  json["runs_frames_per_s"] = report.runs_frames_per_s;
   if (report.cpu) {
     json["compare_cpu"] = summary_json(report.cpu->summary);
     json["compare_cpu"]["bytes_identical"] = report.cpu->identical;

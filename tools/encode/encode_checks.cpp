@@ -20,18 +20,14 @@ void settle_encode(EncodeOptions& o, const CommonSettings& common) {
   if (!o.segment && !o.segment_plan.empty()) {
     throw Error(ErrorKind::usage, "C63-USAGE", "--segment-plan needs --segment");
   }
-  if (o.source.path == "-" && (o.repeat > 1 || o.warmup > 0 || o.compare_cpu)) {
+  if (o.source.path == "-" && o.compare_cpu) {
     throw Error(ErrorKind::usage, "C63-USAGE",
-                "--repeat, --warmup and --compare-cpu read the input more than once, but stdin can be read only once");
-  }
-  if (o.target.target && (o.repeat > 1 || o.warmup > 0)) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "--repeat and --warmup measure one quality, but a target tries several");
+                "--compare-cpu reads the input twice, but stdin can be read only once");
   }
   if (!o.target.target && (!o.target.stats.empty() || !o.target.spool.empty())) {
     throw Error(ErrorKind::usage, "C63-USAGE",
                 "--stats and --spool need a target: --bitrate, --size, --target-psnr or --target-ssim");
   }
-  check_target_options(o.target);
   if (o.target.target && o.target.spool.empty() && !can_be_read_again(o.source.path)) {
     throw Error(ErrorKind::usage, "C63-TARGET-INPUT",
                 "a target needs several passes, but this input can be read only once: give a file, or a folder for a "

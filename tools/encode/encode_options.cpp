@@ -106,18 +106,12 @@ void add_quality_options(CLI::App& app, EncodeOptions& o) {
 
 void add_measurement_options(CLI::App& app, EncodeOptions& o) {
   const OptionGroup group(app, kMeasurement);
-  add_table_options(app, o.encoder, {"global-motion"});
   group.flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction");
   group.flag("--compare-cpu", o.compare_cpu, "Encode on the CPU, too; print both times and whether the bytes agree");
   group.flag("--bits", o.count_bits,
              "Count bits by kind (headers, flags, vectors, DC, AC, ends of blocks), also in CSV and JSON files; -v "
              "includes this");
   group.flag("--timing", o.timing, "Print the time of each stage");
-  const auto add_count = [&](const char* name, int& value, int least, const char* help) {
-    group.add(name, value, "N", help)->check(CLI::Range(least, 1000000))->capture_default_str();
-  };
-  add_count("--repeat", o.repeat, 1, "Encode this many times, and print the median and spread of the speed");
-  add_count("--warmup", o.warmup, 0, "Encode this many times first, without measuring");
   group.add("--recon", o.reconstruction, "FILE",
             "Write the pictures that a decoder will show (Y4M if the name ends in .y4m, else raw)");
   group.add("--pred", o.prediction, "FILE",

@@ -45,8 +45,6 @@ struct EncodeOptions {
   bool count_bits = false;
   bool timing = false;
   bool verify = false;
-  int repeat = 1;
-  int warmup = 0;
   std::string reconstruction;
   std::string prediction;
   std::string csv;

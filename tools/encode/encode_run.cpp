@@ -22,7 +22,6 @@
 #include "common/digest.h"
 #include "common/errors.h"
 #include "common/log.h"
-#include "common/median_keeper.h"
 #include "common/outputs.h"
 #include "common/report.h"
 #include "common/text.h"
@@ -49,7 +48,6 @@ struct Pass {
 /// kept.
 struct TriedPass {
   CodingSettings coding;
-  std::optional<CappedPass> capped;
   std::unique_ptr<EncodeOutputs> outputs;
   std::unique_ptr<TraceFile> trace;
   Pass pass;
@@ -86,7 +84,6 @@ class EncodeProgram {
   [[nodiscard]] std::optional<KeptPass> encode_best_pass(const SelectedBackend& backend, TargetPasses& passes);
   [[nodiscard]] std::optional<KeptPass> encode_last_pass(const SelectedBackend& backend, TargetPasses& passes);
   [[nodiscard]] TriedPass try_pass(const SelectedBackend& backend, TargetPasses& passes);
-  void prepare_pass(const TargetPasses& passes);
   [[nodiscard]] bool take_pass(TargetPasses& passes, const Pass& pass);
   [[nodiscard]] KeptPass keep(TriedPass&& tried);
   /// Completes the files of an encode that was stopped.
@@ -107,7 +104,6 @@ class EncodeProgram {
   std::optional<Spool> spool_;
   std::vector<TargetPass> target_passes_;
   bool stopped_search_ = false;  // the search for the target was stopped; the best pass so far is kept
-  std::optional<CappedPass> capped_pass_;  // settings of the next pass, with --gop-cap
   bool live_ = false;                          // the input is live, such as a pipe from a camera
   std::string written_;                        // the stream's file; after a stop its name may differ from --output
   std::optional<std::int64_t> frame_count_;    // frames of the input, if known
@@ -115,12 +111,12 @@ class EncodeProgram {
 };
 
 /// Returns true if the encode will probably end before a GPU's second hardware queue saves time (ask_for_queues()). The size
-/// of the input file decides, because the input is not open yet. Pipes and several runs count as long.
+/// of the input file decides, because the input is not open yet. Pipes count as long.
 bool EncodeProgram::is_brief() const {
   constexpr std::uintmax_t kMost = 256U << 20;
   std::error_code fault;
   const std::uintmax_t bytes = std::filesystem::file_size(options_.source.path, fault);  // fails for a pipe
-  return !fault && bytes <= kMost && options_.repeat == 1 && options_.warmup == 0;
+  return !fault && bytes <= kMost;
 }
 
 std::unique_ptr<FrameSource> EncodeProgram::open_source(bool warn) {
@@ -220,7 +216,6 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
     session_.log->warn("stopping: {} that were read will still be encoded; a second signal drops them",
                        counted(frames, "frame"));
   });
-  if (capped_pass_) encoder.set_planner(planner_of(*capped_pass_));
   if (segment_) encoder.set_scene_starts(scene_starts_in(video_.plan, *segment_));
   notices_.begin();
   const auto progress = session_.progress(source->expected_frame_count(), format_.rate.value());
@@ -296,11 +291,6 @@ void EncodeProgram::spool_input() {
   options_.prefilter.reset();  // the spooled frames are filtered already
 }
 
-void EncodeProgram::prepare_pass(const TargetPasses& passes) {
-  options_.encoder.coding = passes.next();
-  if (const auto* const own = passes.own_qualities()) capped_pass_ = {passes.next(), *own};
-}
-
 /// Gives the result of a pass to the search. Returns true if this pass is the final stream.
 bool EncodeProgram::take_pass(TargetPasses& passes, const Pass& pass) {
   const bool done = passes.take(pass.totals, format_);
@@ -312,9 +302,8 @@ TriedPass EncodeProgram::try_pass(const SelectedBackend& backend, TargetPasses& 
   TriedPass tried;
   tried.outputs = std::make_unique<EncodeOutputs>(options_, format_);
   tried.trace = std::make_unique<TraceFile>(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
-  prepare_pass(passes);
+  options_.encoder.coding = passes.next();
   tried.coding = options_.encoder.coding;
-  tried.capped = capped_pass_;
   options_.encoder.measurement.trace = tried.trace->sink();
   tried.pass = encode(backend, tried.outputs.get());
   options_.encoder.measurement.trace = nullptr;
@@ -324,7 +313,6 @@ TriedPass EncodeProgram::try_pass(const SelectedBackend& backend, TargetPasses& 
 
 KeptPass EncodeProgram::keep(TriedPass&& tried) {
   options_.encoder.coding = tried.coding;
-  capped_pass_ = tried.capped;
   tried.outputs->commit();
   tried.trace->commit(*session_.log);
   return {std::move(tried.pass), tried.outputs->side_fault(), tried.outputs->kinds()};
@@ -333,8 +321,7 @@ KeptPass EncodeProgram::keep(TriedPass&& tried) {
 /// Returns true if the next pass would have the settings of `tried`, so that it need not be made again.
 bool is_next(const TriedPass& tried, const TargetPasses& passes) {
   const CodingSettings next = passes.next();
-  return !passes.own_qualities() && next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale &&
-         next.frame_interval == tried.coding.frame_interval;
+  return next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale;
 }
 
 /// Makes passes until one is accepted. Each is written under a temporary name. If a stop or an error ends the search,
@@ -373,7 +360,7 @@ std::optional<KeptPass> EncodeProgram::encode_to_target(const SelectedBackend& b
 std::optional<KeptPass> EncodeProgram::encode_last_pass(const SelectedBackend& backend, TargetPasses& passes) {
   EncodeOutputs outputs(options_, format_);  // an output that cannot be written is found before anything is encoded
   for (bool found = false; !found;) {
-    prepare_pass(passes);
+    options_.encoder.coding = passes.next();
     const Pass pass = encode(backend, nullptr);
     stopped_search_ = pass.totals.summary.stopped;
     if (stopped_search_) return std::nullopt;
@@ -436,53 +423,31 @@ int EncodeProgram::run() {
       return kExitDone;
     }
   }
-  std::vector<double> runs_frames_per_s;
-  MedianKeeper<Pass> passes(static_cast<std::size_t>(options_.repeat));
-  const auto add = [&](Pass&& pass) {
-    runs_frames_per_s.push_back(frames_per_second(pass.totals.summary));
-    passes.add(runs_frames_per_s.back(), std::move(pass));
-  };
-  std::optional<Error> side_fault;
-  std::optional<KindBits> kinds;
   options_.count_bits = options_.count_bits || session_.log->should_log(spdlog::level::debug);
-  {
-    std::optional<KeptPass> kept;
-    if (options_.target.target) {
-      kept = encode_to_target(backend);
-    } else {
-      EncodeOutputs outputs(options_, format_);
-      for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
-      kept = encode_and_keep(backend, outputs);
-    }
-    if (!kept) {
-      session_.summary->info("stopped before a pass met the target: nothing is written");
-      return kExitDone;  // the caller returns the signal's exit code
-    }
-    add(std::move(kept->pass));
-    side_fault = std::move(kept->side_fault);
-    kinds = kept->kinds;
+  std::optional<KeptPass> kept;
+  if (options_.target.target) {
+    kept = encode_to_target(backend);
+  } else {
+    EncodeOutputs outputs(options_, format_);
+    kept = encode_and_keep(backend, outputs);
   }
-  while (static_cast<int>(runs_frames_per_s.size()) < options_.repeat && !session_.stop.stop_requested()) {
-    Pass pass = encode(backend, nullptr);
-    if (!pass.totals.summary.stopped) add(std::move(pass));
+  if (!kept) {
+    session_.summary->info("stopped before a pass met the target: nothing is written");
+    return kExitDone;  // the caller returns the signal's exit code
   }
-  const Pass& median = passes.median();
   EncodeReport report{.input = input, .format = format_, .settings = options_.encoder};
-  report.totals = median.totals;
-  report.kinds = kinds;
+  report.totals = kept->pass.totals;
+  report.kinds = kept->kinds;
   report.target = options_.target.target;
   report.passes = target_passes_;
-  report.gop_cap = options_.target.gop_cap;
-  if (capped_pass_) report.own_qualities = capped_pass_->gops;
-  report.runs_frames_per_s = std::move(runs_frames_per_s);
   if (options_.compare_cpu && !session_.stop.stop_requested()) {
-    CpuComparison comparison = compare_with_cpu(median);
+    CpuComparison comparison = compare_with_cpu(kept->pass);
     if (!comparison.summary.stopped) report.cpu = std::move(comparison);
   }
   tell_result(session_, options_, report, frame_count_, stopped_search_);
   const bool is_part = written_ != options_.output;
   if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability, is_part);
-  if (side_fault) throw NotedError(*side_fault, "the stream itself is complete");
+  if (kept->side_fault) throw NotedError(*kept->side_fault, "the stream itself is complete");
   if (report.cpu && !report.cpu->identical) {
     throw Error(ErrorKind::comparison, "C63-BACKENDS-DIFFER", "the bytes differ from the CPU's",
                 {.frame = report.cpu->first_difference});

@@ -28,7 +28,6 @@ ordered_json identity_of(const EncodeOptions& o) {
   ordered_json settings = settings_of_record(o);
   settings.erase("qp");
   settings.erase("lambda-scale");
-  settings.erase("frame-interval");
   const InputIdentity input = identify_input(o.source.path);
   ordered_json content = {{"bytes", input.bytes}};
   if (o.target.spool.empty()) {
@@ -61,8 +60,7 @@ TargetPass pass_from(const ordered_json& json, double frames_per_s) {
            .psnr_y_db = quality("psnr_y_db", 0, kMostDecibels, kInfinity),
            .psnr_all_db = quality("psnr_all_db", 0, kMostDecibels, kInfinity),
            .ssim_y = quality("ssim_y", -1, 1, std::nullopt),
-           .key_bytes = key_bytes},
-          whole_number_from<int>(json.at("frame_interval"), 1)};
+           .key_bytes = key_bytes}};
 }
 
 }  // namespace
@@ -90,7 +88,7 @@ void StatsFile::save(const std::vector<TargetPass>& passes) const {
   ordered_json json = {{"encode", encode_}, {"passes", ordered_json::array()}};
   for (auto pass = passes.begin(); pass != passes.end(); ++pass) {
     const bool is_made_again = std::any_of(pass + 1, passes.end(), [&](const TargetPass& later) {
-      return later.qp == pass->qp && later.lambda_scale == pass->lambda_scale && later.frame_interval == pass->frame_interval;
+      return later.qp == pass->qp && later.lambda_scale == pass->lambda_scale;
     });
     if (!is_made_again) json["passes"].push_back(to_json(*pass));
   }

@@ -33,7 +33,6 @@ void tell_result(const Session& session, const EncodeOptions& options, const Enc
   // several. -v adds the settings and where the time went.
   log.debug("{}", settings_line(totals.summary, options.encoder));
   if (totals.summary.devices.size() > 1) log.info("{}", devices_line(totals.summary));
-  if (options.encoder.measurement.global_motion) log.info("{}", global_motion_line(totals.global_motion));
   log.debug("{}", stages_line(totals));
   log.debug("{}", limit_line(totals.summary));
   if (totals.summary.lanes == 1) log.debug("{}", latency_line(totals));
@@ -42,7 +41,6 @@ void tell_result(const Session& session, const EncodeOptions& options, const Enc
     for (const std::string& line : timing_table(totals)) log.info("{}", line);
   }
   if (options.verify) log.info("verified: every frame decodes to the encoder's reconstruction");
-  if (report.runs_frames_per_s.size() > 1) log.info("{}", runs_line(report.runs_frames_per_s));
   if (report.cpu) log.info("{}", comparison_line(totals, *report.cpu));
   const std::string search = report.passes.size() == 1 ? "stopped after 1 pass, which is kept: "
                                                         : fmt::format("stopped after {} passes, the best is kept: ", report.passes.size());

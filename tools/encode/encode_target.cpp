@@ -35,13 +35,6 @@ double bitrate_from(const std::string& text) {
   return *bits;
 }
 
-/// Reads --gop-cap, such as "1.5x" or "1.5".
-double cap_from(const std::string& text) {
-  const double cap = number_from("--gop-cap", std::string_view(text).substr(0, text.size() - (text.size() > 1 && text.ends_with('x') ? 1 : 0)));
-  if (!(cap >= 1 && cap <= 1e6)) throw CLI::ValidationError("--gop-cap", "the limit must be 1 or more");
-  return cap;
-}
-
 /// Reads --target-psnr, such as "38", "y:38" or "all:38".
 Target psnr_from(const std::string& text) {
   const auto colon = text.find(':');
@@ -75,32 +68,13 @@ void add_target_options(CLI::App& app, TargetOptions& o) {
       if (a != b) a->excludes(b);
     }
   }
-  describe_by_table(app.add_flag(names_on_command_line(option_info("frame-drop")), o.may_drop_frames), "frame-drop");
-  add("gop-cap", [&o](const std::string& text) { o.gop_cap = cap_from(text); });
   group.add("--stats", o.stats, "FILE",
             "Save the results of each pass in this file. If it exists, reuse the passes in it");
   group.add("--spool", o.spool, "FOLDER",
             "Folder for a temporary copy of input that can be read only once, such as a pipe");
 }
 
-void check_target_options(const TargetOptions& o) {
-  if (!o.gop_cap) return;
-  if (!o.target || o.target->kind != Target::Kind::bitrate) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "--gop-cap needs --bitrate");
-  }
-  if (!o.stats.empty()) {
-    throw Error(ErrorKind::usage, "C63-USAGE",
-                "--stats cannot be used with --gop-cap, because the file does not hold the sizes of GOPs");
-  }
-}
-
 namespace {
-
-Target target_of(const TargetOptions& options) {
-  Target target = options.target.value();
-  target.may_drop_frames = options.may_drop_frames;
-  return target;
-}
 
 std::vector<TargetPass> load(SideOutput<StatsFile>& stats, const VideoFormat& format, spdlog::logger& log) {
   std::vector<TargetPass> passes;
@@ -112,16 +86,9 @@ std::vector<TargetPass> load(SideOutput<StatsFile>& stats, const VideoFormat& fo
 
 TargetPasses::TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log)
     : options_(options),
-      own_interval_(options.encoder.coding.frame_interval),
       log_(log),
       stats_(options.target.stats.empty() ? nullptr : std::make_unique<StatsFile>(options)),
-      search_(options.encoder.coding, target_of(options.target), load(stats_, format, log)) {
-  if (options.target.gop_cap) {
-    capped_.emplace(options.encoder.coding, options.target.target->value, *options.target.gop_cap);
-    log_.info("target: {}, with no GOP above {} times that; several passes over the whole input follow",
-              describe(*options.target.target), *options.target.gop_cap);
-    return;
-  }
+      search_(options.encoder.coding, options.target.target.value(), load(stats_, format, log)) {
   log_.info("target: {}; several passes over the whole input follow", describe(*options.target.target));
   if (!passes().empty()) log_.info("{}: {} earlier passes are reused", options.target.stats, passes().size());
 }
@@ -134,55 +101,41 @@ bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
   if (measured.psnr) figures.psnr_y_db = quality.psnr_of_plane(0);
   if (measured.psnr) figures.psnr_all_db = quality.psnr_of_all();
   if (measured.ssim && !std::isnan(quality.mean_ssim(0))) figures.ssim_y = quality.mean_ssim(0);
-  const std::size_t own = capped_ ? capped_->next().gops.size() : 0;
-  const auto tell_and_keep = [&] {
-    tell(totals, format, own);
+  const auto log_and_keep = [&] {
+    log_pass(totals, format);
     stats_.use([&](const StatsFile& file) { file.save(passes()); });
   };
   bool done = false;
   try {
-    done = capped_ ? capped_->add(figures, totals.gops) : search_.add(figures);
+    done = search_.add(figures);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::limit) tell_and_keep();
+    if (error.kind() == ErrorKind::limit) log_and_keep();
     throw;
   }
-  tell_and_keep();
-  if (done && !(capped_ ? capped_->met() : search_.met())) {
-    log_.warn("cannot get closer to {}: {}the format and the content allow nothing in between",
-              describe(*options_.target.target), capped_ ? "the cap, " : "");
-  }
-  if (const int interval = passes().back().frame_interval; done && interval > own_interval_) {
-    log_.warn(
-        "{} allows only {:.4g} of {:.4g} frames per second: one of every {} frames is coded, the others repeat it "
-        "(--no-frame-drop forbids this)",
-        describe(*options_.target.target), format.rate.value() / interval, format.rate.value() / own_interval_,
-        interval);
+  log_and_keep();
+  if (done && !search_.met()) {
+    log_.warn("cannot get closer to {}: the format and the content allow nothing in between", describe(*options_.target.target));
   }
   return done;
 }
 
 /// Logs the pass that was made last.
-void TargetPasses::tell(const EncodeTotals& totals, const VideoFormat& format, std::size_t own) {
-  const double distance = capped_ ? capped_->distance() : search_.distance();
+void TargetPasses::log_pass(const EncodeTotals& totals, const VideoFormat& format) {
   const TargetPass& pass = passes().back();
   const Target::Kind kind = options_.target.target->kind;
   const bool of_size = kind == Target::Kind::bytes || kind == Target::Kind::bitrate;
-  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}{}", ++made_,
+  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}", ++made_,
             pass.qp, pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format),
             totals.quality.psnr_of_plane(0), totals.quality.psnr_of_all(),
             pass.figures.ssim_y ? fmt::format(", SSIM Y {:.5f}", *pass.figures.ssim_y) : "",
-            of_size ? fmt::format("{:+.2f} %", 100 * distance) : fmt::format("{:+.3f} dB", distance),
-            pass.frame_interval > 1 ? fmt::format("; one of every {} frames coded", pass.frame_interval) : "",
-            capped_ ? fmt::format("; {} of {} GOPs with their own quality, {} above the cap", own, totals.gops.size(),
-                                  capped_->over())
-                    : "");
+            of_size ? fmt::format("{:+.2f} %", 100 * distance()) : fmt::format("{:+.3f} dB", distance()));
 }
 
 bool TargetPasses::keeps_promise() const {
   const Target::Kind kind = options_.target.target->kind;
   if (kind != Target::Kind::bytes && kind != Target::Kind::bitrate) return search_.met();
   // For a target size or bit rate, a pass may be kept if its stream is not too large, even if it is much too small.
-  return distance() <= 0 && (!capped_ || capped_->over() == 0);
+  return distance() <= 0;
 }
 
 bool can_be_read_again(const std::string& path) {

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "c63/frame_source.h"
-#include "c63/gop_cap.h"
 #include "c63/target.h"
 #include "common/outputs.h"
 #include "common/report.h"
@@ -28,16 +26,12 @@ struct EncodeOptions;
 /// The options of c63enc for a target size or quality, in place of fixed settings.
 struct TargetOptions {
   std::optional<Target> target;
-  bool may_drop_frames = true;  ///< a size that the lowest quality exceeds is met with fewer coded frames
-  std::optional<double> gop_cap;  ///< the most bits of a GOP, as a multiple of the bit rate's share
   std::string stats;  ///< file of --stats, with results of passes; empty: none
   std::string input;  ///< name of the input, even while its frames are read from a spool
   std::string spool;  ///< folder for a copy of input that cannot be read twice; empty: none
 };
 
 void add_target_options(CLI::App& app, TargetOptions& options);
-/// Throws Error (usage) if the options contradict each other.
-void check_target_options(const TargetOptions& options);
 
 /// The search for a target: says with which settings c63enc makes the next pass.
 class TargetPasses {
@@ -46,30 +40,25 @@ class TargetPasses {
   /// limit).
   TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log);
 
-  [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
-  /// Returns the GOPs that the next pass codes with their own quality. The key is the number of a GOP's first frame.
-  /// Null without --gop-cap.
-  [[nodiscard]] const std::map<std::int64_t, GopQuality>* own_qualities() const { return capped_ ? &capped_->next().gops : nullptr; }
+  [[nodiscard]] CodingSettings next() const { return search_.next(); }
   /// Takes the results of a pass. Returns true if that pass is the final stream.
   bool take(const EncodeTotals& totals, const VideoFormat& format);
   /// Returns true if the last pass keeps the target's limits, so that it may be the stream if the search ends early.
   [[nodiscard]] bool keeps_promise() const;
   /// Returns how far the last pass is from the target, with sign; 0 is best. It is a share of a target size or bit rate; for
   /// a target quality, it is in dB.
-  [[nodiscard]] double distance() const { return capped_ ? capped_->distance() : search_.distance(); }
-  [[nodiscard]] const std::vector<TargetPass>& passes() const { return capped_ ? capped_->passes() : search_.passes(); }
+  [[nodiscard]] double distance() const { return search_.distance(); }
+  [[nodiscard]] const std::vector<TargetPass>& passes() const { return search_.passes(); }
   /// Returns the error that kept the statistics file from being written, if any.
   [[nodiscard]] const std::optional<Error>& side_fault() const { return stats_.fault(); }
 
  private:
-  void tell(const EncodeTotals& totals, const VideoFormat& format, std::size_t own);
+  void log_pass(const EncodeTotals& totals, const VideoFormat& format);
 
   const EncodeOptions& options_;
-  int own_interval_;  ///< the frame interval that the options set
   spdlog::logger& log_;
   SideOutput<StatsFile> stats_;
   TargetSearch search_;
-  std::optional<CappedSearch> capped_;  ///< if set, used in place of search_
   int made_ = 0;
 };
 

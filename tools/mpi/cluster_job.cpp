@@ -194,10 +194,6 @@ void check_command_line(ClusterOptions& options, const Session& session) {
     throw Error(ErrorKind::usage, "C63-MPI-TARGET",
                 "--target-ssim works only with c63enc: across ranks, rounding of the sum would change the bytes");
   }
-  if (o.target.gop_cap) {
-    throw Error(ErrorKind::usage, "C63-MPI-TARGET",
-                "--gop-cap works only with c63enc: all ranks encode with the same quality");
-  }
   if (!o.target.spool.empty() || (!o.target.target && !o.target.stats.empty())) {
     throw Error(
         ErrorKind::usage, "C63-USAGE",

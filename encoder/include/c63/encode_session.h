@@ -29,8 +29,8 @@ class EncodeSession {
 
   /// Copies the next frame: frame_bytes(width, height) bytes, planes Y, U, V without gaps. Waits while the frames that
   /// are not yet encoded fill a quarter of Limits::max_memory, or 512 MiB if that is less. Throws Error (usage,
-  /// C63-FRAME-SIZE) for another size, and (usage, C63-SESSION-FINISHED) after finish() or close(). If an error ended
-  /// the encode, throws that error.
+  /// C63-FRAME-SIZE) for another size, and (usage, C63-SESSION-FINISHED) after finish() or close(), also if close() is
+  /// called meanwhile. If an error ended the encode, throws that error. If push() returns, the encoder has the frame.
   void push(std::span<const std::uint8_t> frame);
   /// Returns the next coded frame, in display order, or nothing if it is not ready. If an error ended the encode,
   /// returns the frames before the error first, then throws it.
@@ -41,7 +41,7 @@ class EncodeSession {
   /// Ends the input. All pushed frames are encoded and can be polled.
   void finish();
   /// Ends the encode at once. Pushed frames that are not coded are dropped. Calls of push(), wait() and summary() stop
-  /// waiting and return. Coded frames can still be polled.
+  /// waiting. Coded frames can still be polled.
   void close();
   /// Waits for the end of the encode and returns its summary. Call finish() or close() before. Frames can still be
   /// polled.

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "c63/frame_shift.h"
 #include "c63/frame_source.h"
 #include "c63/motion.h"
 #include "c63/picture.h"
@@ -28,7 +27,7 @@ struct StageTimes {
   double entropy = 0;
   double download = 0;
   double write = 0;     ///< the caller's sink
-  double lookahead = 0;  ///< before coding: motion between source frames, references and global motion
+  double lookahead = 0;  ///< before coding: motion between source frames, and references
   double filter = 0;     ///< before coding: the presets' temporal filter, with the propagated weights of the frame
 
   StageTimes& operator+=(const StageTimes& other);
@@ -44,19 +43,11 @@ struct BitCounts {
   BitCounts& operator+=(const BitCounts& other);
 };
 
-/// The shift of the whole picture since the previous frame.
-struct GlobalMotion {
-  bool measured = false;            ///< always false in key frames
-  std::optional<FrameShift> shift;  ///< empty if the previous frame has no texture, or only along one direction
-};
-
 /// What was measured in one frame.
 struct FrameStatistics {
   std::array<std::uint64_t, 3> sse{};   ///< squared error of each plane over its coded samples
   std::array<double, 3> ssim{};
   std::uint64_t luma_sad = 0;           ///< sum of the SADs of the chosen luma vectors; 0 in key frames
-  /// Found in luma by estimate_shift(), which is accurate for shifts up to about half a sample.
-  GlobalMotion global_motion;
   BitCounts bits;
   StageTimes times;
   /// The time from giving the frame to a device until its coded bytes are given to the sink. Reading the frame and

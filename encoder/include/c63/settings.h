@@ -121,7 +121,6 @@ struct ExecutionSettings {
 struct MeasurementSettings {
   bool psnr = true;                 ///< fills FrameStatistics::sse
   bool ssim = false;                ///< fills FrameStatistics::ssim
-  bool global_motion = false;       ///< fills FrameStatistics::global_motion
   bool keep_reconstruction = false; ///< gives the sink the decoded picture
   bool keep_prediction = false;     ///< gives the sink the motion-compensated prediction
   bool keep_motion = false;         ///< gives the sink the vector and SAD of every block

@@ -2,16 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c63/settings.h"
 
 namespace c63 {
 
-class QualitySearch;
+struct PresetDecisions;
 
 /// The size or the quality that a stream is to have.
 struct Target {
@@ -24,8 +24,6 @@ struct Target {
   };
   Kind kind = Kind::bytes;
   double value = 0;
-  /// If even the lowest quality exceeds a size, the search may code fewer frames: CodingSettings::frame_interval grows.
-  bool may_drop_frames = true;
 };
 
 /// The result of one encode of the whole video. A quality that was not measured is not set.
@@ -39,12 +37,11 @@ struct PassFigures {
   std::optional<std::uint64_t> key_bytes = {};  ///< of all key frames
 };
 
-/// One pass: its quality, its scale of λ, its interval of coded frames, and its result.
+/// One pass: its quality, its scale of λ, and its result.
 struct TargetPass {
   double qp = 0;
   double lambda_scale = 1;
   PassFigures figures = {};
-  int frame_interval = 1;
 };
 
 /// Finds the one quality with which a video meets a target. Each pass over the video is an encode with the settings of
@@ -55,29 +52,21 @@ struct TargetPass {
 ///
 /// On logarithmic scales, bits and squared error are nearly straight lines over the quality, so three to five passes
 /// are enough. Flat tables have few steps. Between two steps, only λ changes.
-///
-/// If even the lowest quality exceeds a size, not all frames are coded: only every second, third, … one. The others
-/// repeat the previous picture. The search begins with the smallest interval with which the size can be met. Then it
-/// doubles the interval, which leaves more bits for each coded frame, as long as that makes PSNR of luma higher. For
-/// this PSNR, a repeat is compared with the frame that it replaces.
 class TargetSearch {
  public:
   /// Begins at the quality of `settings`. `known` are earlier passes with the same settings but other qualities. Passes
   /// in which the target's figure was not measured are ignored. Throws Error (usage, C63-TARGET) for a target that no
-  /// stream can meet. Throws Error (limit, C63-TARGET-LIMIT) if the known passes show that even the smallest possible
-  /// stream exceeds the size.
+  /// stream can meet, and what add() throws if the known passes show it.
   TargetSearch(const CodingSettings& settings, const Target& target, std::vector<TargetPass> known = {});
-  ~TargetSearch();
-  TargetSearch(TargetSearch&& other) noexcept;
-  TargetSearch& operator=(TargetSearch&& other) noexcept;
 
-  /// The settings of the next pass: the given ones with another quality or frame_interval. If the preset alternates
-  /// references (good), adaptive_reference is set to false.
+  /// The settings of the next pass: the given ones with another quality. If the preset alternates references (good),
+  /// adaptive_reference is set to false.
   [[nodiscard]] CodingSettings next() const;
   /// Takes the result of a pass. Returns true if this pass is the final stream. If a known pass now has another result,
   /// the known passes are of another encode; they are dropped, and the search goes on. A quality that the format cannot
-  /// reach is met as nearly as possible. Throws Error (limit, C63-TARGET-LIMIT) if even the smallest possible stream
-  /// exceeds the size, and (usage, C63-TARGET) if the target's figure was not measured.
+  /// reach is met as nearly as possible. Throws Error (limit, C63-TARGET-LIMIT) if even the lowest quality exceeds the
+  /// size: it names the least size, and the --frame-interval that would do. Throws Error (usage, C63-TARGET) if the
+  /// target's figure was not measured.
   bool add(const PassFigures& figures);
 
   /// Returns the distance of the last pass from the target, negative below the target. For bytes and bit rates, it is a
@@ -89,33 +78,46 @@ class TargetSearch {
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return history_; }
 
  private:
-  [[nodiscard]] bool may_drop() const;
-  /// Returns the longest interval that makes a difference. With it, all inter frames are repeats.
-  [[nodiscard]] int longest_interval() const;
-  /// Returns the settings of the probe, the stream with the fewest bytes: key frames of the lowest quality, and
-  /// repeats.
-  [[nodiscard]] CodingSettings settings_of_probe() const;
-  /// Returns the pass with the settings of the probe; null if it was not made.
-  [[nodiscard]] const TargetPass* probe() const;
-  /// Returns the shortest interval, longer than the present one, with which the lowest quality probably keeps the size.
-  /// `least_bytes` is the size of key frames and repeats alone.
-  [[nodiscard]] int estimated_interval(std::uint64_t least_bytes) const;
-  void use_interval(int interval);
-  void plan();
+  /// A pass as a point of the curve that is searched: its distance from the target, over its quality.
+  struct Point {
+    double place = 0;  ///< log2 of the qp whose λ is the pass's λ
+    double error = 0;  ///< error_of()
+    int step = 0;      ///< the step of its tables; 0 if tables do not matter
+  };
+  /// Returns the place of the next pass; empty if no further pass can help.
+  [[nodiscard]] std::optional<double> next_place() const;
+  [[nodiscard]] static std::optional<double> bent_place(const std::vector<Point>& points, double error, const Point& a,
+                                                        const Point& b);
+  [[nodiscard]] Point point_of(const TargetPass& pass) const;
+  /// Returns the distance of a pass from the target; negative below the target. For sizes and rates it is in octaves,
+  /// log2(figure / target); for qualities it is in dB.
+  [[nodiscard]] double error_of(const PassFigures& figures) const;
+  [[nodiscard]] bool is_size() const;
+  [[nodiscard]] int step_of(double qp) const;
+  /// Returns the places of the lowest and of the highest quality.
+  [[nodiscard]] std::pair<double, double> ends() const;
+  /// Sets the quality of the next pass: that of this place, or that of an earlier pass.
+  void go_to(double place);
+  void go_to(const TargetPass& pass);
+  [[nodiscard]] PresetDecisions decisions_of(double qp, double lambda_scale) const;
+  [[nodiscard]] const TargetPass* made_before() const;
+  void leave_known(double place);
+  void plan_next();
+  [[nodiscard]] const TargetPass* best() const;
   [[noreturn]] void refuse() const;
-  [[nodiscard]] bool finish();
-  [[nodiscard]] bool keep();
-  [[nodiscard]] bool is_hopeless() const;
 
   CodingSettings settings_;
   Target target_;
-  std::vector<TargetPass> history_;
-  std::unique_ptr<QualitySearch> search_;  ///< the search with the present interval
-  int interval_ = 1;
-  std::optional<TargetPass> kept_;  ///< the best pass with a longer interval than the settings'
-  std::size_t made_ = 0;            ///< passes that add() took
-  bool probes_ = false;             ///< the next pass is the probe: it only tells the size of the smallest stream
-  bool last_ = false;               ///< the next pass is kept_ again, and gives the final stream
+  bool has_lambda_;
+  std::vector<TargetPass> history_;  ///< all passes
+  std::vector<TargetPass> passes_;   ///< those that the search goes by
+  std::size_t known_ = 0;  ///< how many of passes_ were made before this search
+  std::size_t made_ = 0;   ///< passes that add() took
+  bool starts_anew_ = false;  ///< the next pass begins a new search, which forgets all earlier passes
+  int locked_step_ = 0;  ///< the step of the tables that the search keeps; 0: any
+  double qp_ = 0;        ///< of the next pass
+  double scale_ = 1;
+  bool last_ = false;  ///< the next pass is the final one, whatever its result
 };
 
 /// Returns the target in words: "a bit rate of 800 kb/s", "a size of 2MiB", "PSNR Y of 38 dB", …

@@ -15,15 +15,9 @@ class ThreadArena {
   /// oneTBB workers that are missing. Throws std::bad_alloc, or Error (limit, C63-THREADS) if the system cannot start
   /// more threads.
   explicit ThreadArena(int threads = 0);
-  /// Uses the caller's arena, which must outlive this object. If oneTBB cannot start a thread later, it ends the
-  /// process.
-  explicit ThreadArena(oneapi::tbb::task_arena& arena) : arena_(&arena) {}
-
   ~ThreadArena();
   ThreadArena(const ThreadArena&) = delete;
   ThreadArena& operator=(const ThreadArena&) = delete;
-
-  [[nodiscard]] bool is_callers() const { return own_ == nullptr; }
 
   /// The number of threads that may work in the arena at the same time.
   [[nodiscard]] int concurrency() const { return arena_->max_concurrency(); }
@@ -45,8 +39,7 @@ class ThreadArena {
   }
 
  private:
-  std::unique_ptr<oneapi::tbb::task_arena> own_;
-  oneapi::tbb::task_arena* arena_;
+  std::unique_ptr<oneapi::tbb::task_arena> arena_;
   int places_kept_ = 1;
 };
 
