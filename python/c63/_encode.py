@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ._options import EncoderOptions, VideoOptions
 
-#: The fields of a row of `statistics`: index; bytes; sse and ssim of Y, U, V; luma_sad; shift_x, shift_y in samples;
+#: The fields of a row of `statistics`: index; bytes; sse and ssim of Y, U, V; luma_sad;
 #: header_bits, motion_bits, luma_bits, chroma_bits; read_ms, upload_ms, motion_ms, transform_ms, measure_ms,
 #: entropy_ms, download_ms, write_ms, latency_ms, lookahead_ms, filter_ms; key; repeat.
 STATISTICS = np.dtype(_c63.STATISTICS_FIELDS, align=True)

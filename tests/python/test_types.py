@@ -163,8 +163,6 @@ WRONG_OPTIONS = (
     {"bitrate": 1e6, "size": 9999},
     {"bitrate": -5},
     {"target_ssim": 1.5},
-    {"frame_drop": "yes"},
-    {"gop_cap": "2", "bitrate": 1e5},
     {"target_psnr": ("u", 38)},
     {"fps": 0},
     {"input_res": 5},

@@ -7,12 +7,10 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <vector>
 
 #include "c63/error.h"
 #include "common/errors.h"
-#include "common/median_keeper.h"
 #include "common/outputs.h"
 #include "common/progress.h"
 #include "common/report.h"
@@ -140,28 +138,6 @@ TEST(Values, Sizes) {
   EXPECT_EQ(size_from("352x288"), (std::pair{352, 288}));
   for (const char* wrong : {"", "352", "352x", "x288", "352x288x1", "352 x 288", "99999999999x1"}) {
     EXPECT_FALSE(size_from(wrong)) << wrong;
-  }
-}
-
-TEST(Reports, TheMedianIsOneOfTheRuns) {
-  EXPECT_EQ(index_of_median({3, 1, 2}), 2U);
-  EXPECT_EQ(index_of_median({4, 1, 3, 2}), 3U);
-  EXPECT_EQ(index_of_median({5}), 0U);
-  EXPECT_EQ(runs_line({100, 110, 90}), "3 runs: median 100.0 fps, 90.0 to 110.0 (spread 20.0 %)");
-}
-
-TEST(MedianKeeper, KeepsTheMedianWheneverItIsAskedFor) {
-  std::mt19937 random(1);
-  for (std::size_t most = 1; most <= 40; ++most) {
-    MedianKeeper<std::size_t> keeper(most);
-    std::vector<double> values;
-    for (std::size_t i = 0; i < most; ++i) {
-      values.push_back(static_cast<double>(random() % 10));  // with equal ones
-      keeper.add(values.back(), i);
-      ASSERT_EQ(keeper.median(), index_of_median(values)) << i + 1 << " of " << most;
-      EXPECT_LE(keeper.kept(), std::min(i + 1, most / 2 + 1));
-      EXPECT_LE(keeper.kept(), most - i);
-    }
   }
 }
 

@@ -274,7 +274,7 @@ TEST_F(Targets, ImpossibleTargetsAreReported) {
        {std::vector<std::string>{"--size", "9kB", "--bitrate", "10k"}, {"--bitrate", "x"}, {"--bitrate", ""}, {"--size", "1kk"},
         {"--size", "-5"}, {"--size", "100000000000000000000"}, {"--size", "99999999999TB"}, {"--size", "0"},
         {"--target-psnr", "u:30"}, {"--target-psnr", "38x"}, {"--target-ssim", "1.5"}, {"--stats", path("s.json")},
-        {"--spool", path("")}, {"--bitrate", "50k", "--no-frame-drop"}}) {
+        {"--spool", path("")}}) {
     std::vector<std::string> more = {"--quiet", "-o", path("o.c63"), input_};
     more.insert(more.end(), wrong.begin(), wrong.end());
     SCOPED_TRACE(wrong[0] + " " + wrong[1]);

@@ -71,13 +71,6 @@ double frames_per_second(const EncodeSummary& s) {
   return s.elapsed_ms > 0 ? static_cast<double>(s.frames) * 1000 / s.elapsed_ms : 0;
 }
 
-std::size_t index_of_median(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  return order.empty() ? 0 : order[(order.size() - 1) / 2];
-}
-
 std::string input_line(const std::string& input, const VideoFormat& format, std::optional<std::int64_t> frames) {
   const std::string count = frames ? ", " + counted(*frames, "frame") : "";
   return fmt::format("{} {}x{} yuv420p{} at {:.6g} fps", input == "-" ? "stdin" : input, format.width, format.height,

@@ -96,8 +96,6 @@ struct EncodeReport {
 /// Returns the value that comes after this share (0..1) of the sorted values: 0 gives the smallest, 1 the largest. Between
 /// two values it is the lower one. Returns 0 if there are no values.
 [[nodiscard]] double quantile(std::vector<double> values, double share);
-/// Returns the index of the median. If the number of values is even, it is the lower of the two in the middle.
-[[nodiscard]] std::size_t index_of_median(const std::vector<double>& values);
 
 /// Returns the report as JSON. The key of each figure contains its unit. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const EncodeReport& report);
