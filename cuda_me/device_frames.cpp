@@ -5,9 +5,8 @@
 #include <string>
 
 #include "c63/error.h"
-#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
-#include "cuda_me/runtime/pointer.h"
 #include "cuda_me/runtime/stream.h"
 
 namespace c63::cuda {

@@ -9,8 +9,7 @@
 #include "c63/error.h"
 #include "codec/geometry.h"
 #include "cuda_me/kernels/motion.h"
-#include "cuda_me/kernels/refine_motion.h"
-#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 
@@ -20,22 +19,22 @@ namespace {
 /// The pitch of the estimator's own planes is a multiple of this, in bytes, so that wide loads are possible.
 constexpr int kRowAlignment = 16;
 
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-PLANE", why); }
+[[noreturn]] void refuse_planes(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-PLANE", why); }
 
 const MotionEstimatorOptions& checked(const MotionEstimatorOptions& options) {
   if (options.width <= 0 || options.height <= 0 || options.width % kBlockSize != 0 || options.height % kBlockSize != 0 ||
       options.width > kMaxSide + 1 || options.height > kMaxSide + 1) {
-    refuse("sides must be multiples of 8 from 8 to 65536, not " + std::to_string(options.width) + "x" +
+    refuse_planes("sides must be multiples of 8 from 8 to 65536, not " + std::to_string(options.width) + "x" +
            std::to_string(options.height));
   }
   if (options.range < 1 || options.range > 127) {
-    refuse("the range must be 1..127, not " + std::to_string(options.range));
+    refuse_planes("the range must be 1..127, not " + std::to_string(options.range));
   }
   if (options.zero_bias < 0 || options.zero_bias > 16320) {
-    refuse("the zero bias must be 0..16320, not " + std::to_string(options.zero_bias));
+    refuse_planes("the zero bias must be 0..16320, not " + std::to_string(options.zero_bias));
   }
   if (options.second_distance < 1 || options.second_distance > 127) {
-    refuse("the second distance must be 1..127, not " + std::to_string(options.second_distance));
+    refuse_planes("the second distance must be 1..127, not " + std::to_string(options.second_distance));
   }
   static_cast<void>(require_device(options.device));
   return options;
@@ -46,7 +45,7 @@ MotionKernel kernel_of(const std::string& wanted) {
   if (kernel) return *kernel;
   std::string known;
   for (const std::string& one : MotionEstimator::kernel_names()) known += " " + one;
-  refuse("no motion kernel is called '" + wanted + "'; there are:" + known);
+  refuse_planes("no motion kernel is called '" + wanted + "'; there are:" + known);
 }
 
 }  // namespace
@@ -66,13 +65,13 @@ struct MotionEstimator::State {
 
   void require_plane(const ConstPlaneView& view) const {
     if (view.data == nullptr || view.width != options.width || view.height != options.height || view.pitch < view.width) {
-      refuse("planes must be " + std::to_string(options.width) + "x" + std::to_string(options.height) +
+      refuse_planes("planes must be " + std::to_string(options.width) + "x" + std::to_string(options.height) +
              " with a pitch of at least the width");
     }
   }
 
   void enqueue(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around, cudaStream_t on) {
-    if (results.vectors == nullptr && !pairs.empty()) refuse("there must be room for vectors");
+    if (results.vectors == nullptr && !pairs.empty()) refuse_planes("there must be room for vectors");
     std::vector<MotionJob> jobs;
     std::vector<RefineJob> refined;
     for (const MotionPair& pair : pairs) {
@@ -100,7 +99,7 @@ struct MotionEstimator::State {
 
   void estimate_on_host(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
                         cudaStream_t on) {
-    if (results.vectors == nullptr && !pairs.empty()) refuse("there must be room for vectors");
+    if (results.vectors == nullptr && !pairs.empty()) refuse_planes("there must be room for vectors");
     // Indices of planes on the device, by their address and pitch on the host. Two planes with one address are different
     // if their pitches are, such as a frame and its upper field.
     std::map<std::pair<const std::uint8_t*, std::ptrdiff_t>, std::size_t> places;

@@ -8,7 +8,7 @@
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/kernels/rate_frame.h"
-#include "cuda_me/lookahead/source_memory.h"
+#include "cuda_me/lookahead/source_frames.h"
 #include "cuda_me/runtime/carver.h"
 #include "decide/presets.h"
 

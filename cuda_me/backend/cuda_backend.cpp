@@ -7,7 +7,7 @@
 
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
-#include "cuda_me/runtime/pointer.h"
+#include "cuda_me/runtime/memory.h"
 
 namespace c63::cuda {
 namespace {

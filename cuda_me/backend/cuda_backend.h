@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "decide/resolved_encode.h"
 #include "c63/cuda/backend.h"
 #include "cuda_me/backend/batch_queue.h"
 #include "cuda_me/backend/chain.h"
@@ -15,8 +14,9 @@
 #include "cuda_me/backend/upload_queue.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/lookahead/source_frames.h"
-#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
+#include "decide/resolved_encode.h"
 
 namespace c63::cuda {
 

@@ -5,7 +5,6 @@
 
 #include "cuda_me/backend/chain.h"
 #include "cuda_me/kernels/motion.h"
-#include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/stream.h"
 
 namespace c63::cuda {

@@ -13,8 +13,8 @@
 #include "c63/own_search.h"
 #include "c63/quality.h"
 #include "c63/thread_arena.h"
-#include "cuda_me/kernels/own_vectors.h"
-#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/kernels/rate_frame.h"
+#include "cuda_me/runtime/check.h"
 #include "decide/vectors.h"
 
 namespace c63::cuda {

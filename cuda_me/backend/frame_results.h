@@ -53,7 +53,7 @@ class FrameResults {
   void trace(const Batch& batch, const StageTimes& times) const;
   [[nodiscard]] CodedFrame finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
   /// Returns the error for a wrong vector of a search of the user's own. pack_wrong_vector() made `wrong`
-  /// (kernels/own_vectors.h).
+  /// (kernels/rate_frame.h).
   [[nodiscard]] Error wrong_vector_error(unsigned long long wrong, std::int64_t frame) const;
   /// Writes header, scan and trailer of a frame to `frame`, and counts its bits by kind.
   void write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame);

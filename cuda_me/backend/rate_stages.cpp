@@ -119,7 +119,8 @@ void RateStages::enqueue(std::span<const RateItem> items, int turn, const Stream
   if (items.empty()) return;
   const Range range("rate");
   for (const Group& group : prepare(items, turn, streams)) {
-    for (const RateStage& stage : rate_stages()) {
+    for (const RateStage& stage : kRateStages) {
+      const Range stage_range(stage.name.data());
       const cudaStream_t stream = streams[static_cast<std::size_t>(group.side)];
       if (own != nullptr && stage.is_search) {
         own->enqueue(group.on_host, group.frames, stream);

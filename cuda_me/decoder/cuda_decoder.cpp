@@ -7,7 +7,6 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "cuda_me/runtime/check.h"
-#include "cuda_me/runtime/device_guard.h"
 
 namespace c63::cuda {
 namespace {

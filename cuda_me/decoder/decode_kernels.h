@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "bitstream/scan_parser.h"
+#include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/frame_layout.h"
-#include "cuda_me/kernels/quantizer.h"
 
 namespace c63::cuda {
 

@@ -3,7 +3,7 @@
 
 #include "c63/cuda/devices.h"
 #include "c63/cuda/filters.h"
-#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 

@@ -3,7 +3,7 @@
 // to one that has published the sum of itself and all tiles before it (Merrill and Garland, "Single-pass parallel
 // prefix scan with decoupled look-back"). In one look, each thread reads the state of one tile. A thread block has more
 // threads than there are tiles in work, so one look is normally enough.
-#include "cuda_me/collective/scan.cuh"
+#include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {

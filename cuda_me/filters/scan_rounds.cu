@@ -9,7 +9,7 @@
 // Blocks read each other's sums, so all of them must run at the same time: the launch is cooperative.
 #include <cuda/ptx>
 
-#include "cuda_me/collective/scan.cuh"
+#include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/runtime/needs.h"
 

@@ -1,12 +1,11 @@
 // Computes the cost of each candidate with each of its possible DC levels. A thread takes one candidate and chooses its
 // AC levels: by D + λR, or by rounding, as the frame's plan says.
 
-#include "cuda_me/collective/scan.cuh"
+#include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
-#include "decide/rdoq.h"
 #include "decide/block_costs.h"
+#include "decide/rdoq.h"
 
 namespace c63::cuda {
 namespace {
@@ -146,7 +145,6 @@ __global__ void __launch_bounds__(kThreads, kResident)
 }  // namespace
 
 void enqueue_choose_levels(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  const Range range("choose levels");
   launch("choose_levels_kernel", choose_levels_kernel,
          {dim3(blocks_for(layout.blocks * group.slots, kThreads), static_cast<unsigned>(group.count)), dim3(kThreads)}, stream,
          layout, group.frames);

@@ -7,7 +7,6 @@
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/kernels/segment_codes.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 #include "decide/rdoq.h"
 #include "decide/repeat_frame.h"
 
@@ -164,13 +163,11 @@ __global__ void __launch_bounds__(kErrorThreads)
 
 void enqueue_repeat_error(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.may_repeat) return;
-  const Range range("repeat error");
   launch("repeat_error_kernel", group.is_weighted ? weighted_repeat_error_kernel : repeat_error_kernel,
          {dim3(kErrorBlocks, static_cast<unsigned>(group.count)), dim3(kErrorThreads)}, stream, layout, group.frames);
 }
 
 void enqueue_code_choices(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  const Range range("code choices");
   const auto frames = static_cast<unsigned>(group.count);
   launch("code_choices_kernel", code_choices_kernel,
          {dim3(static_cast<unsigned>(layout.segments), frames), dim3(kSegmentThreads)}, stream, layout, group.frames);

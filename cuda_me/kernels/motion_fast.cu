@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "c63/cuda/devices.h"
+#include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_bulk.cuh"
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_tile.cuh"
-#include "cuda_me/kernels/plane_boxes.h"
 #include "cuda_me/runtime/needs.h"
 
 namespace c63::cuda {

@@ -1,6 +1,6 @@
 // Checks the vectors that a search of the user's own (c63/own_search.h) has found. A thread checks one block.
 
-#include "cuda_me/kernels/own_vectors.h"
+#include "cuda_me/kernels/rate_frame.h"
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/frame_batch.cuh"

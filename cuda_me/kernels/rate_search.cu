@@ -5,7 +5,6 @@
 #include "cuda_me/kernels/motion_eliminate_tile.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 
 namespace c63::cuda {
 namespace {
@@ -134,7 +133,6 @@ __global__ void __launch_bounds__(kEliminateThreads, kEliminateResident)
 
 void enqueue_search(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.inter) return;
-  const Range range("search");
   const auto kernel = group.found_vectors <= 1   ? rate_search_kernel<1>
                       : group.found_vectors <= 2 ? rate_search_kernel<2>
                       : group.found_vectors <= 4 ? rate_search_kernel<4>

@@ -1,12 +1,12 @@
-// The parts of estimate_motion() that a plain search does not compute (see refine_motion.h). A thread block works on
+// The parts of estimate_motion() that a plain search does not compute (see motion.h). A thread block works on
 // one 8x8 block, and its threads share the candidates.
 
 #include <algorithm>
 #include <array>
 
 #include "codec/geometry.h"
+#include "cuda_me/kernels/motion.h"
 #include "cuda_me/kernels/motion_common.cuh"
-#include "cuda_me/kernels/refine_motion.h"
 #include "cuda_me/runtime/launch.h"
 
 namespace c63::cuda {

@@ -5,8 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda_me/collective/scan.cuh"
-#include "cuda_me/kernels/block_codes.cuh"
+#include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/frame_segment.cuh"
 
 namespace c63::cuda {

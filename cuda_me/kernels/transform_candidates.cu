@@ -2,10 +2,9 @@
 // rdoq.h). Eight threads work on a block. Each of them first transforms a row, then a column. They take the
 // block's candidates one after another.
 
+#include "cuda_me/kernels/block_transform.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
-#include "cuda_me/kernels/transform.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 #include "decide/forward_transform.h"
 
 namespace c63::cuda {
@@ -182,7 +181,6 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void enqueue_transform_candidates(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  const Range range("transform candidates");
   launch("transform_candidates_kernel", transform_candidates_kernel,
          {dim3(blocks_for(layout.blocks, kBlocks), static_cast<unsigned>(group.count)), dim3(kThreads)}, stream, layout,
          group.frames);

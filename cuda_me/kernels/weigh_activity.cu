@@ -3,7 +3,6 @@
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 #include "decide/weights.h"
 
 namespace c63::cuda {
@@ -55,7 +54,6 @@ __global__ void __launch_bounds__(kThreads)
 
 void enqueue_weights(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.weighs_activity) return;
-  const Range range("weights");
   const auto frames = static_cast<unsigned>(group.count);
   launch("activity_kernel", activity_kernel, {dim3(blocks_for(layout.mcus, kWarps), frames), dim3(kThreads)}, stream, layout,
          group.frames);

@@ -5,7 +5,7 @@
 // "flush"). Let T be the last 32 bits of codes. If T is 0, an unfinished byte is dropped. Otherwise an unfinished byte
 // is filled up with zero bits. If T is not 0 and no byte is unfinished, a zero byte is added.
 
-#include "cuda_me/collective/scan.cuh"
+#include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"

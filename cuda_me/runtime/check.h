@@ -2,6 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <utility>
+
 namespace c63::cuda {
 
 /// Throws c63::Error if `status` is not success. `what` names the call or the kernel in the message.
@@ -16,5 +18,44 @@ void check(cudaError_t status, const char* what);
 
 /// Clears the error of a call that failed, so that a later call does not report it. For destructors, which cannot throw.
 void drop_error(cudaError_t status) noexcept;
+
+/// Owns one handle of the CUDA runtime. `Release` releases it. It can be moved but not copied.
+template <typename T, cudaError_t (*Release)(T)>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(T handle) noexcept : handle_(handle) {}
+  Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    Handle taken(std::move(other));
+    std::swap(handle_, taken.handle_);
+    return *this;
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (handle_ != nullptr) drop_error(Release(handle_));
+  }
+
+  [[nodiscard]] T get() const noexcept { return handle_; }
+
+ private:
+  T handle_ = nullptr;
+};
+
+/// Makes a device the current one of this thread until the end of the scope.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int device) {
+    check(cudaGetDevice(&previous_), "cudaGetDevice");
+    check(cudaSetDevice(device), "cudaSetDevice");
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  ~DeviceGuard() { drop_error(cudaSetDevice(previous_)); }
+
+ private:
+  int previous_ = 0;
+};
 
 }  // namespace c63::cuda

@@ -1,10 +1,11 @@
-#include "cuda_me/runtime/device_probe.h"
+#include <cuda_runtime_api.h>
 
 namespace c63::cuda {
 namespace {
 __global__ void probe_kernel() {}
 }  // namespace
 
+/// Returns success if this build has code for the current device, otherwise the reason. Called by devices.cpp.
 cudaError_t probe_code() noexcept {
   cudaFuncAttributes attributes{};
   const cudaError_t status = cudaFuncGetAttributes(&attributes, probe_kernel);

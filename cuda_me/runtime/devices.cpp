@@ -10,10 +10,12 @@
 #include <string>
 
 #include "c63/error.h"
-#include "cuda_me/runtime/device_guard.h"
-#include "cuda_me/runtime/device_probe.h"
+#include "cuda_me/runtime/check.h"
 
 namespace c63::cuda {
+
+cudaError_t probe_code() noexcept;  // in device_probe.cu
+
 namespace {
 
 std::string words(cudaError_t status) {

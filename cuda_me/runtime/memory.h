@@ -5,13 +5,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "cuda_me/runtime/check.h"
-#include "cuda_me/runtime/handle.h"
 
 namespace c63::cuda {
 
@@ -156,6 +156,24 @@ class CopyBatch {
 /// Sets `count` bytes to `value`, in the order of `stream`.
 inline void fill_async(void* to, int value, std::size_t count, cudaStream_t stream) {
   check(cudaMemsetAsync(to, value, count, stream), "cudaMemsetAsync");
+}
+
+/// Returns CUDA's index of the device that owns this memory; empty for host memory.
+[[nodiscard]] inline std::optional<int> device_with(const void* memory) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, memory), "cudaPointerGetAttributes");
+  if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged) return std::nullopt;
+  return attributes.device;
+}
+
+/// Returns true if `device` can copy these bytes directly: from its own memory, or from page-locked host memory. Checks
+/// only the first and the last byte. False if there are no bytes.
+[[nodiscard]] inline bool can_copy(int device, std::span<const std::uint8_t> bytes) {
+  if (bytes.empty()) return false;
+  if (const std::optional<int> with = device_with(bytes.data())) {
+    return with == device && device_with(&bytes.back()) == device;
+  }
+  return is_page_locked(bytes);
 }
 
 }  // namespace c63::cuda

@@ -214,31 +214,7 @@ TEST_F(BackendTest, HandsOutWhatTheCpuHandsOut) {
     settings.measurement.keep_reconstruction = true;
     settings.measurement.keep_prediction = true;
     settings.measurement.keep_motion = true;
-    const Encoded cpu = on_cpu(settings, video);
-    const Encoded gpu = on_gpu(settings, video);
-    ASSERT_EQ(cpu.frames.size(), gpu.frames.size());
-    for (std::size_t i = 0; i < cpu.frames.size(); ++i) {
-      const EncodedFrame& a = cpu.frames[i];
-      const EncodedFrame& b = gpu.frames[i];
-      EXPECT_EQ(a.index, b.index);
-      EXPECT_EQ(a.key, b.key);
-      EXPECT_TRUE(same_bytes(a.bytes, b.bytes));
-      EXPECT_TRUE(same_bytes(a.reconstruction, b.reconstruction));
-      EXPECT_TRUE(same_bytes(a.prediction, b.prediction));
-      EXPECT_EQ(a.statistics.sse, b.statistics.sse);
-      EXPECT_EQ(a.statistics.ssim, b.statistics.ssim);
-      EXPECT_EQ(a.statistics.luma_sad, b.statistics.luma_sad);
-      EXPECT_EQ(a.statistics.bits.header, b.statistics.bits.header);
-      EXPECT_EQ(a.statistics.bits.motion, b.statistics.bits.motion);
-      EXPECT_EQ(a.statistics.bits.luma, b.statistics.bits.luma);
-      EXPECT_EQ(a.statistics.bits.chroma, b.statistics.bits.chroma);
-      for (int p = 0; p < 3; ++p) {
-        EXPECT_EQ(a.motion[p].columns, b.motion[p].columns);
-        EXPECT_EQ(a.motion[p].rows, b.motion[p].rows);
-        EXPECT_EQ(a.motion[p].vectors, b.motion[p].vectors);
-        EXPECT_EQ(a.motion[p].sads, b.motion[p].sads);
-      }
-    }
+    expect_same_frames(on_cpu(settings, video), on_gpu(settings, video));
   }
 }
 

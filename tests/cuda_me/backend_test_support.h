@@ -65,6 +65,8 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
     const EncodedFrame& x = a.frames[i];
     const EncodedFrame& y = b.frames[i];
     SCOPED_TRACE(i);
+    EXPECT_EQ(x.index, y.index);
+    EXPECT_EQ(x.key, y.key);
     EXPECT_EQ(x.repeat, y.repeat);
     EXPECT_TRUE(same_bytes(x.bytes, y.bytes));
     EXPECT_TRUE(same_bytes(x.reconstruction, y.reconstruction));

@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "break_device.h"
-
 namespace c63::cuda {
 namespace {
 __global__ void fault_kernel(std::uintptr_t address) { *reinterpret_cast<volatile int*>(address) = 1; }

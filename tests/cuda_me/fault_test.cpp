@@ -5,12 +5,15 @@
 #include <cstdlib>
 
 #include "backend_test_support.h"
-#include "break_device.h"
 #include "c63/cuda/decoder.h"
 #include "c63/error.h"
 #include "backend/backend.h"
 
 namespace c63::cuda {
+
+/// Runs a kernel that writes to an invalid address. After that, this process can no longer use the current device.
+void break_device();  // in break_device.cu
+
 namespace {
 
 constexpr std::int64_t kFaultAt = 7;

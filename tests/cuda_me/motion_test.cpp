@@ -15,7 +15,6 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "cuda_me/motion_oracle.h"
-#include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/needs.h"
 #include "cuda_me/runtime/stream.h"

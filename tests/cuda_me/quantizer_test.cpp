@@ -1,7 +1,7 @@
 // The GPU's quantizer must give the same levels as the codec's. Its code also runs on the host, so this test needs no
 // GPU.
 
-#include "cuda_me/kernels/quantizer.h"
+#include "cuda_me/kernels/frame_kernels.h"
 
 #include <gtest/gtest.h>
 

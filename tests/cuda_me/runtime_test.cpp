@@ -8,8 +8,6 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "cuda_me/runtime/check.h"
-#include "cuda_me/runtime/device_guard.h"
-#include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/range.h"
 #include "cuda_me/runtime/stream.h"

@@ -17,7 +17,7 @@
 #include "cuda_me/backend/rate_stages.h"
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/kernels/rate_frame.h"
-#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
 #include "decide/frame_plan.h"
 #include "decide/presets.h"
@@ -133,7 +133,7 @@ class DecidedFrames {
                          .side = static_cast<int>(i) % cuda::RateStages::kSides});
       }
       groups_ = rate_.prepare(items, index, {stream(), stream()});
-      for (const cuda::RateStage& stage : cuda::rate_stages()) enqueue(stage);
+      for (const cuda::RateStage& stage : cuda::kRateStages) enqueue(stage);
       stream().synchronize();
     }
   }
@@ -224,7 +224,7 @@ Sample time_stages(DecidedFrames& frames, std::span<const cuda::RateStage> stage
 /// all stages from "list candidates" to "choose levels" are timed together, and the time of the stages before "choose
 /// levels" is subtracted.
 Sample time_stage(DecidedFrames& frames, std::size_t index, int repeats) {
-  const auto stages = cuda::rate_stages();
+  const std::span<const cuda::RateStage> stages = cuda::kRateStages;
   if (stages[index].name != "choose levels") return time_stages(frames, stages.subspan(index, 1), repeats);
   const auto listed = static_cast<std::size_t>(
       std::ranges::find(stages, std::string_view("list candidates"), &cuda::RateStage::name) - stages.begin());
@@ -263,8 +263,8 @@ void bench_decide(const Options& options) {
         const DecidedCounts counts = frames.count();
         const Json labels = {{"size", text}, {"preset", preset}, {"lanes", lanes}};
         double sum = 0;
-        for (std::size_t i = 0; i < cuda::rate_stages().size(); ++i) {
-          const std::string_view stage = cuda::rate_stages()[i].name;
+        for (std::size_t i = 0; i < cuda::kRateStages.size(); ++i) {
+          const std::string_view stage = cuda::kRateStages[i].name;
           const Sample seconds = time_stage(frames, i, options.repeats);
           sum += seconds.median;
           const double bytes = least_bytes(stage, frames.layout(), counts);

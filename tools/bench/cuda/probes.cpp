@@ -10,9 +10,8 @@
 
 #include "bench/cuda/absdiff_probe.h"
 #include "cuda_me/runtime/check.h"
-#include "cuda_me/runtime/device_guard.h"
-#include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
 
 namespace c63::bench {
 namespace {
