@@ -12,7 +12,7 @@
 #include "cuda_me/kernels/motion_common.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "decide/candidate_vectors.h"
+#include "decide/vectors.h"
 
 namespace c63::cuda {
 namespace {
