@@ -65,7 +65,9 @@ class DecodeRun {
     }
     summary_.bytes = reader_.offset();
     summary_.elapsed_ms = std::chrono::duration<double, std::milli>(loop_.did("finish") - start).count();
-    if (fault && !summary_.stopped && !wants_no_more()) std::rethrow_exception(fault);
+    if (summary_.stopped || wants_no_more()) return summary_;
+    if (fault) std::rethrow_exception(fault);
+    check_complete(!more || reader_.index() >= end_);
     return summary_;
   }
 
@@ -74,6 +76,15 @@ class DecodeRun {
 
   [[nodiscard]] bool wants_no_more() const {
     return summary_.stopped || (settings_.max_frames >= 0 && summary_.frames >= settings_.max_frames);
+  }
+
+  /// Throws Error (internal, C63-FRAMES-LOST) unless the sink has received all frames. `is_at_end`: no frame is left to
+  /// read.
+  void check_complete(bool is_at_end) const {
+    const std::int64_t wanted = std::max<std::int64_t>(0, reader_.index() - settings_.first_frame);
+    if (is_at_end && (settings_.key_frames_only || summary_.frames == wanted)) return;
+    throw Error(ErrorKind::internal, "C63-FRAMES-LOST",
+                "the decode ended after " + std::to_string(summary_.frames) + " of " + std::to_string(wanted) + " frames");
   }
 
   /// Returns true if the first waiting frame should be submitted now. Frames before settings.first_frame are held back
