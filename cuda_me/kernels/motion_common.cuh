@@ -18,11 +18,6 @@ inline constexpr std::uint32_t kNoCandidate = 0xFFFFFFFFU;
 /// The largest number of jobs that the parameters of one kernel can hold.
 inline constexpr int kBatchJobs = 24;
 
-/// The jobs of one launch. They are a kernel parameter, and blockIdx.z selects the job of a thread block.
-struct MotionBatch {
-  std::array<MotionJob, kBatchJobs> jobs;
-};
-
 #if defined(__CUDACC__)
 
 /// Adds the absolute differences of four pairs of bytes to `sum`, in one instruction. The compiler does not generate

@@ -42,10 +42,11 @@ KernelNeeds float_needs() {
 
 class FastSearch final : public MotionSearch {
  public:
-  explicit FastSearch(int multiprocessors)
-      : tile_kernel_(can_run(float_needs()) ? motion_fast<FloatMinimum> : motion_fast<IntegerMinimum>),
+  /// If `plain` is true, the search takes the form for every device: tiles, with minima as integers.
+  FastSearch(int multiprocessors, bool plain)
+      : tile_kernel_(!plain && can_run(float_needs()) ? motion_fast<FloatMinimum> : motion_fast<IntegerMinimum>),
         multiprocessors_(static_cast<std::uint32_t>(multiprocessors)),
-        boxes_(can_run(bulk_needs())) {}
+        boxes_(!plain && can_run(bulk_needs())) {}
 
   [[nodiscard]] MotionKernelResources resources() const override {
     if (!boxes_.available()) {
@@ -107,12 +108,15 @@ class FastSearch final : public MotionSearch {
   PlaneBoxes boxes_;
 };
 
-}  // namespace
-
-std::unique_ptr<MotionSearch> make_fast_search() {
+std::unique_ptr<MotionSearch> make_search(bool plain) {
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  return std::make_unique<FastSearch>(require_device(device).multiprocessors);
+  return std::make_unique<FastSearch>(require_device(device).multiprocessors, plain);
 }
+
+}  // namespace
+
+std::unique_ptr<MotionSearch> make_fast_search() { return make_search(false); }
+std::unique_ptr<MotionSearch> make_tile_search() { return make_search(true); }
 
 }  // namespace c63::cuda

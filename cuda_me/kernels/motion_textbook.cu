@@ -2,12 +2,19 @@
 // block is in shared memory. The reference is read byte by byte from global memory. A tree of comparisons finds the
 // smallest SAD.
 
+#include <algorithm>
+
 #include "cuda_me/kernels/motion_search.h"
 
 namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 1024;
+
+/// The jobs of one launch. They are a kernel parameter, and blockIdx.z selects the job of a thread block.
+struct MotionBatch {
+  std::array<MotionJob, kBatchJobs> jobs;
+};
 
 __global__ void __launch_bounds__(kThreads) motion_textbook(const __grid_constant__ MotionBatch batch) {
   __shared__ std::uint8_t current[kBlockSamples];
@@ -49,11 +56,29 @@ __global__ void __launch_bounds__(kThreads) motion_textbook(const __grid_constan
   if (thread == 0) store_best(job, column, row, window, keys[0]);
 }
 
+class TextbookSearch final : public MotionSearch {
+ public:
+  [[nodiscard]] MotionKernelResources resources() const override {
+    return kernel_resources(reinterpret_cast<const void*>(motion_textbook), kThreads, 0);
+  }
+
+ protected:
+  void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
+    MotionBatch batch{};
+    std::ranges::copy(jobs, batch.jobs.begin());
+    unsigned columns = 0;
+    unsigned rows = 0;
+    for (const MotionJob& job : jobs) {
+      columns = std::max(columns, static_cast<unsigned>(job.width / kBlockSize));
+      rows = std::max(rows, static_cast<unsigned>(job.height / kBlockSize));
+    }
+    launch("motion_textbook", motion_textbook, {dim3(columns, rows, static_cast<unsigned>(jobs.size())), dim3(kThreads)},
+           stream, batch);
+  }
+};
+
 }  // namespace
 
-std::unique_ptr<MotionSearch> make_textbook_search() {
-  return std::make_unique<BlockwiseSearch>("motion_textbook", motion_textbook, kThreads,
-                                           [](int) -> std::size_t { return 0; });
-}
+std::unique_ptr<MotionSearch> make_textbook_search() { return std::make_unique<TextbookSearch>(); }
 
 }  // namespace c63::cuda
