@@ -285,9 +285,9 @@ class StoredSource final : public FrameSource {
 
 /// Warns if the words of a file's name say that its frames are not 8-bit 4:2:0.
 void check_layout_words(const SourceOptions& options) {
-  static constexpr std::array<std::string_view, 22> kOthers = {
-      "10bit", "12bit", "14bit", "16bit", "10le", "12le",  "16le",    "10be",    "p010",    "p016",    "p10",
-      "nv12",  "nv21",  "yv12",  "422",   "444",  "422p",  "444p",    "yuv422p", "yuv444p", "400",     "gray"};
+  static constexpr std::array<std::string_view, 18> kOthers = {"10bit", "12bit", "14bit", "16bit", "10le", "12le",
+                                                               "16le",  "10be",  "p010",  "p016",  "p10",  "nv12",
+                                                               "nv21",  "yv12",  "422",   "444",   "422p", "444p"};
   for (const std::string& word : words_of(options.path)) {
     const auto other = std::ranges::find_if(kOthers, [&](std::string_view name) {
       return word == name || (name.size() > 3 && word.ends_with(name)) || (word.starts_with("yuv4") && word.ends_with(name));

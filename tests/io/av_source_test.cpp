@@ -169,26 +169,6 @@ TEST_F(AvSource, StandardSequencesDecodeToTheirChecksums) {
   EXPECT_TRUE(warnings_.empty());
 }
 
-TEST_F(AvSource, DamagedStreamGivesTheFramesBeforeTheDamage) {
-  const std::string mobile = shared_sequence("mobile_352x288.264");
-  if (!std::filesystem::exists(mobile)) GTEST_SKIP() << "no file " << mobile << " (set C63_SHARED_DATA)";
-  const std::string coded = test::read_file(mobile);
-  const std::string whole = read_all(*open_frame_source(options(mobile)));
-  const auto source = open_frame_source(options(write_file("a.264", coded.substr(0, coded.size() / 2))));
-  std::int64_t frames = 0;
-  const auto read_on = [&] {
-    for (;; ++frames) {
-      const std::string frame = read_frame(*source, frames);
-      if (frame.empty()) return;
-      EXPECT_EQ(whole.compare(static_cast<std::size_t>(frames) * 152064, 152064, frame), 0) << frames;
-    }
-  };
-  expect_error(ErrorKind::input, "C63-AV-DECODE", read_on,
-               [&](const Error& error) { EXPECT_EQ(error.place().frame, frames); });
-  EXPECT_GT(frames, 5);
-  EXPECT_LT(frames, 30);
-}
-
 TEST_F(AvSource, TolerantSkipsDamagedPacketsAndCountsThem) {
   const auto picture = [](char sample) { return std::string(16 * 16 * 3, sample); };
   SourceOptions tolerant = options(write_file(
@@ -206,19 +186,6 @@ TEST_F(AvSource, TolerantSkipsDamagedPacketsAndCountsThem) {
   const auto strict = open_frame_source(tolerant);
   EXPECT_EQ(read_frame(*strict, 0), whole.substr(0, 384));
   expect_error(ErrorKind::input, "C63-AV-DECODE", [&] { (void)read_frame(*strict, 1); });
-}
-
-TEST_F(AvSource, TolerantReadsARealStreamOn) {
-  const std::string mobile = shared_sequence("mobile_352x288.264");
-  if (!std::filesystem::exists(mobile)) GTEST_SKIP() << "no file " << mobile << " (set C63_SHARED_DATA)";
-  std::string coded = test::read_file(mobile);
-  std::fill_n(coded.begin() + static_cast<std::ptrdiff_t>(coded.size() / 2), 3000, '\0');
-  SourceOptions tolerant = options(write_file("a.264", coded));
-  expect_error(ErrorKind::input, "C63-AV-DECODE", [&] { (void)read_all(*open_frame_source(tolerant)); });
-  tolerant.tolerant = true;
-  EXPECT_GE(read_all(*open_frame_source(tolerant)).size(), 28 * 152064U);
-  ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_EQ(warnings_[0], "1 damaged frame used despite the damage");
 }
 
 #else

@@ -40,6 +40,8 @@ TEST_F(RawSource, TakesTheSizeFromTheName) {
   EXPECT_EQ(size_from_name("a/akiyo_cif.yuv"), std::pair(352, 288));
   EXPECT_EQ(size_from_name("akiyo_QCIF.yuv"), std::pair(176, 144));
   EXPECT_EQ(size_from_name("city_4cif_30.yuv"), std::pair(704, 576));
+  EXPECT_EQ(size_from_name("foreman_352x288_2x2tiles.yuv"), std::pair(352, 288));
+  EXPECT_EQ(size_from_name("foreman352x288.yuv"), std::pair(352, 288));
   EXPECT_EQ(size_from_name("pacific.yuv"), std::nullopt);
   EXPECT_EQ(size_from_name("max.yuv"), std::nullopt);
   EXPECT_EQ(size_from_name("0x10.yuv"), std::nullopt);
@@ -57,6 +59,19 @@ TEST_F(RawSource, WarnsIfTheNameSaysAnotherSize) {
   EXPECT_EQ(open_frame_source(options(path, 4, 4))->frame_count(), 4);
   ASSERT_EQ(warnings_.size(), 1U);
   EXPECT_EQ(warnings_[0], "the name says 8x4, but it is read as 4x4");
+}
+
+TEST_F(RawSource, WarnsIfTheNameSaysAnotherLayout) {
+  for (const std::string name : {"a_8x4_10bit", "a_8x4_422", "a_8x4_YUV444p", "a_8x4_nv12", "a_8x4.p10", "a_8x4_yuv420p10le"}) {
+    warnings_.clear();
+    EXPECT_EQ(open_frame_source(options(write_file(name + ".yuv", sample_bytes(48))))->frame_count(), 1);
+    EXPECT_EQ(warnings_.size(), 1U) << name;
+  }
+  for (const std::string name : {"a_8x4_yuv420p", "a_8x4_8bit", "p10ne_8x4", "a_8x4_i420"}) {
+    warnings_.clear();
+    EXPECT_EQ(open_frame_source(options(write_file(name + ".yuv", sample_bytes(48))))->frame_count(), 1);
+    EXPECT_TRUE(warnings_.empty()) << name;
+  }
 }
 
 TEST_F(RawSource, OddSidesWithTheCourseRule) {
