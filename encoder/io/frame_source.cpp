@@ -50,8 +50,12 @@ class AdaptedSource final : public FrameSource {
   bool seekable() const override { return source_->seekable(); }
   bool live() const override { return source_->live(); }
   bool concurrent() const override { return source_->concurrent() && !how_.take; }
-  std::optional<std::int64_t> frame_count() const override { return part_of(source_->frame_count()); }
-  std::optional<std::int64_t> expected_frame_count() const override { return part_of(source_->expected_frame_count()); }
+  std::optional<std::int64_t> frame_count() const override {
+    return how_.has_count ? how_.count : part_of(source_->frame_count());
+  }
+  std::optional<std::int64_t> expected_frame_count() const override {
+    return how_.has_count ? how_.count : part_of(source_->expected_frame_count());
+  }
   void stop_waiting() override { source_->stop_waiting(); }
   bool in_host_memory() const override { return source_->in_host_memory(); }
   bool full_range() const override { return source_->full_range(); }

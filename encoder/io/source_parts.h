@@ -38,6 +38,7 @@ void warn(const SourceOptions& options, const std::string& message);
 struct SourceAdaptation {
   std::int64_t first = 0;   ///< number of the frame that becomes frame 0
   std::int64_t count = -1;  ///< most frames; -1: all
+  bool has_count = false;   ///< it is known that the source has `count` frames, even if the source does not know
   /// After a stop request, an error of the source ends the video normally. The signal may also have ended the program
   /// that writes to the input pipe, in the middle of a frame.
   std::stop_token stop = {};

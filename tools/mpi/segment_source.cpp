@@ -9,7 +9,7 @@ std::unique_ptr<FrameSource> SegmentSource::frames_of(const Segment& segment) {
     source_ = open_();
     next_ = 0;
   }
-  return adapt(source_, {.first = segment.first, .count = segment.frames, .position = &next_});
+  return adapt(source_, {.first = segment.first, .count = segment.frames, .has_count = true, .position = &next_});
 }
 
 }  // namespace c63::tools

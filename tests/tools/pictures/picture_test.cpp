@@ -24,6 +24,15 @@ TEST(PictureTest, GreyFramesAreGrey) {
   EXPECT_EQ(colour[0], 130);  // (128-16)·255/219
 }
 
+TEST(PictureTest, FullRangeIsNotStretched) {
+  for (const int sample : {0, 16, 100, 235, 255}) {
+    std::vector<std::uint8_t> frame(frame_bytes(16, 8), 128);
+    std::fill_n(frame.begin(), 16 * 8, static_cast<std::uint8_t>(sample));
+    EXPECT_EQ(to_image(frame, 16, 8, 1, true).at(3, 3)[1], sample);
+    EXPECT_EQ(to_image(frame, 16, 8).at(3, 3)[1], std::clamp(((sample - 16) * 510 + 219) / 438, 0, 255)) << sample;
+  }
+}
+
 TEST(PictureTest, HeatRises) {
   int last = -1;
   for (int i = 0; i <= 20; ++i) {
@@ -95,6 +104,13 @@ TEST(PictureTest, JpegOfAnImageKeepsToItsBytes) {
   EXPECT_NEAR(static_cast<std::uint8_t>(planes[0]), 76, 2);
   EXPECT_NEAR(static_cast<std::uint8_t>(planes[256]), 85, 2);
   EXPECT_NEAR(static_cast<std::uint8_t>(planes[320]), 255, 2);
+}
+
+TEST(PictureTest, AJpegWiderThanItsFormatIsALimit) {
+  if (!can_write_png()) GTEST_SKIP() << "no FFmpeg";
+  test::expect_error(ErrorKind::limit, "C63-PICTURE-SIZE", [] { (void)encode_jpeg(Image(65504, 8), 1 << 20); });
+  const std::vector<std::uint8_t> frame(frame_bytes(65504, 8), 128);
+  test::expect_error(ErrorKind::limit, "C63-PICTURE-SIZE", [&] { (void)encode_jpeg(frame, 65504, 8); });
 }
 
 TEST(PictureTest, DataUrisAreBase64) {
