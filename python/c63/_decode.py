@@ -41,7 +41,7 @@ def _bytes_of(stream: Stream) -> Any:
         return stream
     with open(stream, "rb") as file:
         is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        return os.path.abspath(os.fsdecode(stream)) if is_file else file.read()
+        return _c63.StreamFile(os.path.abspath(os.fsencode(stream))) if is_file else file.read()
 
 
 class Decoder:

@@ -19,7 +19,7 @@
 #include "c63/decoder.h"
 #include "c63/error.h"
 #include "interruptible.h"
-#include "io/byte_source.h"
+#include "io/input_file.h"
 #include "motion.h"
 #include "own_process.h"
 #include "settings.h"
@@ -50,14 +50,38 @@ struct Picture {
   std::vector<PlaneMotion> motion;
 };
 
-/// The stream that Python passes: the name of a file, or bytes in memory, which it keeps alive.
+/// Reads a file that stays open, from its beginning. The file is not mapped: if another process shortens it, that is an
+/// error, and does not end this process.
+class FileBytes final : public ByteSource {
+ public:
+  explicit FileBytes(std::shared_ptr<const InputFile> file) : file_(std::move(file)) {}
+
+  std::size_t read(std::span<std::uint8_t> bytes) override {
+    const std::size_t count = read_at(next_, bytes);
+    next_ += count;
+    if (count == 0 && !bytes.empty() && next_ < *size()) {
+      throw Error(ErrorKind::input, "C63-INPUT-SHRUNK", "the file became shorter while it was read",
+                  {.file = file_->name(), .offset = static_cast<std::int64_t>(next_)});
+    }
+    return count;
+  }
+  std::optional<std::uint64_t> size() const override { return static_cast<std::uint64_t>(*file_->size()); }
+  std::size_t read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) override {
+    const std::uint64_t left = *size() - std::min(*size(), offset);  // appended bytes are no part of the stream
+    return file_->read_at(static_cast<std::int64_t>(offset), bytes.first(std::min<std::uint64_t>(left, bytes.size())));
+  }
+
+ private:
+  std::shared_ptr<const InputFile> file_;
+  std::uint64_t next_ = 0;
+};
+
+/// The stream that Python passes: an open file, or bytes in memory. Keeps the file or the bytes alive.
 class Stream {
  public:
   explicit Stream(py::handle object) {
-    if (py::isinstance<py::str>(object)) {
-      const auto name = py::reinterpret_steal<py::bytes>(PyUnicode_EncodeFSDefault(object.ptr()));
-      if (!name) throw py::error_already_set();
-      path_ = name;
+    if (py::isinstance<InputFile>(object)) {
+      file_ = object.cast<std::shared_ptr<InputFile>>();
       return;
     }
     array_.emplace(object, "stream");
@@ -65,15 +89,14 @@ class Stream {
     array_->require_contiguous();
   }
 
-  /// Opens the file; null if the stream is in memory. A file is read, not mapped: if another process shortens it, that is
-  /// an error, and does not end this process.
-  [[nodiscard]] std::unique_ptr<ByteSource> file() const { return path_.empty() ? nullptr : open_byte_source(path_); }
+  /// Returns the file as a source; null if the stream is in memory.
+  [[nodiscard]] std::unique_ptr<ByteSource> file() const { return file_ ? std::make_unique<FileBytes>(file_) : nullptr; }
   [[nodiscard]] std::span<const std::uint8_t> memory() const {
     return {static_cast<const std::uint8_t*>(array_->data()), array_->size() * static_cast<std::size_t>(array_->item_bytes())};
   }
 
  private:
-  std::string path_;
+  std::shared_ptr<const InputFile> file_;
   std::optional<Array> array_;
 };
 
@@ -245,6 +268,8 @@ void add_decoding(py::module_& module) {
       .def_readonly("samples", &Picture::samples)
       .def_readonly("prediction", &Picture::prediction)
       .def_readonly("motion", &Picture::motion);
+  py::class_<InputFile, std::shared_ptr<InputFile>>(module, "StreamFile")
+      .def(py::init([](const std::string& path) { return std::make_shared<InputFile>(path); }), "path"_a);
   py::class_<DecodeStream, OwnProcessPtr<DecodeStream>>(module, "DecodeStream")
       .def(py::init<py::handle, py::handle, bool, bool, std::int64_t, std::int64_t>(), "stream"_a, "execution"_a,
            "prediction"_a, "motion"_a, "first"_a, "count"_a)

@@ -125,6 +125,14 @@ def test_pictures_outlive_their_decoder(stream):
     pictures[0][...] = 0  # these belong to the caller
 
 
+def test_a_file_stays_open(stream, tmp_path):
+    path = tmp_path / "a.c63"
+    path.write_bytes(stream)
+    decoder = c63.Decoder(path)
+    path.unlink()
+    assert [frame.index for frame in decoder] == list(range(len(decoder))) and decoder[5].index == 5
+
+
 def test_a_file_that_is_shortened_is_an_error(tmp_path):
     # An earlier version mapped files into memory. Then the process ended with SIGBUS if the file was shortened
     # meanwhile. Now this must be an error.
