@@ -1,6 +1,6 @@
 // c63enc: encodes video to c63 streams. Accepts the command line of the course codec's c63enc.
 
-#include "encode/encode_run.h"
+#include "encode/encode_program.h"
 
 int main(int argc, char** argv) {
   c63::tools::EncodeOptions options;

@@ -1,4 +1,4 @@
-#include "encode/encode_checks.h"
+#include "encode/encode_program.h"
 
 #include "c63/error.h"
 #include "common/outputs.h"

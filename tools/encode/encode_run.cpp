@@ -1,4 +1,4 @@
-#include "encode/encode_run.h"
+#include "encode/encode_program.h"
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>
@@ -26,10 +26,7 @@
 #include "common/report.h"
 #include "common/text.h"
 #include "common/trace_file.h"
-#include "encode/encode_checks.h"
 #include "encode/encode_outputs.h"
-#include "encode/encode_source.h"
-#include "encode/encode_summary.h"
 #include "encode/encode_target.h"
 #include "segments/input_identity.h"
 #include "segments/plan_file.h"

@@ -1,4 +1,4 @@
-#include "encode/encode_source.h"
+#include "encode/encode_program.h"
 
 #include <utility>
 

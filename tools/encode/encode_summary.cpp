@@ -1,4 +1,4 @@
-#include "encode/encode_summary.h"
+#include "encode/encode_program.h"
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>

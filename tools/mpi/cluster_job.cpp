@@ -17,7 +17,7 @@
 #include "common/outputs.h"
 #include "common/report.h"
 #include "common/values.h"
-#include "encode/encode_source.h"
+#include "encode/encode_program.h"
 #include "segments/plan_file.h"
 
 namespace c63::tools {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "c63/encoder.h"
-#include "encode/encode_source.h"
+#include "encode/encode_program.h"
 
 namespace c63::tools {
 namespace {
