@@ -54,7 +54,7 @@ void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<voi
     if (const std::exception_ptr fault = member.device.fault()) std::rethrow_exception(fault);
   }
   if (const std::exception_ptr fault = supply_.fault()) std::rethrow_exception(fault);
-  check_complete();
+  if (!stops.stop.stop_requested() && !stops.drop.stop_requested()) check_complete();
 }
 
 EncodeRun::Ending::~Ending() {
@@ -101,7 +101,6 @@ void EncodeRun::stop(StopLevel level) noexcept {
     // the last frame that the supply has read as the end of the video.
     const std::lock_guard lock(mutex_);
     stop_ = std::max(stop_, level);
-    may_be_partial_ = may_be_partial_ || level >= StopLevel::finish;
     if (level == StopLevel::finish) {
       for (Member& member : members_) member.device.stop(level);
     }
@@ -110,13 +109,15 @@ void EncodeRun::stop(StopLevel level) noexcept {
   changes_.notify();
 }
 
-void EncodeRun::check_complete() const {
-  if (may_be_partial_) return;
+void EncodeRun::check_complete() {
+  const std::int64_t delivered = order_.next();
   const std::optional<std::int64_t> frames = supply_.frames();
-  if (frames == order_.next()) return;
-  throw Error(ErrorKind::internal, "C63-FRAMES-LOST",
-              "the encode ended after " + std::to_string(order_.next()) + " frames of " +
-                  (frames ? std::to_string(*frames) : "an unknown number"));
+  if (frames == delivered) return;
+  const std::string counts = std::to_string(delivered) + " of " + (frames ? std::to_string(*frames) : "an unknown number of") + " frames";
+  if (supply_.state(delivered) == FrameState::none) {
+    throw Error(ErrorKind::input, "C63-SOURCE-SHORT", "the input ended after " + counts);
+  }
+  throw Error(ErrorKind::internal, "C63-FRAMES-LOST", "the encode ended after " + counts);
 }
 
 }  // namespace c63

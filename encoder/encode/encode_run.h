@@ -63,8 +63,9 @@ class EncodeRun {
   void start(Backend& backend);
   void stop(StopLevel level) noexcept;
   void end() noexcept;
-  /// Throws Error (internal, C63-FRAMES-LOST) unless the run has delivered all frames of its input.
-  void check_complete() const;
+  /// Throws an error unless the run has delivered all frames of its input: Error (input, C63-SOURCE-SHORT) if the source
+  /// has fewer frames than it said, else Error (internal, C63-FRAMES-LOST).
+  void check_complete();
 
   const ResolvedEncode& encode_;
   std::span<const std::unique_ptr<Backend>> devices_;
@@ -79,7 +80,6 @@ class EncodeRun {
   std::mutex mutex_;  ///< guards the members below
   std::list<Member> members_;
   StopLevel stop_ = StopLevel::none;  ///< the highest level that was requested; end() requests drop
-  bool may_be_partial_ = false;  ///< the caller has requested a stop that leaves frames of the input uncoded
 };
 
 }  // namespace c63

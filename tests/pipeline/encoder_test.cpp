@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "c63/filters.h"
+#include "c63/device_choice.h"
 #include "cpu/cpu_backend.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
@@ -174,6 +174,49 @@ TEST(Encoder, ReconstructionPredictionAndStatisticsAreThoseOfTheDecoder) {
     EXPECT_GE(bits.header + bits.motion + bits.luma + bits.chroma, 8 * e.bytes.size());
     EXPECT_EQ(bits.motion > static_cast<std::uint64_t>(kWidth * kHeight / 64 * 3 / 2), !e.key);
   }
+}
+
+/// A video that promises more frames than it has.
+class ShortSource final : public FrameSource {
+ public:
+  [[nodiscard]] VideoFormat format() const override { return frames_.format(); }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return kFrames + 5; }
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    return index < kFrames && frames_.read(index, frame);
+  }
+
+ private:
+  VideoSource frames_{video(), kWidth, kHeight};
+};
+
+TEST(Encoder, AVideoShorterThanItPromisedIsAnError) {
+  for (const bool scene_cuts : {false, true}) {
+    EncoderSettings settings = small_gops();
+    settings.coding.scene_cuts = scene_cuts;
+    ShortSource source;
+    const Encoded encoded = encode_source(source, settings);
+    ASSERT_TRUE(encoded.error);
+    EXPECT_EQ(encoded.error->id(), "C63-SOURCE-SHORT");
+    EXPECT_EQ(encoded.error->kind(), ErrorKind::input);
+    EXPECT_EQ(encoded.frames.size(), static_cast<std::size_t>(kFrames));
+  }
+}
+
+TEST(DeviceChoice, AGpuIsChosenOnlyForWorkThatTakesLongerThanItsStart) {
+  EXPECT_FALSE(choose_device({}).gpu) << "the length is unknown";
+  EXPECT_FALSE(choose_device(799).gpu);
+  EXPECT_TRUE(choose_device(801).gpu);
+  const CodingSettings foreman{.width = 352, .height = 288};
+  EXPECT_FALSE(cpu_ms_to_encode(foreman, {}, 1));
+  EXPECT_FALSE(choose_device(cpu_ms_to_encode(foreman, 300, 16)).gpu);
+  EXPECT_TRUE(choose_device(cpu_ms_to_encode(foreman, 30'000, 16)).gpu);
+  CodingSettings best = foreman;
+  best.preset = Preset::best;
+  EXPECT_NEAR(*cpu_ms_to_encode(foreman, 3000, 16), 3000.0 * 2376 / (2200.0 * 16), 1e-6);
+  EXPECT_GT(*cpu_ms_to_encode(best, 3000, 16), 10 * *cpu_ms_to_encode(foreman, 3000, 16));
+  EXPECT_DOUBLE_EQ(*cpu_ms_to_decode(2'000'000, 2), 2 * *cpu_ms_to_decode(2'000'000, 4));
+  EXPECT_DOUBLE_EQ(*cpu_ms_to_search(64, 64, 1000, 4), 16);
 }
 
 TEST(Encoder, NoFramesAreAnEmptyStream) {
