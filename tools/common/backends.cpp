@@ -296,8 +296,8 @@ PairSearch select_pair_search(const std::string& backend, std::optional<int> dev
   if (!demanded && (backend == "cpu" || !cuda::has_device_files())) return cpu;
   if (!demanded) {
     const DeviceChoice decided = choose_device(cpu_ms);
-    note(decided.reason);
     if (!decided.gpu) return cpu;
+    note(decided.reason);
   }
   BackendChoice choice;
   if (device) choice.devices.push_back(std::to_string(*device));

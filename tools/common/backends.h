@@ -62,7 +62,7 @@ void select_decode_device(const std::string& backend, std::optional<int> device,
 /// Returns a search for pairs of guarded planes, which all have the same size. `backend` is "cpu", "cuda" or "auto", which
 /// `cpu_ms` decides; `device` demands that GPU. On the CPU, the search runs on the caller's threads. A GPU starts at once,
 /// while the caller goes on; the first search waits for it. If a GPU that "auto" chose cannot be used, the CPU searches.
-/// `note` gets one line that says where the search runs and why. Throws Error (usage) if the arguments contradict each
+/// `note` gets one line if a GPU searches, or if one that was chosen cannot. Throws Error (usage) if the arguments contradict each
 /// other, and Error (device) if this build has no GPU search and one is demanded. The first search throws Error (device)
 /// if a GPU is demanded and cannot be used.
 [[nodiscard]] PairSearch select_pair_search(const std::string& backend, std::optional<int> device, std::optional<double> cpu_ms,

@@ -175,7 +175,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   select_decode_device(options.backend, options.device,
                        cpu_ms_to_decode(is_whole && !no_file ? std::optional<std::uint64_t>(bytes) : std::nullopt,
                                         options.decoder.execution.threads),
-                       options.decoder, [&](const std::string& note) { session.log->info(note); });
+                       options.decoder, [&](const std::string& note) { session.log->debug(note); });
   DecodeSink sink(options, what);
   TraceFile trace(options.trace, options.durability, options.decoder.execution.limits.max_memory);
   options.decoder.trace = trace.sink();

@@ -401,7 +401,7 @@ int EncodeProgram::run() {
   options_.backend.queues = is_brief() ? 1 : queues_for(options_.encoder.coding);
   options_.backend.at_once = options_.compare_cpu;
   const auto select = [this](std::optional<double> cpu_ms) {
-    return select_backend(options_.backend, cpu_ms, [this](const std::string& note) { session_.log->info(note); });
+    return select_backend(options_.backend, cpu_ms, [this](const std::string& note) { session_.log->debug(note); });
   };
   // Starting a GPU's driver takes longer than everything else before the encode, so the input is opened meanwhile. "auto"
   // decides when the length is known.
