@@ -372,19 +372,9 @@ TEST(ThreadStarts, OfAnEncoder) {
 
 TEST(ThreadStarts, OfAPushSession) { try_thread_starts(pushed_stream); }
 
-TEST(ThreadStarts, OfADecoder) {
-  const Outcome made = run_in_child([] { return encode(moving_video(32, 32, 6), small_settings()); }, {0}, false);
-  ASSERT_EQ(made.status, 0);
-  // Each run makes its stream before a start of a thread can fail.
-  try_thread_starts([] {
-    stop_failing();
-    const Bytes stream = encode(moving_video(32, 32, 6), {.coding = {.width = 32, .height = 32, .key_interval = 2}});
-    return decode(stream, {.execution = {.threads = 2}});
-  });
-}
-
-TEST(Allocations, OfADecoder) {
-  // A child process makes the stream. This process must not encode: it forks later, and must not have threads then.
+/// Returns a stream that a child process made. A test's own process must not encode: it forks later, and must not have
+/// threads then.
+Bytes stream_of_child() {
   const std::string file = std::filesystem::temp_directory_path() / ("c63-stream-" + std::to_string(::getpid()));
   const Outcome made = run_in_child(
       [&] {
@@ -393,12 +383,22 @@ TEST(Allocations, OfADecoder) {
         return stream;
       },
       {0}, false);
-  ASSERT_EQ(made.status, 0);
+  EXPECT_EQ(made.status, 0);
   std::ifstream in(file, std::ios::binary);
-  const Bytes stream{std::istreambuf_iterator<char>(in), {}};
+  Bytes stream{std::istreambuf_iterator<char>(in), {}};
   std::filesystem::remove(file);
-  ASSERT_FALSE(stream.empty());
+  EXPECT_FALSE(stream.empty());
+  return stream;
+}
+
+TEST(Allocations, OfADecoder) {
+  const Bytes stream = stream_of_child();
   try_positions([&] { return decode(stream, {.execution = {.threads = 2}}); }, 3);
+}
+
+TEST(ThreadStarts, OfADecoder) {
+  const Bytes stream = stream_of_child();
+  try_thread_starts([&] { return decode(stream, {.execution = {.threads = 2}}); });
 }
 
 }  // namespace
