@@ -402,8 +402,9 @@ void AvReader::check_frame() {
     if (is_damaged || watch_->is_damaged(frame_->pts)) ++damaged_frames_;
     return;
   }
+  if (ignores_log_) return;  // after a skip, the caller compares each frame with its checksum
   if (is_damaged) watch_->add_damage(frame_->pts, "the frame is damaged");
-  const auto damage = ignores_log_ && !is_damaged ? std::nullopt : watch_->first_damage();
+  const auto damage = watch_->first_damage();
   // pkt_dts is the number of the packet that made the decoder return this frame. There is none if no packets are left.
   if (damage && (frame_->pkt_dts == AV_NOPTS_VALUE || frame_->pkt_dts >= damage->packet)) throw damage_error(*damage);
 }

@@ -42,7 +42,8 @@ class AvReader {
   [[nodiscard]] std::optional<SeekTable::Point> key() const;
 
   /// Makes the key frame at `point` the next frame. Returns false if it is not found; then only restart() helps. From
-  /// here on, damage that FFmpeg only logs is ignored, because a decoder that begins in the middle logs much.
+  /// here on, damage is ignored, because a decoder that begins in the middle reports much. The caller compares frames
+  /// with their checksums.
   [[nodiscard]] bool go_to(const SeekTable::Point& point);
   /// Reads the film from its start again, without warnings.
   void restart();
