@@ -230,7 +230,7 @@ void AvReader::open_decoder() {
   codec_->thread_count = thread_count(parameters);
   codec_->max_pixels = max_pixels();
   if (options_.tolerant) codec_->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
-  if (!options_.tolerant && !AvWatch::keeps_messages()) codec_->err_recognition |= AV_EF_EXPLODE;
+  if (!options_.tolerant && !ignores_log_ && !AvWatch::keeps_messages()) codec_->err_recognition |= AV_EF_EXPLODE;
   if (options_.codec_vectors) {
     codec_->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
     // FFmpeg must not decode several frames at the same time here. It would export a P frame's vectors from the
@@ -361,11 +361,16 @@ bool AvReader::go_to(const SeekTable::Point& point) {
       call([&] { return av_seek_frame(container_.get(), stream_, point.decoded, AVSEEK_FLAG_BACKWARD); });
   input_->rethrow();
   if (moved < 0) return false;
-  avcodec_flush_buffers(codec_.get());
+  const bool was_strict = (codec_->err_recognition & AV_EF_EXPLODE) != 0;
+  ignores_log_ = true;
+  if (was_strict) {
+    open_decoder();  // a strict one refuses key frames that may have lost references
+  } else {
+    avcodec_flush_buffers(codec_.get());
+  }
   times_ = FrameTimes(av_q2d(stream().time_base));
   keys_.clear();
   ended_ = false;
-  ignores_log_ = true;
   entry_ = point.time;
   index = point.frame;
   // The decoder may first return pictures that are coded after the key frame but shown before it. They are dropped.
@@ -386,8 +391,8 @@ Error AvReader::damage_error(const AvWatch::Damage& damage) const {
 
 /// Called if the decoder returns an error instead of a frame. Frames after it come from later packets.
 void AvReader::note_decoder_fault(int code) {
-  if (!options_.tolerant) {
-    const auto damage = ignores_log_ ? std::nullopt : watch_->first_damage();
+  if (!options_.tolerant && !ignores_log_) {
+    const auto damage = watch_->first_damage();
     throw damage ? damage_error(*damage) : fail("C63-AV-DECODE", "cannot be decoded", code);
   }
   ++damaged_packets_;
