@@ -108,7 +108,7 @@ endif()
 add_library(c63_cold_options INTERFACE)
 target_link_libraries(c63_cold_options INTERFACE c63_build_options)
 # Targets with the property C63_UNOPTIMIZED are not optimized at all, because they compute little themselves. With C63_QUICK
-# this is so for all of them without the property C63_LONG_LOOPS: it saves a third of their compile time.
+# this is so for all of them without the property C63_LONG_LOOPS, to save compile time.
 target_compile_options(c63_cold_options INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:$<IF:$<OR:$<BOOL:$<TARGET_PROPERTY:C63_UNOPTIMIZED>>,$<AND:$<BOOL:${C63_QUICK}>,$<NOT:$<BOOL:$<TARGET_PROPERTY:C63_LONG_LOOPS>>>>>,-O0,-O1>>)
 if(C63_SANITIZE)
