@@ -149,7 +149,7 @@ static_assert(kDcLevels == 4);
   return choices;
 }
 
-/// Returns the decision kernels of an instruction set that has no forms of its own: portable and scalar kernels.
+/// Returns the decision kernels of an instruction set without its own forms: portable and scalar kernels.
 [[maybe_unused]] const DecisionKernels& decision_table() {
   const DecisionKernels& scalar = scalar_decision_kernels();
   static const DecisionKernels kKernels{scalar.transform_blocks, choose_levels, scalar.write_levels,

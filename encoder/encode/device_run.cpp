@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-
 namespace c63 {
 
 DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)

@@ -189,7 +189,7 @@ class StoredSource final : public FrameSource {
     return {ErrorKind::input, "C63-Y4M-FRAME", "a FRAME line is missing here", {.file = file_->name(), .frame = frame, .offset = offset}};
   }
 
-  /// Returns the offset of a frame's samples in a regular file; empty behind the last frame.
+  /// Returns the offset of a frame's samples in a regular file; empty past the last frame.
   std::optional<std::int64_t> start_of(std::int64_t index) {
     if (raw_frames_) return index < *raw_frames_ ? std::optional(index * static_cast<std::int64_t>(bytes_)) : std::nullopt;
     const std::scoped_lock lock(mutex_);

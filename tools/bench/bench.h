@@ -117,7 +117,7 @@ class Report {
  public:
   Report(std::string_view bench, const Options& options, std::vector<Column> columns);
 
-  /// Members of the object beside the rows.
+  /// Members of the object in addition to the rows.
   [[nodiscard]] Json& about() { return json_; }
   [[nodiscard]] Json& rows() { return json_["results"]; }
   /// Prints the titles of the columns.

@@ -15,11 +15,6 @@
 #include "common/help.h"
 #include "common/values.h"
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace c63::tools {
 
 /// Adds those options of the table (c63/options.inc) whose name or group is one of `names`, except options that programs do
