@@ -1,5 +1,3 @@
-#include "cpu/cpu_backend.h"
-
 #include <oneapi/tbb/parallel_for_each.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/backend.h"
 #include "c63/thread_arena.h"
 #include "c63/trace.h"
 #include "cpu/gop_chain.h"
@@ -131,6 +130,8 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  /// Returns execution.lanes, at most max_chains. With a look-ahead, the memory limit may allow fewer. If lanes is 0,
+  /// there is one more chain than threads, so that the last GOP is not coded alone; with a single thread there is one.
   [[nodiscard]] static int chain_count(const ResolvedEncode& encode, int max_chains) {
     const ExecutionSettings& execution = encode.settings.execution;
     const int threads = execution.arena->concurrency();
@@ -265,16 +266,12 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend(const ResolvedEncode& encode, int max_chains) {
-  return std::make_unique<CpuBackend>(encode, max_chains);
-}
-
 }  // namespace c63::cpu
 
 namespace c63 {
 
 std::unique_ptr<Backend> open_cpu_backend(const ResolvedEncode& encode, int max_chains) {
-  return cpu::make_cpu_backend(encode, max_chains);
+  return std::make_unique<cpu::CpuBackend>(encode, max_chains);
 }
 
 }  // namespace c63

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <oneapi/tbb/enumerable_thread_specific.h>
+
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <vector>
 
 #include "bitstream/frame_syntax.h"
 #include "bitstream/prediction_vectors.h"
@@ -12,6 +14,8 @@
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
+#include "cpu/plane_search.h"
+#include "cpu/row_decider.h"
 #include "decide/frame_plan.h"
 
 namespace c63::cpu {
@@ -36,8 +40,9 @@ struct FrameJob {
   [[nodiscard]] const PredictionVectors* inherited() const { return plan->advances_reference() ? nullptr : before; }
 };
 
-/// Searches, transforms and reconstructs the frames of one GOP chain, as their plans say. The plain coder handles plans
-/// that decide nothing by rate; the rate coder handles all others.
+/// Searches, transforms and reconstructs the frames of one GOP chain, as their plans say. If a plan decides nothing by
+/// rate, frames are coded as the course encoder codes them: each block of an inter frame has the vector that the search
+/// method finds, by default that of least SAD, and levels are rounded. Otherwise vectors and levels are decided by D + λR.
 ///
 /// For an inter frame, call begin(), prepare_row() for all MCU rows, and prepare(). Then call search_row() and
 /// code_row() for each row. If codes_after_search() is true, all rows must be searched before the first one is coded.
@@ -45,37 +50,51 @@ struct FrameJob {
 /// Each of these functions may be called for the rows in any order, and for several rows at the same time.
 class FrameCoder {
  public:
-  FrameCoder(const Kernels& kernels, const Geometry& geometry) : kernels_(kernels), geometry_(geometry) {}
-  virtual ~FrameCoder() = default;
+  FrameCoder(const CodingSettings& settings, const Kernels& kernels);
   FrameCoder(const FrameCoder&) = delete;
   FrameCoder& operator=(const FrameCoder&) = delete;
 
   /// Begins the next frame. `job` must live until the frame is coded.
-  virtual void begin(const FrameJob& job);
-  virtual void prepare_row(int mcu_row) = 0;
-  virtual void prepare() = 0;
+  void begin(const FrameJob& job);
+  void prepare_row(int mcu_row);
+  void prepare();
   /// Finds the vectors of an MCU row. Returns the sum of the SADs of its luma blocks.
-  virtual std::uint64_t search_row(int mcu_row) = 0;
-  /// Codes and reconstructs an MCU row. Returns its D + λR, as RowDecider::decide() counts it. The plain coder returns
-  /// 0.
-  virtual std::int64_t code_row(int mcu_row) = 0;
-  /// Returns true if all rows must be searched before the first one is coded.
-  [[nodiscard]] virtual bool codes_after_search() const = 0;
+  std::uint64_t search_row(int mcu_row);
+  /// Codes and reconstructs an MCU row. Returns its D + λR, as RowDecider::decide() counts it; 0 if the plan decides
+  /// nothing by rate.
+  std::int64_t code_row(int mcu_row);
+  /// Returns true if all rows must be searched before the first one is coded, because decisions use the vectors found in
+  /// neighbouring rows.
+  [[nodiscard]] bool codes_after_search() const { return by_rate(); }
 
- protected:
+  /// Returns what the squared error of an MCU row would be if the frame became a repeat. It counts all samples of the row
+  /// in Y, U and V, with the padding. If the plan has weights, each MCU's error is weighted.
+  [[nodiscard]] std::uint64_t repeat_error(int mcu_row) const;
+
+ private:
   [[nodiscard]] const FrameJob& job() const { return *job_; }
+  [[nodiscard]] bool by_rate() const { return job().plan->rate.any(); }
+  void make_level_tables();
+  /// The weights of a plane's MCUs in an MCU row; null: no weights.
+  [[nodiscard]] const Weight* weights_of_row(int plane, int mcu_row) const;
+  /// Decides a plane of the row and fills in its levels and vectors. Returns D + λR.
+  std::int64_t decide_row(int p, int mcu_row);
 
   const Kernels& kernels_;
   Geometry geometry_;
-  std::array<TransformTable, kPlanes> transforms_;
-
- private:
   const FrameJob* job_ = nullptr;
   QuantizationTables tables_{};  ///< the tables for which transforms_ was made
-};
+  std::array<TransformTable, kPlanes> transforms_;
+  std::vector<PlaneSearch> searches_;  ///< one for each plane
 
-/// Makes a coder with the course encoder's decisions: each block of an inter frame has the vector that the search
-/// method finds, by default that of least SAD. Levels are rounded.
-[[nodiscard]] std::unique_ptr<FrameCoder> make_plain_coder(const CodingSettings& settings, const Kernels& kernels);
+  // For decisions by rate:
+  /// The frame's weights for luma and for chroma; empty: none.
+  FrameWeights weights_;
+  FrameWeights chroma_weights_;
+  std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< one table for the frame's λ, or one for each weight
+  QuantizationTables level_tables_{};                    ///< the quantization tables for which levels_ was made
+  Cost lambda_ = 0;                                      ///< the λ for which levels_ was made
+  oneapi::tbb::enumerable_thread_specific<RowDecider> deciders_;
+};
 
 }  // namespace c63::cpu

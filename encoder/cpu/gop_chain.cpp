@@ -51,7 +51,7 @@ void GopChain::code(std::int64_t count, const ChainPicture& picture, const Frame
                      .original = picture.original,
                      .reference = &pictures_[static_cast<std::size_t>(1 - newest_)],
                      .reconstruction = &pictures_[static_cast<std::size_t>(newest_)],
-                     .syntax = &syntax_of(count),
+                     .syntax = &syntax_[syntax_of(count)],
                      .vectors = &vectors_[static_cast<std::size_t>(1 - newest_vectors_)],
                      .before = &vectors_[static_cast<std::size_t>(newest_vectors_)],
                      .prediction = settings_.measurement.keep_prediction ? &prediction_ : nullptr,
@@ -66,27 +66,16 @@ void GopChain::code(std::int64_t count, const ChainPicture& picture, const Frame
   frame.statistics.times.measure += milliseconds(trace.did("measure", plan.index) - coded);
 }
 
-RateCoder& GopChain::rate_coder() {
-  if (rate_coder_ == nullptr) rate_coder_ = std::make_unique<RateCoder>(settings_.coding, kernels_);
-  return *rate_coder_;
-}
-
-FrameCoder& GopChain::coder_of(const FramePlan& plan) {
-  if (plan.rate.any()) return rate_coder();
-  if (plain_coder_ == nullptr) plain_coder_ = make_plain_coder(settings_.coding, kernels_);
-  return *plain_coder_;
-}
-
 bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace) {
   const RateDecisions& rate = job.plan->rate;
-  FrameCoder& coder = coder_of(*job.plan);
-  coder.begin(job);
+  if (!coder_) coder_.emplace(settings_.coding, kernels_);
+  coder_->begin(job);
   // Returns the squared error of the frame if it becomes a repeat. Once the sum has reached `limit`, no more MCU rows
   // are added to it, because a repeat with such an error is not chosen.
   const auto error_up_to = [&](std::uint64_t limit) {
     std::atomic<std::uint64_t> error = 0;
     for_each_mcu_row(geometry_, [&](int row) {
-      if (error < limit) error += rate_coder().repeat_error(row);
+      if (error < limit) error += coder_->repeat_error(row);
     });
     return error.load();
   };
@@ -103,7 +92,7 @@ bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, Tr
       frame.motion[p] = {g.columns, g.rows, {}, std::vector<std::uint16_t>(static_cast<std::size_t>(g.blocks()))};
     }
   }
-  const std::int64_t cost = code_rows(coder, job, frame.statistics, trace);
+  const std::int64_t cost = code_rows(job, frame.statistics, trace);
   return !may_repeat || !better_repeated(cost);
 }
 
@@ -122,14 +111,14 @@ void GopChain::repeat(const FrameJob& job, EncodedFrame& frame) {
   hand_out(shown, frame);
 }
 
-std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameStatistics& statistics, TraceRow& trace) {
+std::int64_t GopChain::code_rows(const FrameJob& job, FrameStatistics& statistics, TraceRow& trace) {
   const bool key = job.plan->key;
   const std::int64_t index = job.plan->index;
   const auto begin = Clock::now();
   if (!key) {
-    for_each_mcu_row(geometry_, [&](int row) { coder.prepare_row(row); });
+    for_each_mcu_row(geometry_, [&](int row) { coder_->prepare_row(row); });
     try {
-      coder.prepare();
+      coder_->prepare();
     } catch (const Error& error) {  // only a user's own search throws
       throw error.at({.frame = index});
     }
@@ -142,7 +131,7 @@ std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameSt
   Clock::duration measure{};
   const auto search_row = [&](int row) {
     const auto start = Clock::now();
-    const std::uint64_t sad = coder.search_row(row);
+    const std::uint64_t sad = coder_->search_row(row);
     const auto searched = Clock::now();
     const std::lock_guard lock(totals);
     statistics.luma_sad += sad;
@@ -150,7 +139,7 @@ std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameSt
   };
   const auto code_row = [&](int row) {
     const auto start = Clock::now();
-    const std::int64_t row_cost = coder.code_row(row);
+    const std::int64_t row_cost = coder_->code_row(row);
     const auto coded = Clock::now();
     std::array<std::uint64_t, kPlanes> errors{};
     if (settings_.measurement.psnr) errors = measure_row(job, row);
@@ -161,7 +150,7 @@ std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameSt
     transform += coded - start;
     measure += measured - coded;
   };
-  if (!key && coder.codes_after_search()) {
+  if (!key && coder_->codes_after_search()) {
     for_each_mcu_row(geometry_, search_row);
     for_each_mcu_row(geometry_, code_row);
   } else {
@@ -247,7 +236,7 @@ void GopChain::write(std::int64_t count, const FramePlan& plan, EncodedFrame& fr
   }
   write_frame_header(bytes, geometry_, plan.tables, plan.key, plan.headers);
   const std::size_t header_bytes = bytes.size();
-  encode_scan(syntax_of(count), bytes, frame.statistics.bits);
+  encode_scan(syntax_[syntax_of(count)], bytes, frame.statistics.bits);
   write_frame_trailer(bytes);
   frame.statistics.bits.header += 8 * (header_bytes + kFrameTrailerBytes);
   frame.statistics.times.entropy = milliseconds(Clock::now() - start);

@@ -2,19 +2,18 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "decide/resolved_encode.h"
 #include "bitstream/frame_syntax.h"
 #include "bitstream/prediction_vectors.h"
 #include "c63/encoder.h"
 #include "c63/trace.h"
 #include "cpu/frame_coder.h"
 #include "cpu/padded_picture.h"
-#include "cpu/rate_coder.h"
 #include "decide/frame_plan.h"
+#include "decide/resolved_encode.h"
 
 namespace c63::cpu {
 
@@ -44,17 +43,12 @@ class GopChain {
   void write(std::int64_t count, const FramePlan& plan, EncodedFrame& frame) const;
 
  private:
-  [[nodiscard]] FrameSyntax& syntax_of(std::int64_t count) { return syntax_[static_cast<std::size_t>(count % kUnwritten)]; }
-  [[nodiscard]] const FrameSyntax& syntax_of(std::int64_t count) const {
-    return syntax_[static_cast<std::size_t>(count % kUnwritten)];
-  }
-  [[nodiscard]] RateCoder& rate_coder();
-  [[nodiscard]] FrameCoder& coder_of(const FramePlan& plan);
+  [[nodiscard]] static std::size_t syntax_of(std::int64_t count) { return static_cast<std::size_t>(count % kUnwritten); }
   /// Codes the frame. Returns false if repeating the previous picture is cheaper; the results must then be ignored.
   [[nodiscard]] bool code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace);
   /// Codes all rows. Returns D + λR of the frame, added up from the rows (FrameCoder::code_row()); 0 if the plan
   /// decides nothing by rate.
-  std::int64_t code_rows(FrameCoder& coder, const FrameJob& job, FrameStatistics& statistics, TraceRow& trace);
+  std::int64_t code_rows(const FrameJob& job, FrameStatistics& statistics, TraceRow& trace);
   /// Returns the squared error of each plane against the original, over the samples of MCU row `mcu_row` that belong to
   /// the frame, without padding.
   [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;
@@ -66,8 +60,7 @@ class GopChain {
   EncoderSettings settings_;
   const Kernels& kernels_;
   Geometry geometry_;
-  std::unique_ptr<FrameCoder> plain_coder_;  ///< made when a plan first needs it, like rate_coder_
-  std::unique_ptr<RateCoder> rate_coder_;
+  std::optional<FrameCoder> coder_;  ///< made when the first frame is coded
   std::array<FrameSyntax, kUnwritten> syntax_;
   std::array<PaddedPicture, 2> pictures_;  ///< the reconstruction of the frame coded last, and its reference
   int newest_ = 0;                         ///< index of the reconstruction

@@ -14,43 +14,72 @@
 namespace c63::cpu {
 namespace {
 
-class FullSearch : public BlockSearcher {
+/// A search in one form, or in the form that is faster. The faster form may change from row to row. The rule: a round has
+/// kRound frames. The first frame is not timed, because its memory is not yet in the caches. In the next two frames, the
+/// two forms take turns every kMcuSize rows of samples, and in the second of the two frames they are exchanged. So both
+/// forms are timed on all rows under the same conditions. The faster one is used for the rest of the round. Rounds
+/// repeat, so that a change of content is noticed.
+class FullSearch final : public BlockSearcher {
  public:
-  using BlockSearcher::BlockSearcher;
+  enum Form : std::size_t { kBrute, kEliminate, kForms };
 
-  void prepare_rows(int first, int end) override {
-    const int rows = std::min(end, geometry_.height - 3) - first;
-    if (rows <= 0 || !needs_sums()) return;
-    std::uint8_t* const sums = sums_.data() + static_cast<std::ptrdiff_t>(first) * geometry_.width;
-    kernels_.quarter_sums(reference_.row(first), reference_.pitch, geometry_.width - 3, rows, sums, geometry_.width);
-  }
+  /// `form` is the form in frames that are not timed. If `clock` is null, no frame is timed.
+  FullSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range, Form form, SearchClock clock = nullptr)
+      : BlockSearcher(kernels, geometry, range), chosen_(form), clock_(clock) {}
 
   void begin(ConstPlaneView current, ConstPlaneView reference, const SearchGoal& goal) override {
     BlockSearcher::begin(current, reference, goal);
+    if (goal.costs == nullptr && clock_ != nullptr) begin_timed();
     if (needs_sums()) sums_.resize(geometry_.samples() + 4 * kPlaneGuard);
   }
 
+  void prepare_rows(int first, int end) override {
+    const auto begun = now();
+    const int rows = std::min(end, geometry_.height - 3) - first;
+    if (rows > 0 && needs_sums()) {
+      std::uint8_t* const sums = sums_.data() + static_cast<std::ptrdiff_t>(first) * geometry_.width;
+      kernels_.quarter_sums(reference_.row(first), reference_.pitch, geometry_.width - 3, rows, sums, geometry_.width);
+    }
+    // In each of the kTimed frames, the sums of all rows are prepared, but elimination searches only 1/kTimed of the
+    // rows. So only this share of the time counts for elimination.
+    spend(kEliminate, (now() - begun) / kTimed);
+  }
+
   void search(std::span<const BlockSearch> blocks) const override {
-    const bool eliminates = goal_.costs != nullptr || eliminates_in(blocks.front().own.y);
+    const bool eliminates = goal_.costs != nullptr || form_at(blocks.front().own.y) == kEliminate;
     if (eliminates) prefetch_sums_below(blocks);
     kernels_.search(blocks, eliminates ? QuarterSumsView{sums_.data(), geometry_.width} : QuarterSumsView{}, goal_.costs, goal_.count);
   }
 
- protected:
-  /// Returns true if the blocks of row y of samples are searched by elimination.
-  [[nodiscard]] virtual bool eliminates_in(int y) const = 0;
-  /// Returns true if any row of the frame is searched by elimination.
-  [[nodiscard]] virtual bool eliminates() const = 0;
-
-  void visit(SearchCandidates& candidates) const override {
-    const SearchWindow& window = candidates.window();
-    for (int y = window.top; y < window.bottom; ++y) {
-      for (int x = window.left; x < window.right; ++x) candidates.add(x, y);
-    }
-  }
+  [[nodiscard]] std::chrono::nanoseconds begin_row(int /*y*/) const override { return now(); }
+  void end_row(int y, std::chrono::nanoseconds begun) override { spend(form_at(y), now() - begun); }
 
  private:
-  [[nodiscard]] bool needs_sums() const { return goal_.costs != nullptr || eliminates(); }
+  static constexpr int kFirstTimed = 1;
+  static constexpr int kTimed = kForms;  ///< the number of frames in a round that are timed
+  static constexpr int kRound = 256;     ///< the number of frames in a round
+
+  void begin_timed() {
+    frame_ = (frame_ + 1) % kRound;
+    if (frame_ == kFirstTimed) {
+      for (auto& spent : spent_) spent = 0;
+    }
+    // Other programs disturb the times. So brute force is only chosen if it took less than 7/8 of the time of
+    // elimination.
+    if (frame_ == kFirstTimed + kTimed) chosen_ = 8 * spent_[kBrute] < 7 * spent_[kEliminate] ? kBrute : kEliminate;
+  }
+  [[nodiscard]] bool is_timed() const { return frame_ >= kFirstTimed && frame_ < kFirstTimed + kTimed; }
+  [[nodiscard]] std::chrono::nanoseconds now() const { return is_timed() ? clock_() : std::chrono::nanoseconds(); }
+  [[nodiscard]] Form form_at(int y) const {
+    if (!is_timed()) return chosen_;
+    return (y / kMcuSize + frame_) % kForms == kBrute ? kBrute : kEliminate;
+  }
+  /// Adds to the time that a form took. All threads that search rows call this. begin() reads the totals when these
+  /// threads are done.
+  void spend(Form form, std::chrono::nanoseconds time) {
+    if (is_timed()) spent_[form].fetch_add(time.count(), std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool needs_sums() const { return goal_.costs != nullptr || is_timed() || chosen_ == kEliminate; }
 
   /// Prefetches sums that these blocks do not need, but the blocks below will. A CPU's own prefetcher does not fetch
   /// them, because the windows of neighbouring blocks overlap.
@@ -63,79 +92,9 @@ class FullSearch : public BlockSearcher {
   }
 
   std::vector<std::uint8_t> sums_;  ///< quarter sums of the reference; allocated when begin() first needs them
-};
-
-/// A search in one form.
-template <bool kEliminates>
-class OneForm final : public FullSearch {
- public:
-  using FullSearch::FullSearch;
-
- protected:
-  [[nodiscard]] bool eliminates_in(int /*y*/) const override { return kEliminates; }
-  [[nodiscard]] bool eliminates() const override { return kEliminates; }
-};
-
-/// The automatic search. The form may change from row to row. The rule: a round has kRound frames. The first frame is not
-/// timed, because its memory is not yet in the caches. In the next two frames, the two forms take turns every kMcuSize
-/// rows of samples, and in the second of the two frames they are exchanged. So both forms are timed on all rows under the
-/// same conditions. The faster one is used for the rest of the round. Rounds repeat, so that a change of content is
-/// noticed.
-class AutomaticSearch final : public FullSearch {
- public:
-  AutomaticSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range, SearchClock clock)
-      : FullSearch(kernels, geometry, range), clock_(clock) {}
-
-  void begin(ConstPlaneView current, ConstPlaneView reference, const SearchGoal& goal) override {
-    if (goal.costs != nullptr) return FullSearch::begin(current, reference, goal);
-    frame_ = (frame_ + 1) % kRound;
-    if (frame_ == kFirstTimed) {
-      for (auto& spent : spent_) spent = 0;
-    }
-    // Other programs disturb the times. So brute force is only chosen if it took less than 7/8 of the time of
-    // elimination.
-    if (frame_ == kFirstTimed + kTimed) chosen_ = 8 * spent_[kBrute] < 7 * spent_[kEliminate] ? kBrute : kEliminate;
-    FullSearch::begin(current, reference, goal);
-  }
-
-  void prepare_rows(int first, int end) override {
-    const auto begun = now();
-    FullSearch::prepare_rows(first, end);
-    // In each of the kTimed frames, the sums of all rows are prepared, but elimination searches only 1/kTimed of the
-    // rows. So only this share of the time counts for elimination.
-    spend(kEliminate, (now() - begun) / kTimed);
-  }
-
-  [[nodiscard]] std::chrono::nanoseconds begin_row(int /*y*/) const override { return now(); }
-  void end_row(int y, std::chrono::nanoseconds begun) override { spend(form_at(y), now() - begun); }
-
- protected:
-  [[nodiscard]] bool eliminates_in(int y) const override { return form_at(y) == kEliminate; }
-  [[nodiscard]] bool eliminates() const override { return is_timed() || chosen_ == kEliminate; }
-
- private:
-  enum Form : std::size_t { kBrute, kEliminate, kForms };
-  static constexpr int kFirstTimed = 1;
-  static constexpr int kTimed = kForms;  ///< the number of frames in a round that are timed
-  static constexpr int kRound = 256;     ///< the number of frames in a round
-
-  [[nodiscard]] bool is_timed() const { return frame_ >= kFirstTimed && frame_ < kFirstTimed + kTimed; }
-  [[nodiscard]] std::chrono::nanoseconds now() const { return is_timed() ? clock_() : std::chrono::nanoseconds(); }
-  [[nodiscard]] Form form_at(int y) const {
-    if (!is_timed()) return chosen_;
-    return (y / kMcuSize + frame_) % kForms == kBrute ? kBrute : kEliminate;
-  }
-  /// Adds to the time that a form took. All threads that search rows call this. begin() reads the totals when these
-  /// threads are done.
-  void spend(Form form, std::chrono::nanoseconds time) {
-    if (is_timed()) spent_[form].fetch_add(time.count(), std::memory_order_relaxed);
-  }
-
+  Form chosen_;                     ///< the form in the frames that are not timed
   SearchClock clock_;
-  int frame_ = -1;  ///< number of the frame in the round
-  /// The form in the frames that are not timed. It starts with elimination: this is at worst a little slower than brute
-  /// force, and at best much faster.
-  Form chosen_ = kEliminate;
+  int frame_ = -1;  ///< number of the frame in the round; below 0 if no frame is timed
   std::array<std::atomic<std::chrono::nanoseconds::rep>, kForms> spent_{};
 };
 
@@ -149,17 +108,17 @@ std::chrono::nanoseconds time_of_thread() {
 
 std::unique_ptr<BlockSearcher> make_automatic_search(const Kernels& kernels, const PlaneGeometry& geometry, int range,
                                                      SearchClock clock) {
-  return std::make_unique<AutomaticSearch>(kernels, geometry, range, clock);
+  // It starts with elimination: this is at worst a little slower than brute force, and at best much faster.
+  return std::make_unique<FullSearch>(kernels, geometry, range, FullSearch::kEliminate, clock);
 }
-
 std::unique_ptr<BlockSearcher> make_full_search(const Kernels& kernels, const PlaneGeometry& geometry, int range) {
   return make_automatic_search(kernels, geometry, range);
 }
 std::unique_ptr<BlockSearcher> make_brute_search(const Kernels& kernels, const PlaneGeometry& geometry, int range) {
-  return std::make_unique<OneForm<false>>(kernels, geometry, range);
+  return std::make_unique<FullSearch>(kernels, geometry, range, FullSearch::kBrute);
 }
 std::unique_ptr<BlockSearcher> make_eliminating_search(const Kernels& kernels, const PlaneGeometry& geometry, int range) {
-  return std::make_unique<OneForm<true>>(kernels, geometry, range);
+  return std::make_unique<FullSearch>(kernels, geometry, range, FullSearch::kEliminate);
 }
 
 }  // namespace c63::cpu

@@ -57,7 +57,7 @@ class SearchCandidates {
 /// the instruction set, or on when and in which thread a block is searched.
 ///
 /// A method implements visit(), which names the candidates that it tries. That is enough for every goal and preset. A
-/// method that has a faster way to the same results also overrides search().
+/// method that has a faster way to its results overrides search() instead.
 class BlockSearcher {
  public:
   BlockSearcher(const Kernels& kernels, const PlaneGeometry& geometry, int range)
@@ -94,7 +94,7 @@ class BlockSearcher {
 
  protected:
   /// Calls candidates.add() for each candidate that the method tries.
-  virtual void visit(SearchCandidates& candidates) const = 0;
+  virtual void visit(SearchCandidates& /*candidates*/) const {}
 
   const Kernels& kernels_;
   PlaneGeometry geometry_;

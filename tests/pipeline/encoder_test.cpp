@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "c63/device_choice.h"
-#include "cpu/cpu_backend.h"
+#include "backend/backend.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
 #include "pipeline/in_place_backend.h"
@@ -82,7 +82,7 @@ TEST(Encoder, SameBytesOnSeveralDevices) {
       for (const int lanes : {1, 3, 5, 0}) {
         EncoderSettings settings = small_gops();
         settings.execution.lanes = lanes;
-        Encoder encoder(settings, std::vector<BackendFactory>(devices, cpu::make_cpu_backend));
+        Encoder encoder(settings, std::vector<BackendFactory>(devices, open_cpu_backend));
         VideoSource source(video(), kWidth, kHeight, kind);
         const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames(encoded, kFrames);
@@ -106,7 +106,7 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
   EXPECT_EQ(read.reads(), kFrames);
 
   InPlaceBackend::Counter taken = 0;
-  Encoder encoder(settings, std::vector<BackendFactory>(2, in_place(cpu::make_cpu_backend, taken)));
+  Encoder encoder(settings, std::vector<BackendFactory>(2, in_place(open_cpu_backend, taken)));
   VideoSource source(video(), kWidth, kHeight);
   offer_every_second(source);
   const Encoded encoded = without_error(encode_source(source, encoder));
@@ -391,7 +391,7 @@ TEST(Fallback, GivesTheSameBytesAndNoFrameTwice) {
         settings.execution.lanes = lanes;
         Encoder encoder(settings, failing_after(frames));
         std::vector<std::string> reasons;
-        encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string& reason) { reasons.push_back(reason); });
+        encoder.set_fallback(open_cpu_backend, [&](const std::string& reason) { reasons.push_back(reason); });
         VideoSource source(video(), kWidth, kHeight, kind);
         const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames(encoded, kFrames);
@@ -411,13 +411,13 @@ TEST(Fallback, OfOneDeviceOfSeveralLosesNothing) {
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     for (const std::size_t which : {0U, 1U, 2U}) {
       for (int frames = 0; frames < 8; ++frames) {
-        std::vector<BackendFactory> devices(3, cpu::make_cpu_backend);
+        std::vector<BackendFactory> devices(3, open_cpu_backend);
         devices[which] = failing_after(frames);
         EncoderSettings settings = small_gops();
         settings.execution.lanes = 3;
         Encoder encoder(settings, devices);
         int fallbacks = 0;
-        encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string&) { ++fallbacks; });
+        encoder.set_fallback(open_cpu_backend, [&](const std::string&) { ++fallbacks; });
         VideoSource source(video(), kWidth, kHeight, kind);
         const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames(encoded, kFrames);
@@ -433,7 +433,7 @@ TEST(Fallback, SourceThatBrokeStaysBroken) {
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     for (int frames = 0; frames < 10; ++frames) {
       Encoder encoder(small_gops(), failing_after(frames));
-      encoder.set_fallback(cpu::make_cpu_backend, nullptr);
+      encoder.set_fallback(open_cpu_backend, nullptr);
       VideoSource source(video(), kWidth, kHeight, kind);
       source.break_at(10);
       const Encoded encoded = encode_source(source, encoder);
@@ -457,7 +457,7 @@ TEST(Fallback, HappensOnce) {
 
 TEST(Fallback, OnlyForDeviceErrors) {
   Encoder encoder(small_gops(), failing_after(5, ErrorKind::memory));
-  encoder.set_fallback(cpu::make_cpu_backend, [](const std::string&) { FAIL(); });
+  encoder.set_fallback(open_cpu_backend, [](const std::string&) { FAIL(); });
   VideoSource source(video(), kWidth, kHeight);
   const Encoded encoded = encode_source(source, encoder);
   ASSERT_TRUE(encoded.error);

@@ -7,7 +7,6 @@
 
 #include "backend/backend.h"
 #include "c63/error.h"
-#include "cpu/cpu_backend.h"
 
 namespace c63::test {
 
@@ -15,7 +14,7 @@ namespace c63::test {
 class FailingBackend final : public Backend {
  public:
   FailingBackend(const ResolvedEncode& encode, int max_chains, int frames, ErrorKind kind)
-      : backend_(cpu::make_cpu_backend(encode, max_chains)), left_(frames), kind_(kind) {}
+      : backend_(open_cpu_backend(encode, max_chains)), left_(frames), kind_(kind) {}
 
   [[nodiscard]] const BackendInfo& info() const override { return backend_->info(); }
   [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return backend_->input(chain); }

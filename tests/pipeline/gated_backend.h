@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "cpu/cpu_backend.h"
 
 namespace c63::test {
 
@@ -75,7 +74,7 @@ class GatedBackend final : public Backend {
 
 inline BackendFactory behind(Gate& gate) {
   return [&gate](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
-    return std::make_unique<GatedBackend>(cpu::make_cpu_backend(encode, max_chains), gate);
+    return std::make_unique<GatedBackend>(open_cpu_backend(encode, max_chains), gate);
   };
 }
 

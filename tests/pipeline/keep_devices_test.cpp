@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "backend/backend.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
 
@@ -27,7 +28,7 @@ EncoderSettings settings_for(int lanes, bool keep = true) {
 BackendFactory counting(int& opened) {
   return [&opened](const ResolvedEncode& encode, int max_chains) {
     ++opened;
-    return cpu::make_cpu_backend(encode, max_chains);
+    return open_cpu_backend(encode, max_chains);
   };
 }
 
@@ -84,7 +85,7 @@ TEST(KeptDevices, AreOpenedAnewAfterAFault) {
   int opened = 0;
   Encoder encoder(settings_for(2), [&opened](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
     if (++opened == 2) return std::make_unique<FailingBackend>(encode, max_chains, 3, ErrorKind::device);
-    return cpu::make_cpu_backend(encode, max_chains);
+    return open_cpu_backend(encode, max_chains);
   });
   const Bytes video = moving_video(kWidth, kHeight, 20);
   expect_bytes_of_a_new_encoder(encoder, video);
@@ -106,9 +107,9 @@ TEST(KeptDevices, TheFallbackIsNotKept) {
   int fell_back = 0;
   Encoder encoder(settings_for(2), [&opened](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
     if (++opened == 1) return std::make_unique<FailingBackend>(encode, max_chains, 3, ErrorKind::device);
-    return cpu::make_cpu_backend(encode, max_chains);
+    return open_cpu_backend(encode, max_chains);
   });
-  encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string&) { ++fell_back; });
+  encoder.set_fallback(open_cpu_backend, [&](const std::string&) { ++fell_back; });
   for (int i = 0; i < 3; ++i) expect_bytes_of_a_new_encoder(encoder, moving_video(kWidth, kHeight, 20));
   EXPECT_EQ(opened, 2);
   EXPECT_EQ(fell_back, 1);

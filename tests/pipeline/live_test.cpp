@@ -7,7 +7,7 @@
 #include <mutex>
 #include <stop_token>
 
-#include "cpu/cpu_backend.h"
+#include "backend/backend.h"
 #include "pipeline/coding.h"
 
 namespace c63::test::live_test {
@@ -63,7 +63,7 @@ TEST(Live, EveryFrameLeavesBeforeTheSecondAfterItArrives) {
           EncoderSettings settings = live_settings(key_interval);
           settings.coding.scene_cuts = scene_cuts;
           settings.execution.lanes = lanes;
-          Encoder encoder(settings, std::vector<BackendFactory>(devices, cpu::make_cpu_backend));
+          Encoder encoder(settings, std::vector<BackendFactory>(devices, open_cpu_backend));
           LiveSource source(video);
           std::int64_t frames = 0;
           encoder.encode(source, [&](EncodedFrame&&) {
@@ -80,7 +80,7 @@ TEST(Live, EveryFrameLeavesBeforeTheSecondAfterItArrives) {
 TEST(Live, AFallbackKeepsFramesAndWaitsForNone) {
   LiveSource source(moving_video(kWidth, kHeight, 12));
   Encoder encoder(live_settings(4));
-  encoder.set_fallback(cpu::make_cpu_backend, nullptr);
+  encoder.set_fallback(open_cpu_backend, nullptr);
   std::int64_t frames = 0;
   encoder.encode(source, [&](EncodedFrame&&) {
     ++frames;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <random>
 
-#include "cpu/cpu_backend.h"
+#include "backend/backend.h"
 #include "pipeline/coding.h"
 
 namespace c63::test::planner_test {
@@ -65,7 +65,7 @@ class FreePlanner final : public Planner {
 Encoded encode_freely(int lanes, std::size_t devices = 1, std::optional<SimdLevel> simd = {}) {
   EncoderSettings settings = settings_with(lanes);
   settings.execution.simd = simd;
-  Encoder encoder(settings, std::vector<BackendFactory>(devices, cpu::make_cpu_backend));
+  Encoder encoder(settings, std::vector<BackendFactory>(devices, open_cpu_backend));
   encoder.set_planner([] { return std::make_unique<FreePlanner>(); });
   VideoSource source(moving_video(kWidth, kHeight, kFrames), kWidth, kHeight);
   return encode_source(source, encoder);
@@ -132,7 +132,7 @@ TEST(Plans, ObservationsComeAsLateAsAPlannerSaysWhateverRuns) {
     Bytes expected;
     for (const int lanes : {1, 3}) {
       for (const std::size_t devices : {1U, 2U}) {
-        Encoder encoder(settings_with(lanes), std::vector<BackendFactory>(devices, cpu::make_cpu_backend));
+        Encoder encoder(settings_with(lanes), std::vector<BackendFactory>(devices, open_cpu_backend));
         encoder.set_planner([lag] { return std::make_unique<LateObserver>(lag); });
         VideoSource source(moving_video(kWidth, kHeight, kFrames), kWidth, kHeight);
         const Encoded encoded = encode_source(source, encoder);

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "cpu/cpu_backend.h"
+#include "backend/backend.h"
 #include "generate/sequence_generator.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
@@ -170,7 +170,7 @@ TEST(SceneCuts, FallbackGivesTheSameBytes) {
     for (int lanes = 1; lanes <= 4; ++lanes) {
       for (int frames = 0; frames < 21; ++frames) {
         Encoder encoder(settings_with(4, lanes), failing_after(frames));
-        encoder.set_fallback(cpu::make_cpu_backend, nullptr);
+        encoder.set_fallback(open_cpu_backend, nullptr);
         VideoSource source(generated_scenes(), kWidth, kHeight, kind);
         const Encoded encoded = without_error(encode_source(source, encoder));
         expect_first_frames(encoded, 21);

@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "c63/encode_session.h"
-#include "cpu/cpu_backend.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
 #include "support/expect_error.h"

@@ -67,7 +67,7 @@ class Scene {
     settings_.coding.height = options.height;
     reference_ = cpu::PaddedPicture(geometry_);
     current_ = cpu::PaddedPicture(geometry_);
-    const std::unique_ptr<cpu::FrameCoder> coder = cpu::make_plain_coder(settings_.coding, cpu::kernels());
+    cpu::FrameCoder coder(settings_.coding, cpu::kernels());
     FramePlan plan;
     plan.tables = make_quantization_tables(settings_.coding.qp);
     syntax_ = FrameSyntax(geometry_);
@@ -89,12 +89,12 @@ class Scene {
                               .vectors = &vectors_,
                               .before = &previous_};
       syntax_.key = plan.key;
-      coder->begin(job);
-      for (int row = 0; !plan.key && row < geometry_.mcu_rows(); ++row) coder->prepare_row(row);
-      if (!plan.key) coder->prepare();
+      coder.begin(job);
+      for (int row = 0; !plan.key && row < geometry_.mcu_rows(); ++row) coder.prepare_row(row);
+      if (!plan.key) coder.prepare();
       for (int row = 0; row < geometry_.mcu_rows(); ++row) {
-        if (!plan.key) (void)coder->search_row(row);
-        coder->code_row(row);
+        if (!plan.key) (void)coder.search_row(row);
+        coder.code_row(row);
       }
     }
   }

@@ -1,4 +1,4 @@
-#include "cpu/rate_coder.h"
+#include "cpu/frame_coder.h"
 
 #include <algorithm>
 #include <utility>
@@ -29,9 +29,10 @@ std::uint32_t mcu_error(ConstPlaneView a, ConstPlaneView b, int plane, int mcu_c
 
 }  // namespace
 
-RateCoder::RateCoder(const CodingSettings& settings, const Kernels& kernels)
-    : FrameCoder(kernels, Geometry(settings.width, settings.height)),
-      deciders_([&kernels, geometry = Geometry(settings.width, settings.height)] { return RowDecider(kernels, geometry); }) {
+FrameCoder::FrameCoder(const CodingSettings& settings, const Kernels& kernels)
+    : kernels_(kernels),
+      geometry_(settings.width, settings.height),
+      deciders_([&kernels, geometry = geometry_] { return RowDecider(kernels, geometry); }) {
   auto searchers = make_plane_searchers(settings, kernels, geometry_);
   for (int p = 0; p < kPlanes; ++p) {
     searches_.emplace_back(std::move(searchers[static_cast<std::size_t>(p)]), kernels, geometry_.plane(p), block_rows_per_mcu(p),
@@ -39,17 +40,26 @@ RateCoder::RateCoder(const CodingSettings& settings, const Kernels& kernels)
   }
 }
 
-void RateCoder::begin(const FrameJob& job) {
-  FrameCoder::begin(job);
+void FrameCoder::begin(const FrameJob& job) {
+  job_ = &job;
   const FramePlan& plan = *job.plan;
   for (int p = 0; p < kPlanes; ++p) {
+    if (plan.tables[p] != tables_[p]) transforms_[p] = TransformTable(plan.tables[p], p);
     if (plan.key) {
       searches_[p].forget();
-    } else {
+    } else if (by_rate()) {
       searches_[p].begin(job.current->plane(p), job.reference->plane(p), plan.rate);
+    } else {
+      searches_[p].begin(job.current->plane(p), job.reference->plane(p), nullptr);
     }
   }
-  weights_ = frame_weights(plan, job.current->plane(0));
+  tables_ = plan.tables;
+  if (by_rate()) make_level_tables();
+}
+
+void FrameCoder::make_level_tables() {
+  const FramePlan& plan = *job().plan;
+  weights_ = frame_weights(plan, job().current->plane(0));
   chroma_weights_ = chroma_weights(weights_, plan.rate.chroma_weight);
   const std::size_t count = weights_.empty() ? 1 : kWeights;
   if (levels_[0].size() == count && level_tables_ == plan.tables && lambda_ == plan.rate.lambda) return;
@@ -67,22 +77,22 @@ void RateCoder::begin(const FrameJob& job) {
   lambda_ = plan.rate.lambda;
 }
 
-const Weight* RateCoder::weights_of_row(int plane, int mcu_row) const {
+const Weight* FrameCoder::weights_of_row(int plane, int mcu_row) const {
   const FrameWeights& weights = plane == 0 ? weights_ : chroma_weights_;
   return weights.empty() ? nullptr : weights.data() + static_cast<std::ptrdiff_t>(mcu_row) * geometry_.mcu_columns();
 }
 
-void RateCoder::prepare_row(int mcu_row) {
+void FrameCoder::prepare_row(int mcu_row) {
   for (int p = 0; p < kPlanes; ++p) {
     searches_[p].prepare_rows(mcu_row * rows_per_mcu(p), (mcu_row + 1) * rows_per_mcu(p));
   }
 }
 
-void RateCoder::prepare() {
+void FrameCoder::prepare() {
   for (PlaneSearch& search : searches_) search.prepare();
 }
 
-std::uint64_t RateCoder::search_row(int mcu_row) {
+std::uint64_t FrameCoder::search_row(int mcu_row) {
   std::uint64_t luma_sad = 0;
   for (int p = 0; p < kPlanes; ++p) {
     const std::uint64_t sad = searches_[p].search_mcu_row(mcu_row);
@@ -91,31 +101,35 @@ std::uint64_t RateCoder::search_row(int mcu_row) {
   return luma_sad;
 }
 
-std::int64_t RateCoder::decide_row(int mcu_row) {
-  std::int64_t cost = 0;
-  for (int p = 0; p < kPlanes; ++p) {
-    PlaneSyntax& plane = job().syntax->planes[p];
-    const auto blocks = static_cast<std::size_t>(plane.geometry.columns) * static_cast<std::size_t>(block_rows_per_mcu(p));
-    const std::size_t first = static_cast<std::size_t>(mcu_row) * blocks;
-    std::fill_n(plane.uses_vector.data() + first, blocks, std::uint8_t{0});
-    std::fill_n(plane.vectors.data() + first, blocks, MotionVector{});
-    cost += deciders_.local().decide({.plane = p,
-                                      .mcu_row = mcu_row,
-                                      .current = job().current->plane(p),
-                                      .reference = job().reference->plane(p),
-                                      .search = job().plan->key ? nullptr : &searches_[p],
-                                      .rate = &job().plan->rate,
-                                      .levels = levels_[p].data(),
-                                      .weights = weights_of_row(p, mcu_row),
-                                      .inherited = job().inherited() != nullptr ? &job().inherited()->plane(p) : nullptr},
-                                     plane);
-  }
-  return cost;
+std::int64_t FrameCoder::decide_row(int p, int mcu_row) {
+  return deciders_.local().decide({.plane = p,
+                                   .mcu_row = mcu_row,
+                                   .current = job().current->plane(p),
+                                   .reference = job().reference->plane(p),
+                                   .search = job().plan->key ? nullptr : &searches_[p],
+                                   .rate = &job().plan->rate,
+                                   .levels = levels_[p].data(),
+                                   .weights = weights_of_row(p, mcu_row),
+                                   .inherited = job().inherited() != nullptr ? &job().inherited()->plane(p) : nullptr},
+                                  job().syntax->planes[p]);
 }
 
-std::int64_t RateCoder::code_row(int mcu_row) {
-  const std::int64_t cost = decide_row(mcu_row);
+std::int64_t FrameCoder::code_row(int mcu_row) {
+  std::int64_t cost = 0;
+  const bool searched = !by_rate() && !job().plan->key;  // every block has the vector that the search found
   FrameSyntax& syntax = *job().syntax;
+  for (int p = 0; p < kPlanes; ++p) {
+    PlaneSyntax& plane = syntax.planes[p];
+    const auto blocks = static_cast<std::size_t>(plane.geometry.columns) * static_cast<std::size_t>(block_rows_per_mcu(p));
+    const std::size_t first = static_cast<std::size_t>(mcu_row) * blocks;
+    std::fill_n(plane.uses_vector.data() + first, blocks, std::uint8_t{searched});
+    if (searched) {
+      std::copy_n(searches_[p].chosen() + first, blocks, plane.vectors.data() + first);
+    } else {
+      std::fill_n(plane.vectors.data() + first, blocks, MotionVector{});
+    }
+    if (by_rate()) cost += decide_row(p, mcu_row);
+  }
   job().vectors->fill_row(syntax, job().inherited(), mcu_row);
   for (int p = 0; p < kPlanes; ++p) {
     PlaneSyntax& plane = syntax.planes[p];
@@ -126,19 +140,21 @@ std::int64_t RateCoder::code_row(int mcu_row) {
         [&](int block, int column, int row, std::span<const BlockPrediction> predictions) {
           const int x = column * kBlockSize;
           const int y = row * kBlockSize;
+          std::int16_t* const levels = plane.block(block);
           for (std::size_t i = 0; job().motion != nullptr && i < predictions.size(); ++i) {
             const std::uint32_t sad = kernels_.sad(&current.at(x, y) + i * kBlockSize, current.pitch, predictions[i].samples,
                                                    predictions[i].pitch);
             (*job().motion)[p].sads[static_cast<std::size_t>(block) + i] = static_cast<std::uint16_t>(sad);
           }
-          kernels_.dequantize_reconstruct(plane.block(block), transforms_[p], predictions, &reconstruction.at(x, y),
+          if (!by_rate()) kernels_.transform_quantize(&current.at(x, y), current.pitch, predictions, transforms_[p], levels);
+          kernels_.dequantize_reconstruct(levels, transforms_[p], predictions, &reconstruction.at(x, y),
                                           reconstruction.pitch);
         });
   }
   return cost;
 }
 
-std::uint64_t RateCoder::repeat_error(int mcu_row) const {
+std::uint64_t FrameCoder::repeat_error(int mcu_row) const {
   std::uint64_t error = 0;
   for (int p = 0; p < kPlanes; ++p) {
     const ConstPlaneView current = job().current->plane(p);
