@@ -1,11 +1,8 @@
 #if defined(C63_SIMD_X86)
 
-#include <cstring>
-
 #include "cpu/decision_kernels_portable.h"
 #include "cpu/extend_narrow_x86.h"
 #include "cpu/kernels_x86.h"
-#include "cpu/transform_blocks_x86.h"
 
 namespace c63::cpu {
 namespace {
@@ -15,92 +12,34 @@ struct ZigZagIndices {
   alignas(64) std::array<std::int16_t, 64> at{};
 
   constexpr ZigZagIndices() {
-    for (std::size_t k = 0; k < 64; ++k) at[k] = static_cast<std::int16_t>(kZigZag[k] / 8 * 8 + place_of_column(kZigZag[k] % 8));
+    for (std::size_t k = 0; k < 64; ++k) at[k] = static_cast<std::int16_t>(kZigZag[k] / 8 * 8 + portable::place_of_column(kZigZag[k] % 8));
   }
 };
 constexpr ZigZagIndices kZigZagIndices;
 
-/// The operations that transform_blocks_x86.h needs, on registers that hold a row of four blocks.
-struct Zmm {
-  using Vector = __m512i;
+/// The last steps of the transform, for registers that hold a row of four blocks.
+struct FourBlocks {
   static constexpr int kBlocks = 4;
 
-  static Vector zero() { return _mm512_setzero_si512(); }
-  static Vector all_16(int value) { return _mm512_set1_epi16(static_cast<short>(value)); }
-  static Vector all_32(int value) { return _mm512_set1_epi32(value); }
-  static Vector load(const void* p) { return _mm512_load_si512(p); }
-  static void store(void* p, Vector v) { _mm512_store_si512(p, v); }
-  static Vector add_16(Vector a, Vector b) { return _mm512_add_epi16(a, b); }
-  static Vector subtract_16(Vector a, Vector b) { return _mm512_sub_epi16(a, b); }
-  static Vector add_32(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
-  static Vector multiply_add_pairs(Vector a, Vector b) { return _mm512_madd_epi16(a, b); }
-  template <int kShift>
-  static Vector shift_left_16(Vector v) { return _mm512_slli_epi16(v, kShift); }
-  /// Returns the upper halves of the 32-bit numbers of `a` and `b`, alternately one of `a` and one of `b`.
-  static Vector upper_halves(Vector a, Vector b) { return _mm512_mask_blend_epi16(0xAAAAAAAAU, _mm512_srli_epi32(a, 16), b); }
-  static Vector interleave_low_16(Vector a, Vector b) { return _mm512_unpacklo_epi16(a, b); }
-  static Vector interleave_high_16(Vector a, Vector b) { return _mm512_unpackhi_epi16(a, b); }
-  static Vector interleave_low_32(Vector a, Vector b) { return _mm512_unpacklo_epi32(a, b); }
-  static Vector interleave_high_32(Vector a, Vector b) { return _mm512_unpackhi_epi32(a, b); }
-  static Vector interleave_low_64(Vector a, Vector b) { return _mm512_unpacklo_epi64(a, b); }
-  static Vector interleave_high_64(Vector a, Vector b) { return _mm512_unpackhi_epi64(a, b); }
-  /// Returns the sum of the four 32-bit numbers of each 128-bit lane, in all four places of the lane.
-  static Vector sum_of_four_32(Vector v) {
-    v = _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_BADC));
-    return _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_CDAB));
-  }
-
-  /// Returns a register of 16-bit numbers: `number` in all places of each block b for which asked(b) is true, and 0 in
-  /// the other places.
-  template <typename Asked>
-  [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
-    std::uint32_t mask = 0;
-    for (int b = 0; b < kBlocks; ++b) mask |= asked(b) ? 0xFFU << (8 * b) : 0;
-    return _mm512_maskz_set1_epi16(mask, number);
-  }
-  /// Loads eight samples of each block as 16-bit numbers.
-  template <typename Samples>
-  [[gnu::always_inline]] static Vector row_of_samples(Samples&& samples) {
-    const auto eight = [&](int b) __attribute__((always_inline)) {
-      std::int64_t bytes;
-      std::memcpy(&bytes, samples(b), sizeof bytes);
-      return bytes;
-    };
-    return _mm512_cvtepu8_epi16(_mm256_setr_epi64x(eight(0), eight(1), eight(2), eight(3)));
-  }
-
-  /// Does what row_of_samples() does, if blocks 0 and 1 have the same samples, and blocks 2 and 3 have the same
-  /// samples.
-  template <typename Samples>
-  [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
-    const __m128i both = _mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(2)));
-    return _mm512_cvtepu8_epi16(_mm256_permute4x64_epi64(_mm256_castsi128_si256(both), 0x50));
-  }
-  /// Loads eight samples of blocks 0 and 2 as 16-bit numbers. Blocks 1 and 3 get zeros.
-  template <typename Samples>
-  [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
-    return _mm512_cvtepu8_epi16(_mm256_setr_m128i(eight_of(samples(0)), eight_of(samples(2))));
-  }
-  [[gnu::always_inline]] static __m128i eight_of(const std::uint8_t* p) {
-    return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
-  }
+  static __m512i load(const void* p) { return _mm512_load_si512(p); }
 
   /// Writes the coefficients of all blocks to `blocks`, in zig-zag order.
-  [[gnu::always_inline]] static void store_zig_zag(const BlockRegisters<Zmm>& registers, TransformedBlock* const* blocks) {
-    const auto& r = registers.rows;
+  [[gnu::always_inline]] static void store_zig_zag(const portable::BlockRegisters& registers, TransformedBlock* const* blocks) {
     const auto store_block = [&](int b, __m512i upper, __m512i lower) __attribute__((always_inline)) {
       const std::int16_t* const indices = kZigZagIndices.at.data();
       std::int16_t* const to = blocks[b]->coefficients.data();
-      store(to, _mm512_permutex2var_epi16(upper, load(indices), lower));
-      store(to + 32, _mm512_permutex2var_epi16(upper, load(indices + 32), lower));
+      _mm512_store_si512(to, _mm512_permutex2var_epi16(upper, load(indices), lower));
+      _mm512_store_si512(to + 32, _mm512_permutex2var_epi16(upper, load(indices + 32), lower));
     };
     // Entry i of `first` has rows 2i and 2i + 1 of blocks 0 and 1. Entry i of `last` has the same rows of blocks 2 and
     // 3.
     __m512i first[4];
     __m512i last[4];
     unroll<4>([&](auto i) __attribute__((always_inline)) {
-      first[i] = _mm512_shuffle_i32x4(r[2 * i], r[2 * i + 1], 0x44);
-      last[i] = _mm512_shuffle_i32x4(r[2 * i], r[2 * i + 1], 0xEE);
+      const __m512i even = registers.rows[2 * i].raw;
+      const __m512i odd = registers.rows[2 * i + 1].raw;
+      first[i] = _mm512_shuffle_i32x4(even, odd, 0x44);
+      last[i] = _mm512_shuffle_i32x4(even, odd, 0xEE);
     });
     store_block(0, _mm512_shuffle_i32x4(first[0], first[1], 0x88), _mm512_shuffle_i32x4(first[2], first[3], 0x88));
     store_block(1, _mm512_shuffle_i32x4(first[0], first[1], 0xDD), _mm512_shuffle_i32x4(first[2], first[3], 0xDD));
@@ -112,11 +51,11 @@ struct Zmm {
   /// the four lanes.
   [[gnu::always_inline]] static __m512i sums_of_lanes(const __m512i (&v)[kBlocks]) {
     const auto add_pairs = [](__m512i a, __m512i b) __attribute__((always_inline)) {
-      return add_32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+      return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
     };
     const __m512i first = add_pairs(v[0], v[1]);
     const __m512i second = add_pairs(v[2], v[3]);
-    return add_32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
+    return _mm512_add_epi32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
   }
 
   /// Sets `ac` of all blocks to the result of summarize_ac().
@@ -129,8 +68,8 @@ struct Zmm {
       const __m512i second = _mm512_abs_epi16(load(blocks[b]->coefficients.data() + 32));
       kept[b] = _cvtmask64_u64(_mm512_kunpackd(_mm512_cmpgt_epi16_mask(second, thresholds[1]),
                                                _mm512_cmpgt_epi16_mask(first, thresholds[0])));
-      first = _mm512_mask_mov_epi16(first, 1, zero());  // not DC
-      energies[b] = add_32(_mm512_madd_epi16(first, first), _mm512_madd_epi16(second, second));
+      first = _mm512_mask_mov_epi16(first, 1, _mm512_setzero_si512());  // not DC
+      energies[b] = _mm512_add_epi32(_mm512_madd_epi16(first, first), _mm512_madd_epi16(second, second));
     });
     const __m512i energy = sums_of_lanes(energies);
     const __m256i halves = _mm256_add_epi32(_mm512_castsi512_si256(energy), _mm512_extracti64x4_epi64(energy, 1));
@@ -140,15 +79,11 @@ struct Zmm {
   }
 };
 
-void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks) {
-  transform_blocks_of<Zmm>(pairs, table, blocks);
-}
-
 }  // namespace
 
 const DecisionKernels& avx512_decision_kernels() {
-  static constexpr DecisionKernels kKernels{transform_blocks,         avx512::choose_levels, avx512::write_levels,
-                                            portable::cost_candidate, portable::extend_beam, extend_narrow};
+  static constexpr DecisionKernels kKernels{portable::transform_blocks<FourBlocks>, avx512::choose_levels, avx512::write_levels,
+                                            portable::cost_candidate,               portable::extend_beam, extend_narrow};
   return kKernels;
 }
 
