@@ -90,6 +90,7 @@ void AvReader::restart() {
   av_frame_unref(frame_.get());
   options_.warn = nullptr;  // the warnings were given when the film was read for the first time
   keys_.clear();
+  ahead_.clear();
   entry_.reset();
   packets_ = index = 0;
   ended_ = ignores_log_ = false;
@@ -298,10 +299,39 @@ bool AvReader::next() {
   }
 }
 
+/// Reads the next packet to packet_. Returns FFmpeg's code.
+///
+/// Where two recordings were joined, the counters of a transport stream jump. FFmpeg then calls the last packet before this
+/// place corrupt, or the one before it. These packets are whole if a key frame with an earlier time follows. So after a
+/// corrupt packet, two packets are read ahead.
+int AvReader::read_packet() {
+  const auto read_to = [this](AVPacket* packet) {
+    const int code = call([&] { return av_read_frame(container_.get(), packet); });
+    input_->rethrow();
+    return code;
+  };
+  if (!ahead_.empty()) {
+    const ReadPacket first = std::move(ahead_.front());
+    ahead_.pop_front();
+    av_packet_move_ref(packet_.get(), first.packet.get());
+    return first.code;
+  }
+  const int code = read_to(packet_.get());
+  if (code < 0 || packet_->stream_index != stream_ || (packet_->flags & AV_PKT_FLAG_CORRUPT) == 0) return code;
+  while (ahead_.size() < 2 && (ahead_.empty() || ahead_.back().code >= 0)) {
+    ReadPacket& next = ahead_.emplace_back(ReadPacket{AvPacketPointer(av_packet_alloc()), 0});
+    if (!next.packet) throw std::bad_alloc();
+    next.code = read_to(next.packet.get());
+    const bool begins_anew = next.code >= 0 && (next.packet->flags & AV_PKT_FLAG_KEY) != 0 &&
+                             next.packet->dts != AV_NOPTS_VALUE && next.packet->dts < packet_->dts;
+    if (begins_anew) packet_->flags &= ~AV_PKT_FLAG_CORRUPT;
+  }
+  return code;
+}
+
 /// Gives the decoder the next packet, or tells it that no more packets will come.
 void AvReader::feed() {
-  const int got = call([this] { return av_read_frame(container_.get(), packet_.get()); });
-  input_->rethrow();
+  const int got = read_packet();
   const bool fault = got < 0 && got != AVERROR_EOF;
   if (watch_->take_container_error() || fault) {
     if (!options_.tolerant && !ignores_log_) {
@@ -370,6 +400,7 @@ bool AvReader::go_to(const SeekTable::Point& point) {
   }
   times_ = FrameTimes(av_q2d(stream().time_base));
   keys_.clear();
+  ahead_.clear();
   ended_ = false;
   entry_ = point.time;
   index = point.frame;

@@ -6,6 +6,7 @@ extern "C" {
 }
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,6 +79,7 @@ class AvReader {
   [[nodiscard]] int thread_count(const AVCodecParameters& parameters) const;
   [[nodiscard]] std::int64_t max_pixels() const;
   void check_container(int result, const char* what);
+  [[nodiscard]] int read_packet();
   void feed();
   void end();
   void note_decoder_fault(int code);
@@ -98,6 +100,12 @@ class AvReader {
   std::unique_ptr<AVFormatContext, FormatCloser> container_;
   std::unique_ptr<AVCodecContext, CodecCloser> codec_;
   AvPacketPointer packet_;
+  /// A packet that was read, with FFmpeg's code.
+  struct ReadPacket {
+    AvPacketPointer packet;
+    int code = 0;
+  };
+  std::deque<ReadPacket> ahead_;  ///< what follows packet_ and was already read
   AvFramePointer frame_;
   FrameRate rate_;
   std::optional<std::int64_t> expected_;

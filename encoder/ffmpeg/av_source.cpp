@@ -189,10 +189,9 @@ class AvSource final : public FrameSource {
   /// Makes a new converter_ if there is none for the format of the reader's frame.
   void prepare_converter() {
     const AVFrame& frame = reader_.frame();
-    const bool full_range = frame.color_range == AVCOL_RANGE_JPEG;
-    if (converter_ && converter_->is_for(frame.format, full_range)) return;
+    if (converter_ && converter_->is_for(frame.format, frame.color_range)) return;
     try {
-      converter_ = std::make_unique<FrameConverter>(reader_.watch(), frame.format, coded_width_, coded_height_, full_range);
+      converter_ = std::make_unique<FrameConverter>(reader_.watch(), frame.format, coded_width_, coded_height_, frame.color_range);
     } catch (const Error& error) {
       throw error.at(reader_.place());
     }

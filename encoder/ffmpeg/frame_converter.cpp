@@ -31,19 +31,19 @@ struct FrameConverter::State {
   AVPixelFormat format = AV_PIX_FMT_NONE;
   int width = 0;
   int height = 0;
-  bool full_range = false;
+  int range = AVCOL_RANGE_UNSPECIFIED;
   SwsContext* scaler = nullptr;  // null if no samples change
   AvFramePointer converted;
 
   ~State() { sws_freeContext(scaler); }
 };
 
-FrameConverter::FrameConverter(AvWatch& watch, int pixel_format, int width, int height, bool full_range)
+FrameConverter::FrameConverter(AvWatch& watch, int pixel_format, int width, int height, int range)
     : watch_(watch), state_(std::make_unique<State>()) {
   state_->format = static_cast<AVPixelFormat>(pixel_format);
   state_->width = width;
   state_->height = height;
-  state_->full_range = full_range || state_->format == AV_PIX_FMT_YUVJ420P;
+  state_->range = range;
   if (state_->format == AV_PIX_FMT_YUV420P || state_->format == AV_PIX_FMT_YUVJ420P) return;
   const auto refuse = [&] {
     return Error(ErrorKind::input, "C63-AV-PIXEL-FORMAT",
@@ -60,8 +60,16 @@ FrameConverter::FrameConverter(AvWatch& watch, int pixel_format, int width, int 
   av_opt_set_int(scaler, "dsth", height, 0);
   av_opt_set_int(scaler, "dst_format", AV_PIX_FMT_YUV420P, 0);
   av_opt_set_int(scaler, "sws_flags", SWS_BICUBIC, 0);
-  if (full_range) av_opt_set_int(scaler, "src_range", 1, 0);
   if (av_call(watch_, [&] { return sws_init_context(scaler, nullptr, nullptr); }, {}) < 0) throw refuse();
+  if (range != AVCOL_RANGE_UNSPECIFIED) {  // else swscale takes the format's usual range; that of gray is full
+    const int* matrix[2];
+    int ranges[2];
+    int adjust[3];
+    sws_getColorspaceDetails(scaler, const_cast<int**>(&matrix[0]), &ranges[0], const_cast<int**>(&matrix[1]), &ranges[1],
+                             &adjust[0], &adjust[1], &adjust[2]);
+    sws_setColorspaceDetails(scaler, matrix[0], range == AVCOL_RANGE_JPEG, matrix[1], ranges[1], adjust[0], adjust[1],
+                             adjust[2]);
+  }
   state_->converted = make_picture(AV_PIX_FMT_YUV420P, width, height);
 }
 
@@ -69,11 +77,12 @@ FrameConverter::~FrameConverter() = default;
 
 bool FrameConverter::changes_samples() const { return state_->scaler != nullptr; }
 
-bool FrameConverter::keeps_full_range() const { return state_->full_range && !changes_samples(); }
+bool FrameConverter::keeps_full_range() const {
+  return !changes_samples() && (state_->range == AVCOL_RANGE_JPEG || state_->format == AV_PIX_FMT_YUVJ420P);
+}
 
-bool FrameConverter::is_for(int pixel_format, bool full_range) const {
-  return state_->format == pixel_format &&
-         state_->full_range == (full_range || state_->format == AV_PIX_FMT_YUVJ420P);
+bool FrameConverter::is_for(int pixel_format, int range) const {
+  return state_->format == pixel_format && state_->range == range;
 }
 
 void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame,

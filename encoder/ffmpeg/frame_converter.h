@@ -14,10 +14,10 @@ namespace c63 {
 /// even ones by repeating the last column and row. Only one thread at a time may use it.
 class FrameConverter {
  public:
-  /// `pixel_format` is FFmpeg's AVPixelFormat. `full_range` is true if samples use the values 0 to 255. A conversion of
-  /// the layout also converts them to video range; samples that are 4:2:0 already stay as they are. `watch` must outlive
-  /// this object. Throws Error (input, C63-AV-PIXEL-FORMAT) if the format cannot be converted.
-  FrameConverter(AvWatch& watch, int pixel_format, int width, int height, bool full_range);
+  /// `pixel_format` is FFmpeg's AVPixelFormat, `range` its AVColorRange. A conversion of the layout also converts samples
+  /// of full range (0 to 255) to video range; samples that are 4:2:0 already stay as they are. `watch` must outlive this
+  /// object. Throws Error (input, C63-AV-PIXEL-FORMAT) if the format cannot be converted.
+  FrameConverter(AvWatch& watch, int pixel_format, int width, int height, int range);
   ~FrameConverter();
   FrameConverter(const FrameConverter&) = delete;
   FrameConverter& operator=(const FrameConverter&) = delete;
@@ -26,7 +26,7 @@ class FrameConverter {
   [[nodiscard]] bool changes_samples() const;
   /// Returns true if converted samples use the values 0 to 255.
   [[nodiscard]] bool keeps_full_range() const;
-  [[nodiscard]] bool is_for(int pixel_format, bool full_range) const;
+  [[nodiscard]] bool is_for(int pixel_format, int range) const;
 
   /// Converts `planes` with `pitches`, as in an AVFrame, to `frame`, which has frame_bytes() of the padded size. With
   /// `luma_only`, the chroma samples of `frame` stay as they are.

@@ -55,6 +55,7 @@ VideoReader::VideoReader(std::string path, int width, int height, std::string fo
   options_.tolerant = tolerant;
   options_.stop = stop_.get_token();
   options_.warn = [this](const std::string& line) { warnings_.push_back(line); };
+  keep_media_messages();  // some damage is only logged, and must be an error as in the programs
   const py::gil_scoped_release released;
   source_ = open_frame_source(options_);
 }
@@ -99,7 +100,7 @@ void add_video_reader(py::module_& module) {
   using namespace py::literals;
   module.def(
       "keep_media_messages", &keep_media_messages,
-      "From now on FFmpeg's messages are in c63's errors, not on standard error. This acts on the whole process.");
+      "From now on FFmpeg's messages are in c63's errors, not on standard error. c63.open() does that, too.");
   py::class_<VideoReader, OwnProcessPtr<VideoReader>>(module, "VideoReader")
       .def(py::init<std::string, int, int, std::string, bool, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a,
            "tolerant"_a)

@@ -183,17 +183,17 @@ def test_names_that_are_not_utf8(video, tmp_path):
 
 
 def test_a_damaged_film_can_be_read_on(shared):
-    film = shared("films/two_ts_joined_64x48.ts")
+    film = shared("films/damaged_element_128x96.webm")  # FFmpeg only logs this damage
     try:
         frames = c63.open(film, tolerant=True).read()
     except c63.Error as error:
         if error.id != "C63-NO-FFMPEG":
             raise
         pytest.skip("this build reads no films: it has no FFmpeg")
-    assert len(frames) >= 29
+    assert len(frames) == 14
     with pytest.raises(c63.Error) as caught:
         c63.open(film).read()
-    assert caught.value.kind == "input"
+    assert caught.value.id == "C63-AV-DECODE"
 
 
 def test_a_partial_frame_is_a_warning(video, tmp_path):
