@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/coding.h"
+#include "support/coding.h"
 #include "support/compact_stream.h"
 #include "support/shared_data.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "pipeline/coding.h"
+#include "support/coding.h"
 #include "support/compact_stream.h"
 #include "support/device_decoding.h"
 #include "support/host_decode_backend.h"

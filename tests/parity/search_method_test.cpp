@@ -12,7 +12,7 @@
 #include "codec/search_window.h"
 #include "decide/vectors.h"
 #include "parity/contents.h"
-#include "pipeline/coding.h"
+#include "support/coding.h"
 
 namespace c63::cpu {
 namespace {

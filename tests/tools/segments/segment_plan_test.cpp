@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "c63/encoder.h"
-#include "pipeline/coding.h"
+#include "support/coding.h"
 #include "support/expect_error.h"
 
 namespace c63::test::segment_plan_test {

@@ -85,7 +85,7 @@ class Segments : public ToolsTest {
 class SegmentBytes : public Segments {};
 
 TEST_F(SegmentBytes, OfAnyNumberHaveTheBytesOfOneProcess) {
-  for (const int of : {1, 2, 3, 7, 8, 9, 16}) {  // the video has 8 GOPs; tests/pipeline tests every number of segments
+  for (const int of : {1, 2, 3, 7, 8, 9, 16}) {  // the video has 8 GOPs; tests/encode tests every number of segments
     SCOPED_TRACE(of);
     expect_whole(of, input_);
   }

@@ -13,9 +13,9 @@
 
 #include "c63/device_choice.h"
 #include "backend/backend.h"
-#include "pipeline/coding.h"
-#include "pipeline/failing_backend.h"
-#include "pipeline/in_place_backend.h"
+#include "support/coding.h"
+#include "encode/failing_backend.h"
+#include "encode/in_place_backend.h"
 #include "support/expect_error.h"
 
 namespace c63::test::encoder_test {

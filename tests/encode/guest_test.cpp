@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "c63/thread_arena.h"
-#include "pipeline/coding.h"
+#include "support/coding.h"
 
 extern char** environ;
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "codec/geometry.h"
-#include "pipeline/coding.h"
+#include "support/coding.h"
 
 namespace c63::test::round_trip_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "c63/frame_source.h"
-#include "pipeline/coding.h"
+#include "support/coding.h"
 #include "support/golden_videos.h"
 #include "support/hash.h"
 #include "support/shared_data.h"

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "pipeline/coding.h"
+#include "support/coding.h"
 #include "decode/cpu_decode_backend.h"
 #include "support/expect_error.h"
 #include "support/stream_editor.h"

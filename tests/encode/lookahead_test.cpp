@@ -7,7 +7,7 @@
 
 #include "c63/filters.h"
 #include "c63/quality.h"
-#include "pipeline/rate_support.h"
+#include "encode/rate_support.h"
 
 namespace c63::test::lookahead_test {
 namespace {

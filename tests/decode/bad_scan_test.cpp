@@ -3,7 +3,7 @@
 
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/entropy_encoder.h"
-#include "pipeline/bad_stream.h"
+#include "decode/bad_stream.h"
 
 namespace c63::test::bad_scan_test {
 namespace {

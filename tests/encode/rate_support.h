@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/coding.h"
+#include "support/coding.h"
 
 namespace c63::test {
 

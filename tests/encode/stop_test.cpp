@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "c63/encode_session.h"
-#include "pipeline/coding.h"
-#include "pipeline/gated_backend.h"
+#include "support/coding.h"
+#include "encode/gated_backend.h"
 #include "support/expect_error.h"
 
 namespace c63::test::stop_test {

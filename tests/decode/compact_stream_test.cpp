@@ -9,9 +9,9 @@
 
 #include "c63/settings.h"
 #include "cpu/kernels.h"
-#include "pipeline/allocation_probe.h"
+#include "decode/allocation_probe.h"
 #include "encode/block_statistics.h"
-#include "pipeline/coding.h"
+#include "support/coding.h"
 #include "support/compact_stream.h"
 #include "support/expect_error.h"
 

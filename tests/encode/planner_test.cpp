@@ -9,7 +9,7 @@
 #include <random>
 
 #include "backend/backend.h"
-#include "pipeline/coding.h"
+#include "support/coding.h"
 
 namespace c63::test::planner_test {
 namespace {

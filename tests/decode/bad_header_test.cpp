@@ -1,8 +1,8 @@
 // Tests streams with invalid headers. The decoder must return all frames before the invalid one, then one error that
 // says where the fault is.
 
-#include "pipeline/allocation_probe.h"
-#include "pipeline/bad_stream.h"
+#include "decode/allocation_probe.h"
+#include "decode/bad_stream.h"
 
 namespace c63::test::bad_header_test {
 namespace {

@@ -7,7 +7,7 @@
 #include "decide/planner.h"
 #include "decide/presets.h"
 #include "generate/sequence_generator.h"
-#include "pipeline/rate_support.h"
+#include "encode/rate_support.h"
 #include "support/expect_error.h"
 
 namespace c63::test::tune_test {

@@ -8,7 +8,7 @@
 #include <stop_token>
 
 #include "backend/backend.h"
-#include "pipeline/coding.h"
+#include "support/coding.h"
 
 namespace c63::test::live_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pipeline/coding.h"
+#include "support/coding.h"
 #include "support/expect_error.h"
 #include "support/stream_editor.h"
 #include "support/temporary_folder.h"

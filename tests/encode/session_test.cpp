@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "c63/encode_session.h"
-#include "pipeline/coding.h"
-#include "pipeline/failing_backend.h"
+#include "support/coding.h"
+#include "encode/failing_backend.h"
 #include "support/expect_error.h"
 
 namespace c63::test::session_test {

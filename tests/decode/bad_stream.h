@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "pipeline/coding.h"
+#include "support/coding.h"
 #include "support/expect_error.h"
 #include "support/stream_editor.h"
 

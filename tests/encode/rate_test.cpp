@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bitstream/frame_header.h"
-#include "pipeline/rate_support.h"
+#include "encode/rate_support.h"
 #include "support/print_names.h"
 
 namespace c63::test::rate_test {

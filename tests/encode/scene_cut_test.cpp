@@ -8,8 +8,8 @@
 
 #include "backend/backend.h"
 #include "generate/sequence_generator.h"
-#include "pipeline/coding.h"
-#include "pipeline/failing_backend.h"
+#include "support/coding.h"
+#include "encode/failing_backend.h"
 
 namespace c63::test::scene_cut_test {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "backend/backend.h"
-#include "pipeline/coding.h"
-#include "pipeline/failing_backend.h"
+#include "support/coding.h"
+#include "encode/failing_backend.h"
 
 namespace c63::test::keep_devices_test {
 namespace {

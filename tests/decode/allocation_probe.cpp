@@ -1,4 +1,4 @@
-#include "pipeline/allocation_probe.h"
+#include "decode/allocation_probe.h"
 
 #include <malloc.h>
 
