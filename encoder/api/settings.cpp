@@ -210,7 +210,6 @@ std::vector<std::string> differences_from_course(const EncoderSettings& s) {
         "above qp 25, luma coefficients are limited to ±511; the course encoder writes larger ones, which no decoder "
         "can read");
   }
-  if (s.coding.own_search != nullptr) reasons.push_back("vectors come from " + s.coding.own_search->name);
   return reasons;
 }
 

@@ -10,7 +10,7 @@ from ._c63 import VERSION as __version__
 from ._c63 import keep_media_messages
 from ._decode import DecodedFrame, Decoder, decode
 from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, VideoEncoder, encode, encode_with_statistics
-from ._error import Error, UsageError
+from ._error import Error, FileError, UsageError
 from ._measure import BdRate, Psnr, Ssim, bd_rate, estimate_motion, psnr, ssim
 from ._planes import join_planes, luma, planes, rgb_to_yuv, yuv_to_rgb
 from ._race import Race, Timing, race
@@ -26,6 +26,7 @@ __all__ = [
     "Encoded",
     "Encoder",
     "Error",
+    "FileError",
     "Frames",
     "Motion",
     "Psnr",

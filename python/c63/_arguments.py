@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NoReturn, Optional, Sequence
 
-import numpy as np
-
+from ._c63 import flag as flag
+from ._c63 import integer as integer
+from ._c63 import number as number
 from ._error import UsageError
-
-INT32 = 2**31 - 1
 
 
 def refuse(name: str, wanted: str, got: Any) -> NoReturn:
@@ -21,38 +19,6 @@ def refuse(name: str, wanted: str, got: Any) -> NoReturn:
 
 def setting_error(message: str) -> UsageError:
     return UsageError(f"{message} [C63-SETTING]", kind="usage", id="C63-SETTING", message=message)
-
-
-def integer(name: str, value: Any, least: int = -INT32 - 1, most: int = INT32) -> int:
-    """Returns `value` as an int from `least` to `most`. Refuses bools and floats."""
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        refuse(name, "an int", value)
-    if not least <= number <= most:
-        # `least` and `most` are mostly the limits of the library's type. Whether a setting is in its own range, the
-        # library itself checks in most cases.
-        bounds = f"of {least} or more" if number < least and least >= 0 else f"from {least} to {most}"
-        refuse(name, f"an int {bounds}", value)
-    return number
-
-
-def number(name: str, value: Any) -> float:
-    """Returns `value` as a float. Refuses what is not a real number."""
-    if isinstance(value, (bool, np.bool_, str, bytes)) or not hasattr(value, "__float__") or np.ndim(value) != 0:
-        refuse(name, "a number", value)
-    try:
-        return float(value)
-    except OverflowError:
-        refuse(name, "a number that a float holds", value)
-
-
-def flag(name: str, value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        refuse(name, "True or False", value)
-    return bool(value)
 
 
 def choice(name: str, value: Any, names: Sequence[str]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import fractions
+import warnings
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 import numpy.typing as npt
-
-from . import _c63
 
 U8 = npt.NDArray[np.uint8]
 
@@ -71,22 +71,17 @@ class Motion(NamedTuple):
     """Motion of a plane: a vector for each block of 8x8 samples. For n pairs of planes, each array has n as its first
     dimension."""
 
-    vectors: Any  #: int8 (rows, columns, 2): x (right) and y (down) from the block to its prediction
+    #: int8 (rows, columns, 2): x (right) and y (down), in samples, from the block to where it is found in the reference.
+    vectors: Any
     sad: Any  #: uint16 (rows, columns): sums of absolute differences; None: not requested
     inter: Any = None  #: bool (rows, columns): the block is predicted by its vector; None: all are
     second: Any = None  #: uint16 (rows, columns): smallest SAD of other candidates, 65535: none; None: not requested
     quarters: Any = None  #: uint16 (rows, columns, 4): SADs of the 4x4 quarters in raster order; None: not requested
 
 
-def view(memory: Any, dtype: Any, shape: Any) -> npt.NDArray[Any]:
-    """Returns an array over `memory`. The array keeps `memory` alive."""
-    return np.ndarray(shape, dtype, buffer=memory)
-
-
-def picture(samples: Any, width: int, height: int) -> U8:
-    """Returns a frame of shape (height*3/2, width), or flat if the height is odd."""
-    flat = view(samples, np.uint8, (memoryview(samples).nbytes,))
-    return as_frames(flat.reshape(frame_shape(width, height)), width, height)
+def picture(row: Any, width: int, height: int) -> Any:
+    """Returns a row of samples as a frame of shape (height*3/2, width), or flat if the height is odd. None stays None."""
+    return None if row is None else as_frames(row.reshape(frame_shape(width, height)), width, height)
 
 
 def frame_shape(width: int, height: int) -> tuple[int, ...]:
@@ -96,16 +91,22 @@ def frame_shape(width: int, height: int) -> tuple[int, ...]:
     return (width * height + 2 * (width * height // 4),)
 
 
-def motion(plane: _c63.PlaneMotion) -> Motion:
-    shape = (plane.rows, plane.columns)
-    sads, inter = plane.sads, plane.inter
-    return Motion(
-        view(plane.vectors, np.int8, (*shape, 2)),
-        view(sads, np.uint16, shape) if memoryview(sads).nbytes else None,
-        view(inter, np.bool_, shape) if memoryview(inter).nbytes else None,
-    )
+#: Width divided by height of most videos: 4:3, 16:9, CIF, and those of television.
+_USUAL = {fractions.Fraction(*sides) for sides in ((4, 3), (16, 9), (11, 9), (5, 4), (3, 2))}
 
 
-def kept(samples: Any, width: int, height: int) -> Optional[U8]:
-    """Returns a frame like picture(), or None if the encoder or decoder did not keep it."""
-    return picture(samples, width, height) if memoryview(samples).nbytes else None
+def warn_if_ambiguous(array: Any, as_planes: bool) -> None:
+    """Warns if an array (…, rows, width) is used as planes, but its shape is that of usual whole frames, or the other way
+    round."""
+    shape = tuple(getattr(array, "shape", ()))
+    if isinstance(array, Frames) or len(shape) < 2 or shape[-2] % 3 or shape[-2] < 96:
+        return
+    rows, width = shape[-2:]
+    plane, frame = fractions.Fraction(width, rows) in _USUAL, fractions.Fraction(width, rows // 3 * 2) in _USUAL
+    if as_planes and frame and not plane:
+        text = f"planes of {width}x{rows}; of whole frames of {width}x{rows // 3 * 2}, search c63.luma(frames)"
+    elif not as_planes and plane and not frame:
+        text = f"whole frames of {width}x{rows // 3 * 2}; give input_res=({width}, {rows}) for grey planes"
+    else:
+        return
+    warnings.warn(f"an array {shape} is taken as {text}", stacklevel=4)

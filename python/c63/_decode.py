@@ -12,8 +12,7 @@ import numpy as np
 
 from . import _c63
 from ._arguments import flag, integer, refuse, setting_error
-from ._arrays import U8, Motion, as_frames, frame_shape, kept, picture
-from ._arrays import motion as motion_of
+from ._arrays import U8, Motion, as_frames, frame_shape, picture
 from ._error import Error
 from ._settings import Settings
 
@@ -128,7 +127,7 @@ class Decoder:
 
     def __iter__(self) -> Iterator[DecodedFrame]:
         self._seekable  # raises if closed
-        frames = _c63.DecodeStream(self._bytes, self._settings, self._prediction, self._motion, 0, -1)
+        frames = _c63.DecodeStream(self._bytes, self._settings, self._prediction, self._motion)
         try:
             decoded = frames.next()
             while decoded is not None:
@@ -138,20 +137,11 @@ class Decoder:
             frames.close()
 
 
-def _hand_out(frame: _c63.Picture) -> DecodedFrame:
-    width, height = frame.width, frame.height
-    return DecodedFrame(
-        frame.index,
-        frame.key,
-        frame.repeat,
-        picture(frame.samples, width, height),
-        kept(frame.prediction, width, height),
-        tuple(motion_of(plane) for plane in frame.motion),
-        frame.offset,
-        frame.coded_bytes,
-        width,
-        height,
-    )
+def _hand_out(fields: dict[str, Any]) -> DecodedFrame:
+    for name in ("picture", "prediction"):
+        fields[name] = picture(fields[name], fields["width"], fields["height"])
+    fields["motion"] = tuple(Motion(*plane) for plane in fields["motion"])
+    return DecodedFrame(**fields)
 
 
 def decode(stream: Stream, *, threads: int = 0) -> U8:

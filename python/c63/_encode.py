@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from . import _c63
 from ._arguments import picture_size, refuse, setting_error
-from ._arrays import U8, Motion, kept
-from ._arrays import motion as motion_of
+from ._arrays import U8, Motion, picture, warn_if_ambiguous
 from ._device import is_device_array, stream_of
 from ._options import TARGETS
 from ._settings import Settings, merge, takes_options
@@ -75,7 +74,7 @@ def encode_with_statistics(
     "passes". Each pass is a dict with qp, lambda_scale, bytes, psnr_y, psnr_all, ssim_y.
     """
     chosen = merge(settings, options)
-    handle = _stream_handle(frames, stream)
+    handle = _stream_handle(frames, stream, input_res)
     if isinstance(frames, Video):
         coded, rows, summary = _c63.encode_video(frames._reader, chosen)
     else:
@@ -95,8 +94,8 @@ def encode(
     """Encodes a video and returns the stream, with the same bytes as c63enc.
 
     frames: uint8 (n, height*3/2, width) with the planes Y, U, V one below the other; or a tuple of three arrays, (n,
-    height, width) and twice (n, height/2, width/2); or (n, frame bytes) with input_res=(width, height), for odd
-    heights; or the result of c63.open(). Arrays are read in place, by the buffer protocol or DLPack. Rows must have no
+    height, width) and twice (n, height/2, width/2); or the result of c63.open(). With input_res=(width, height) also (n,
+    frame bytes), for odd heights, and grey planes (n, height, width) in host memory. Arrays are read in place, by the buffer protocol or DLPack. Rows must have no
     gaps. Gaps between frames are allowed (video[::2]).
 
     Arrays on a GPU (__cuda_array_interface__ or DLPack) are encoded on that GPU, in place. Only coded bytes are copied
@@ -113,10 +112,12 @@ def encode(
     return encode_with_statistics(frames, settings, input_res=input_res, stream=stream, **options).stream
 
 
-def _stream_handle(frames: Any, stream: Any) -> int:
-    """Returns the CUDA stream of device arrays as an int. Returns 0 for everything else."""
+def _stream_handle(frames: Any, stream: Any, input_res: Any) -> int:
+    """Checks what frames are. Returns the CUDA stream of device arrays as an int, and 0 for everything else."""
     if isinstance(frames, (str, bytes, os.PathLike)):
         refuse("frames", "arrays or c63.open(path)", frames)
+    if input_res is None:
+        warn_if_ambiguous(frames, as_planes=False)
     first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
     return stream_of(first, stream) if is_device_array(first) else 0
 
@@ -170,7 +171,7 @@ class VideoEncoder:
 
         Raises like c63.encode(), UsageError for another size, and Error of kind limit if `out` is too small.
         """
-        handle = _stream_handle(frames, stream)
+        handle = _stream_handle(frames, stream, input_res)
         if isinstance(frames, Video):
             coded, rows, self.summary = self._native.encode_video(frames._reader, out)
         else:
@@ -252,16 +253,10 @@ class Encoder:
         elif not self._finished:
             self.finish()
 
-    def _hand_out(self, coded: _c63.CodedFrame) -> CodedFrame:
-        self._rows.append(coded.row)
-        row = np.frombuffer(coded.row, STATISTICS)[0]
-        return CodedFrame(
-            int(row["index"]),
-            bool(row["key"]),
-            bool(row["repeat"]),
-            coded.data,
-            row,
-            kept(coded.reconstruction, self.width, self.height),
-            kept(coded.prediction, self.width, self.height),
-            tuple(motion_of(plane) for plane in coded.motion),
-        )
+    def _hand_out(self, fields: dict[str, Any]) -> CodedFrame:
+        self._rows.append(fields["statistics"])
+        fields["statistics"] = np.frombuffer(fields["statistics"], STATISTICS)[0]
+        for name in ("reconstruction", "prediction"):
+            fields[name] = picture(fields[name], self.width, self.height)
+        fields["motion"] = tuple(Motion(*plane) for plane in fields["motion"])
+        return CodedFrame(**fields)

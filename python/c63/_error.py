@@ -36,6 +36,10 @@ class Error(RuntimeError):
         self.block = block
 
 
+class FileError(Error, OSError):
+    """A file that cannot be opened (kind "input"). It is also an OSError, like the errors of Python's open()."""
+
+
 class UsageError(Error, ValueError, TypeError):
     """Wrong arguments: a wrong value or type, or values that contradict each other (kind "usage").
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _c63
 from ._arguments import choice, flag, integer, picture_size, refuse, setting_error
-from ._arrays import Motion, frame_size_of
+from ._arrays import Motion, frame_size_of, warn_if_ambiguous
 from ._device import empty_like, is_device_array, stream_of
 from ._planes import luma
 from ._options import SearchMethod
@@ -158,6 +158,7 @@ def _planes(pictures: Any) -> Any:
     """Returns the luma if `pictures` are Frames, else `pictures` itself, as an array with a shape."""
     if frame_size_of(pictures) is not None:
         return luma(pictures)
+    warn_if_ambiguous(pictures, as_planes=True)
     if not hasattr(pictures, "shape") and hasattr(pictures, "__dlpack__") and not is_device_array(pictures):
         return np.from_dlpack(pictures)
     return pictures

@@ -11,14 +11,18 @@ the same motion on a GPU, if there is one. Cells start with "# %%", for editors 
 import argparse
 import json
 import pathlib
+import sys
 
-import matplotlib
+try:
+    import matplotlib
+    import numpy as np
+
+    import c63
+except ImportError as error:
+    sys.exit(f"rate_distortion.py: {error} (Debian: python3-matplotlib; docs/python.md says how to build c63)")
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-import numpy as np
-
-import c63
 
 # %% A clip: (n, height*3/2, width), planes Y, U, V one below the other
 
@@ -39,7 +43,13 @@ parser.add_argument("clip", nargs="?")
 parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."))
 parser.add_argument("--frames", type=int, default=60)
 arguments = parser.parse_args()
-clip = c63.open(arguments.clip).read(arguments.frames) if arguments.clip else pattern(arguments.frames)
+try:
+    clip = c63.open(arguments.clip).read(arguments.frames) if arguments.clip else pattern(arguments.frames)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+except (c63.Error, OSError) as error:
+    sys.exit(f"rate_distortion.py: {error}")
+if clip.ndim != 3 or len(clip) < 2:
+    sys.exit("rate_distortion.py: the clip needs two frames, and an even height")
 height, width = clip.shape[1] * 2 // 3, clip.shape[2]
 
 # %% Bits per frame, and PSNR of luma, for three presets at four qualities

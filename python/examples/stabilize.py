@@ -44,4 +44,9 @@ def main(film, steady, smoothing=0.9):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    if len(sys.argv) != 3:
+        sys.exit("usage: stabilize.py film.mp4 steady.y4m")
+    try:
+        main(*sys.argv[1:])
+    except (c63.Error, OSError) as error:
+        sys.exit(f"stabilize.py: {error}")

@@ -27,28 +27,23 @@
 namespace c63::python {
 namespace {
 
-/// A decoded frame, as Python gets it.
-struct Picture {
-  explicit Picture(DecodedFrame&& frame)
-      : index(frame.index), key(frame.key), repeat(frame.repeat), width(frame.width), height(frame.height),
-        offset(frame.offset), coded_bytes(frame.coded_bytes), samples(std::move(frame.picture)),
-        prediction(std::move(frame.prediction)) {
-    for (MotionField& field : frame.motion) {
-      if (!field.vectors.empty()) motion.emplace_back(std::move(field));
-    }
-  }
+/// Returns the fields of c63.DecodedFrame; its pictures are rows of samples.
+py::dict fields_of(DecodedFrame&& frame) {
+  using namespace py::literals;
+  return py::dict("index"_a = frame.index, "key"_a = frame.key, "repeat"_a = frame.repeat,
+                  "picture"_a = picture_row(std::move(frame.picture)), "prediction"_a = picture_row(std::move(frame.prediction)),
+                  "motion"_a = motion_of(frame.motion), "offset"_a = frame.offset, "coded_bytes"_a = frame.coded_bytes,
+                  "width"_a = frame.width, "height"_a = frame.height);
+}
 
-  std::int64_t index;
-  bool key;
-  bool repeat;
-  int width;
-  int height;
-  std::uint64_t offset;
-  std::uint64_t coded_bytes;
-  Samples samples;
-  Samples prediction;
-  std::vector<PlaneMotion> motion;
-};
+/// Returns the settings of a decoder.
+DecoderSettings settings_of(py::handle execution, bool prediction, bool motion) {
+  DecoderSettings settings;
+  settings.execution = execution_from(execution);
+  settings.keep_prediction = prediction;
+  settings.keep_motion = motion;
+  return settings;
+}
 
 /// Reads a file that stays open, from its beginning. The file is not mapped: if another process shortens it, that is an
 /// error, and does not end this process.
@@ -103,13 +98,8 @@ class Stream {
 /// Decodes a stream on threads of its own, a few frames ahead of the caller.
 class DecodeStream {
  public:
-  DecodeStream(py::handle stream, py::handle execution, bool prediction, bool motion, std::int64_t first, std::int64_t count)
-      : stream_(stream) {
-    settings_.execution = execution_from(execution);
-    settings_.keep_prediction = prediction;
-    settings_.keep_motion = motion;
-    settings_.first_frame = first;
-    settings_.max_frames = count;
+  DecodeStream(py::handle stream, py::handle execution, bool prediction, bool motion)
+      : stream_(stream), settings_(settings_of(execution, prediction, motion)) {
     thread_ = std::jthread([this](const std::stop_token& stop) { decode(stop); });
   }
   ~DecodeStream() { close(); }
@@ -118,7 +108,7 @@ class DecodeStream {
 
   /// Returns the next frame, or nothing at the end. Throws the stream's error when all frames before the error have
   /// been returned.
-  std::optional<Picture> next() {
+  std::optional<py::dict> next() {
     if (!process_.is_current())
       throw Error(ErrorKind::usage, "C63-FORKED",
                   "the decoder works only in the process that made it, not after a fork");
@@ -136,7 +126,7 @@ class DecodeStream {
       }
       if (!waited && PyErr_CheckSignals() != 0) throw py::error_already_set();
     }
-    if (frame) return Picture(std::move(*frame));
+    if (frame) return fields_of(std::move(*frame));
     if (fault_) std::rethrow_exception(fault_);
     return std::nullopt;
   }
@@ -204,10 +194,7 @@ class SeekableStream {
 
  public:
   SeekableStream(py::handle stream, py::handle execution, bool prediction, bool motion) : stream_(stream) {
-    DecoderSettings settings;
-    settings.execution = execution_from(execution);
-    settings.keep_prediction = prediction;
-    settings.keep_motion = motion;
+    const DecoderSettings settings = settings_of(execution, prediction, motion);
     auto file = stream_.file();
     decoder_ = file ? std::make_unique<SeekableDecoder>(std::move(file), settings)
                     : std::make_unique<SeekableDecoder>(stream_.memory(), settings);
@@ -219,8 +206,8 @@ class SeekableStream {
   std::int64_t count() {
     return locked([this] { return decoder_->frame_count(); });
   }
-  Picture frame(std::int64_t index) {
-    return Picture(locked([&] { return decoder_->frame(index); }));
+  py::dict frame(std::int64_t index) {
+    return fields_of(locked([&] { return decoder_->frame(index); }));
   }
 
   /// Fills `out`, an array of frames, by decoding.
@@ -257,22 +244,10 @@ class SeekableStream {
 
 void add_decoding(py::module_& module) {
   using namespace py::literals;
-  py::class_<Picture>(module, "Picture")
-      .def_readonly("index", &Picture::index)
-      .def_readonly("key", &Picture::key)
-      .def_readonly("repeat", &Picture::repeat)
-      .def_readonly("width", &Picture::width)
-      .def_readonly("height", &Picture::height)
-      .def_readonly("offset", &Picture::offset)
-      .def_readonly("coded_bytes", &Picture::coded_bytes)
-      .def_readonly("samples", &Picture::samples)
-      .def_readonly("prediction", &Picture::prediction)
-      .def_readonly("motion", &Picture::motion);
   py::class_<InputFile, std::shared_ptr<InputFile>>(module, "StreamFile")
       .def(py::init([](const std::string& path) { return std::make_shared<InputFile>(path); }), "path"_a);
   py::class_<DecodeStream, OwnProcessPtr<DecodeStream>>(module, "DecodeStream")
-      .def(py::init<py::handle, py::handle, bool, bool, std::int64_t, std::int64_t>(), "stream"_a, "execution"_a,
-           "prediction"_a, "motion"_a, "first"_a, "count"_a)
+      .def(py::init<py::handle, py::handle, bool, bool>(), "stream"_a, "execution"_a, "prediction"_a, "motion"_a)
       .def("next", &DecodeStream::next)
       .def("close", &DecodeStream::close);
   py::class_<SeekableStream, OwnProcessPtr<SeekableStream>>(module, "SeekableStream")

@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,18 +16,114 @@
 #include "c63/device_choice.h"
 #include "c63/encode_session.h"
 #include "c63/error.h"
+#include "c63/picture.h"
+#include "c63/quality.h"
+#include "c63/target.h"
 #include "device_arrays.h"
 #include "interruptible.h"
 #include "module.h"
 #include "motion.h"
 #include "own_process.h"
 #include "settings.h"
-#include "statistics.h"
-#include "target_passes.h"
 #include "video_reader.h"
 
 namespace c63::python {
 namespace {
+
+/// A row of the array of statistics, aligned as in C.
+struct Row {
+  std::int64_t index;
+  std::uint64_t bytes;
+  std::uint64_t sse[3];
+  double ssim[3];
+  std::uint64_t luma_sad;
+  std::uint64_t bits[4];
+  double milliseconds[8];
+  double latency_ms;
+  double ahead_ms[2];
+  std::uint8_t key;
+  std::uint8_t repeat;
+};
+
+/// Returns the statistics of a frame, as the bytes of a row.
+std::string row_of(const EncodedFrame& frame) {
+  const FrameStatistics& s = frame.statistics;
+  const StageTimes& t = s.times;
+  const Row row{frame.index,
+                frame.bytes.size(),
+                {s.sse[0], s.sse[1], s.sse[2]},
+                {s.ssim[0], s.ssim[1], s.ssim[2]},
+                s.luma_sad,
+                {s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma},
+                {t.read, t.upload, t.motion, t.transform, t.measure, t.entropy, t.download, t.write},
+                s.latency_ms,
+                {t.lookahead, t.filter},
+                static_cast<std::uint8_t>(frame.key),
+                static_cast<std::uint8_t>(frame.repeat)};
+  return {reinterpret_cast<const char*>(&row), sizeof row};
+}
+
+/// Returns the fields of a row for numpy.dtype(…, align=True), as (name, type) or (name, type, shape).
+py::list row_fields() {
+  py::list fields;
+  const auto add = [&](const char* name, const char* type) { fields.append(py::make_tuple(name, type)); };
+  add("index", "i8");
+  add("bytes", "u8");
+  fields.append(py::make_tuple("sse", "u8", 3));
+  fields.append(py::make_tuple("ssim", "f8", 3));
+  add("luma_sad", "u8");
+  for (const char* const name : {"header_bits", "motion_bits", "luma_bits", "chroma_bits"}) add(name, "u8");
+  for (const char* const name : {"read_ms", "upload_ms", "motion_ms", "transform_ms", "measure_ms", "entropy_ms",
+                                 "download_ms", "write_ms", "latency_ms", "lookahead_ms", "filter_ms"}) {
+    add(name, "f8");
+  }
+  add("key", "?");
+  add("repeat", "?");
+  return fields;
+}
+
+/// Returns the summary of a run.
+py::dict dict_of(const EncodeSummary& summary) {
+  using namespace py::literals;
+  return py::dict("frames"_a = summary.frames, "key_frames"_a = summary.key_frames, "bytes"_a = summary.bytes,
+                  "start_up_ms"_a = summary.start_up_ms, "elapsed_ms"_a = summary.elapsed_ms, "lanes"_a = summary.lanes,
+                  "backend"_a = summary.backend, "stopped"_a = summary.stopped, "target"_a = py::none());
+}
+
+/// The results of a pass, summed over its frames.
+struct PassTotals {
+  QualityTotals quality;
+  std::uint64_t key_bytes = 0;  ///< bytes of all key frames
+
+  void add(const EncodedFrame& frame, const CodingSettings& coding) {
+    std::array<std::uint64_t, 3> samples{};
+    for (int p = 0; p < 3; ++p) samples[static_cast<std::size_t>(p)] = plane_bytes(coding.width, coding.height, p);
+    quality.add(frame.statistics.sse, samples);
+    quality.add_ssim(frame.statistics.ssim);
+    if (frame.key) key_bytes += frame.bytes.size();
+  }
+  [[nodiscard]] PassFigures figures(const EncodeSummary& summary, double frames_per_s) const {
+    return {.frames = summary.frames,
+            .bytes = summary.bytes,
+            .frames_per_s = frames_per_s,
+            .psnr_y_db = quality.psnr_of_plane(0),
+            .psnr_all_db = quality.psnr_of_all(),
+            .ssim_y = quality.mean_ssim(0),
+            .key_bytes = key_bytes};
+  }
+};
+
+/// Returns whether a target is met, the distance from it, and all passes.
+py::dict dict_of(const TargetSearch& search) {
+  using namespace py::literals;
+  py::list passes;
+  for (const TargetPass& pass : search.passes()) {
+    const PassFigures& f = pass.figures;
+    passes.append(py::dict("qp"_a = pass.qp, "lambda_scale"_a = pass.lambda_scale, "bytes"_a = f.bytes,
+                           "psnr_y"_a = f.psnr_y_db, "psnr_all"_a = f.psnr_all_db, "ssim_y"_a = f.ssim_y));
+  }
+  return py::dict("met"_a = search.met(), "distance"_a = search.distance(), "passes"_a = passes);
+}
 
 EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
   EncoderSettings settings = settings_from(object);
@@ -81,8 +178,8 @@ class VideoEncoder {
       room->require_contiguous();
       room->require_writable();
     }
-    std::optional<TargetPasses> passes;
-    if (target_) passes.emplace(settings_.coding, *target_, source.format.rate.value());
+    std::optional<TargetSearch> passes;
+    if (target_) passes.emplace(settings_.coding, target_->target);
     for (;;) {
       std::vector<std::vector<std::uint8_t>> frames;
       std::string rows;
@@ -113,9 +210,9 @@ class VideoEncoder {
         throw Error(ErrorKind::input, "C63-NO-FRAMES",
                     why.empty() ? "the input has no whole frame" : why + "; there is no whole frame");
       }
-      if (passes && !passes->add(summary, totals)) continue;
+      if (passes && !passes->add(totals.figures(summary, target_->frames_per_s.value_or(source.format.rate.value())))) continue;
       py::dict about = dict_of(summary);
-      if (passes) about["target"] = passes->summary();
+      if (passes) about["target"] = dict_of(*passes);
       return py::make_tuple(joined(frames, room), py::bytes(rows), about);
     }
   }
@@ -198,22 +295,13 @@ py::tuple encode_arrays_with(VideoEncoder& encoder, py::handle frames, py::handl
   return encoder.encode(source_of(arrays), out);
 }
 
-/// A coded frame, as Python gets it.
-struct CodedFrame {
-  py::bytes data;
-  py::bytes row;
-  Samples reconstruction;
-  Samples prediction;
-  std::vector<PlaneMotion> motion;
-};
-
-CodedFrame hand_out(EncodedFrame&& frame) {
-  CodedFrame coded{py::bytes(reinterpret_cast<const char*>(frame.bytes.data()), frame.bytes.size()), py::bytes(row_of(frame)),
-                   Samples(std::move(frame.reconstruction)), Samples(std::move(frame.prediction)), {}};
-  for (MotionField& field : frame.motion) {
-    if (!field.vectors.empty()) coded.motion.emplace_back(std::move(field));
-  }
-  return coded;
+/// Returns the fields of c63.CodedFrame; its pictures are rows of samples, and its statistics a row's bytes.
+py::dict fields_of(EncodedFrame&& frame) {
+  using namespace py::literals;
+  return py::dict("index"_a = frame.index, "key"_a = frame.key, "repeat"_a = frame.repeat, "statistics"_a = py::bytes(row_of(frame)),
+                  "data"_a = py::bytes(reinterpret_cast<const char*>(frame.bytes.data()), frame.bytes.size()),
+                  "reconstruction"_a = picture_row(std::move(frame.reconstruction)),
+                  "prediction"_a = picture_row(std::move(frame.prediction)), "motion"_a = motion_of(frame.motion));
 }
 
 /// An EncodeSession that takes frames from Python.
@@ -248,8 +336,8 @@ class PushEncoder {
     session->push(array.span<const std::uint8_t>());
   }
 
-  std::optional<CodedFrame> poll() { return take([](EncodeSession& session) { return session.poll(); }); }
-  std::optional<CodedFrame> wait() { return take([](EncodeSession& session) { return session.wait(); }); }
+  std::optional<py::dict> poll() { return take([](EncodeSession& session) { return session.poll(); }); }
+  std::optional<py::dict> wait() { return take([](EncodeSession& session) { return session.wait(); }); }
 
   void finish() {
     const auto session = open();
@@ -289,7 +377,7 @@ class PushEncoder {
   }
 
   template <typename Take>
-  std::optional<CodedFrame> take(Take&& from) {
+  std::optional<py::dict> take(Take&& from) {
     const auto session = open();
     std::optional<EncodedFrame> frame;
     {
@@ -297,7 +385,7 @@ class PushEncoder {
       frame = from(*session);
     }
     if (!frame) return std::nullopt;
-    return hand_out(std::move(*frame));
+    return fields_of(std::move(*frame));
   }
 
   OwnProcess process_;
@@ -309,12 +397,6 @@ class PushEncoder {
 
 void add_encoding(py::module_& module) {
   using namespace py::literals;
-  py::class_<CodedFrame>(module, "CodedFrame")
-      .def_readonly("data", &CodedFrame::data)
-      .def_readonly("row", &CodedFrame::row)
-      .def_readonly("reconstruction", &CodedFrame::reconstruction)
-      .def_readonly("prediction", &CodedFrame::prediction)
-      .def_readonly("motion", &CodedFrame::motion);
   py::class_<PushEncoder, OwnProcessPtr<PushEncoder>>(module, "PushEncoder")
       .def(py::init<py::handle, py::handle, py::handle>(), "width"_a, "height"_a, "settings"_a)
       .def("push", &PushEncoder::push, "frame"_a)

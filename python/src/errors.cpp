@@ -33,7 +33,8 @@ py::object text_or_none(const std::string& text) { return text.empty() ? py::non
 
 void raise(const Error& error) {
   const py::module_ module = py::module_::import("c63._error");
-  const py::object type = module.attr(error.kind() == ErrorKind::usage ? "UsageError" : "Error");
+  const bool is_of_file = error.kind() == ErrorKind::input && error.id() == "C63-INPUT-OPEN";
+  const py::object type = module.attr(error.kind() == ErrorKind::usage ? "UsageError" : is_of_file ? "FileError" : "Error");
   const ErrorPlace& place = error.place();
   const py::object instance =
       type(text_of(error.what()), py::arg("kind") = name_of(error.kind()), py::arg("id") = error.id(),

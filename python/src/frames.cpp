@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kWanted =
     "uint8 frames (n, height*3/2, width), a tuple of planes (n, height, width), (n, height/2, width/2) twice, or "
-    "(n, frame bytes) and size=(width, height)";
+    "with input_res=(width, height) also (n, frame bytes) or grey planes (n, height, width)";
 
 /// A source of frames with gaps: every n-th frame of an array, parts of larger pictures, or separate planes.
 class PlanesSource final : public FrameSource {
@@ -67,12 +67,18 @@ void FrameArrays::take_linear(py::handle size) {
   const Array& array = arrays_.front();
   const std::vector<std::ptrdiff_t>& shape = array.shape();
   if (!size.is_none()) {
-    const auto sides = size.cast<std::pair<int, int>>();
-    format_ = {sides.first, sides.second, {}};
-    if (array.dimensions() != 2 || sides.first < 1 || sides.second < 1 ||
-        static_cast<std::size_t>(shape[1]) != frame_bytes(sides.first, sides.second)) {
-      array.refuse("C63-ARRAY-SHAPE", "(n, " + std::to_string(frame_bytes(sides.first, sides.second)) + ") for size (" +
-                                          std::to_string(sides.first) + ", " + std::to_string(sides.second) + ")");
+    const auto [width, height] = size.cast<std::pair<int, int>>();
+    format_ = {width, height, {}};
+    const std::vector<std::ptrdiff_t> each(shape.begin() + (shape.empty() ? 0 : 1), shape.end());
+    const std::size_t bytes = width < 1 || height < 1 ? 0 : frame_bytes(width, height);
+    if (bytes > 0 && each == std::vector<std::ptrdiff_t>{height, width} && !array.on_device()) {
+      take_grey();
+      return;
+    }
+    const bool has_rows = height % 2 == 0 && each == std::vector<std::ptrdiff_t>{height + height / 2, width};
+    if (bytes == 0 || (!has_rows && each != std::vector{static_cast<std::ptrdiff_t>(bytes)})) {
+      array.refuse("C63-ARRAY-SHAPE", "(n, " + std::to_string(bytes) + ") for input_res=(" + std::to_string(width) + ", " +
+                                          std::to_string(height) + ")");
     }
   } else {
     array.require_dimensions(3, kWanted);
@@ -87,6 +93,16 @@ void FrameArrays::take_linear(py::handle size) {
     planes_[static_cast<std::size_t>(p)] = {data, array.strides()[0], static_cast<std::ptrdiff_t>(bytes), 1, bytes};
     data += bytes;
   }
+}
+
+void FrameArrays::take_grey() {
+  const Array& luma = arrays_.front();
+  luma.require_contiguous(2);
+  count_ = luma.shape()[0];
+  planes_[0] = {static_cast<const std::uint8_t*>(luma.data()), luma.strides()[0], luma.strides()[1],
+                static_cast<std::size_t>(format_.height), static_cast<std::size_t>(format_.width)};
+  grey_.assign(plane_bytes(format_.width, format_.height, 1), 128);
+  for (std::size_t p = 1; p < 3; ++p) planes_[p] = {grey_.data(), 0, 0, 1, grey_.size()};
 }
 
 void FrameArrays::take_planes() {

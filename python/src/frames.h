@@ -23,11 +23,11 @@ struct PlaneRows {
 };
 
 /// The frames of a video in arrays: uint8 (n, height·3/2, width) with the planes Y, U, V one below the other, or a
-/// tuple of three arrays, (n, height, width) and twice (n, height/2, width/2), or (n, frame bytes). Keeps the arrays
-/// alive.
+/// tuple of three arrays, (n, height, width) and twice (n, height/2, width/2), or (n, frame bytes), or grey planes
+/// (n, height, width), whose chroma is 128. Keeps the arrays alive.
 class FrameArrays {
  public:
-  /// `size` is (width, height) or None. It is needed only for arrays (n, frame bytes), whose shape does not show it.
+  /// `size` is (width, height) or None. It is needed for (n, frame bytes) and for grey planes.
   /// Throws Error (usage), which says what was given and what was wanted.
   FrameArrays(py::handle frames, py::handle size, std::uintptr_t stream = 0);
 
@@ -44,12 +44,14 @@ class FrameArrays {
 
  private:
   void take_linear(py::handle size);
+  void take_grey();
   void take_planes();
 
   std::vector<Array> arrays_;
   VideoFormat format_;
   std::int64_t count_ = 0;
   std::array<PlaneRows, 3> planes_;
+  std::vector<std::uint8_t> grey_;  ///< the chroma of grey planes
 };
 
 }  // namespace c63::python

@@ -11,6 +11,7 @@ PYBIND11_MODULE(_c63, module) {
   module.doc() = "The native part of Codec63. Use the package c63 instead";
   module.attr("VERSION") = c63::version();
   module.attr("REVISION") = c63::revision();
+  add_arguments(module);
   add_errors(module);
   add_motion(module);
   add_device_motion(module);

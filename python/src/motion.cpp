@@ -32,14 +32,9 @@ void estimate(py::handle current, py::handle reference, int range, const std::st
 void add_motion(py::module_& module) {
   using namespace py::literals;
   py::class_<Samples>(module, "Samples", py::buffer_protocol()).def_buffer([](Samples& samples) {
-    return py::buffer_info(static_cast<std::uint8_t*>(samples.data()), static_cast<py::ssize_t>(samples.bytes()));
+    return py::buffer_info(samples.memory.get(), samples.item_bytes, samples.format, std::ssize(samples.shape), samples.shape,
+                           py::detail::c_strides(samples.shape, samples.item_bytes));
   });
-  py::class_<PlaneMotion>(module, "PlaneMotion")
-      .def_readonly("rows", &PlaneMotion::rows)
-      .def_readonly("columns", &PlaneMotion::columns)
-      .def_readonly("vectors", &PlaneMotion::vectors)
-      .def_readonly("sads", &PlaneMotion::sads)
-      .def_readonly("inter", &PlaneMotion::inter);
   module.def(
       "estimate_motion",
       [](py::handle current, py::handle reference, int range, const std::string& method, int zero_bias, int second_distance,

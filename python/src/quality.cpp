@@ -166,29 +166,12 @@ py::tuple bd_rate(py::handle anchor, py::handle test) {
   return py::make_tuple(result.rate_percent, result.quality, result.why_not);
 }
 
-template <std::size_t N>
-py::tuple tuple_of(const std::array<double, N>& values) {
-  py::tuple result(N);
-  for (std::size_t i = 0; i < N; ++i) result[i] = values[i];
-  return result;
-}
-
 }  // namespace
 
 void add_quality(py::module_& module) {
   using namespace py::literals;
-  module.def(
-      "psnr",
-      [](py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size) {
-        return tuple_of(psnr_of(a, a_stream, b, b_stream, size));
-      },
-      "a"_a, "a_stream"_a, "b"_a, "b_stream"_a, "size"_a);
-  module.def(
-      "ssim",
-      [](py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size) {
-        return tuple_of(ssim_of(a, a_stream, b, b_stream, size));
-      },
-      "a"_a, "a_stream"_a, "b"_a, "b_stream"_a, "size"_a);
+  module.def("psnr", psnr_of, "a"_a, "a_stream"_a, "b"_a, "b_stream"_a, "size"_a);
+  module.def("ssim", ssim_of, "a"_a, "a_stream"_a, "b"_a, "b_stream"_a, "size"_a);
   module.def("bd_rate", bd_rate, "anchor"_a, "test"_a);
 }
 

@@ -10,6 +10,7 @@
 
 #include "c63/error.h"
 #include "c63/options.h"
+#include "module.h"
 
 namespace c63::python {
 namespace {
@@ -99,6 +100,23 @@ void describe(py::dict row, const std::optional<T>&) {
 }
 
 }  // namespace
+
+void add_arguments(py::module_& module) {
+  using namespace py::literals;
+  using Limits = std::numeric_limits<int>;
+  module.def("flag", [](const char* name, py::handle given) { return value_of<bool>(given, name); }, "name"_a, "value"_a);
+  module.def("number", [](const char* name, py::handle given) { return value_of<double>(given, name); }, "name"_a, "value"_a);
+  module.def(
+      "integer",
+      [](const char* name, py::handle given, int least, int most) {
+        const int number = value_of<int>(given, name);
+        if (number < least || number > most) {
+          refuse(name, "a whole number from " + std::to_string(least) + " to " + std::to_string(most), given);
+        }
+        return number;
+      },
+      "name"_a, "value"_a, "least"_a = Limits::min(), "most"_a = Limits::max());
+}
 
 int int_from(py::handle given, const char* name) { return value_of<int>(given, name); }
 

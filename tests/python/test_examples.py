@@ -33,6 +33,15 @@ def test_rate_distortion(tmp_path):
         assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["rate_distortion.py", "absent.y4m"], ["stabilize.py"], ["stabilize.py", "absent.y4m", "out.y4m"], ["stabilize.py", __file__, "out.y4m"]],
+)
+def test_errors_are_one_line(arguments, tmp_path):
+    done = subprocess.run([sys.executable, EXAMPLES / arguments[0], *arguments[1:]], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+
+
 def test_stabilize(tmp_path):
     rng = np.random.default_rng(5)
     texture = np.kron(rng.integers(30, 220, (40, 50)), np.ones((6, 6)))

@@ -163,9 +163,10 @@ def test_open_reads_what_the_tools_read(video, tmp_path):
         assert np.array_equal(np.stack(list(clip)), video)
         assert c63.encode(clip, preset="fast") == c63.encode(video, preset="fast")
     assert c63.open(raw, input_res=(56, 96)).count == 24
-    with pytest.raises(c63.Error) as caught:
-        c63.open(tmp_path / "none.yuv", input_res=(16, 16))
-    assert caught.value.kind == "input" and "none.yuv" in str(caught.value)
+    for name in ("none_16x16.yuv", "none.y4m", "none.mp4", "."):
+        with pytest.raises(c63.FileError) as caught:
+            c63.open(tmp_path / name)
+        assert isinstance(caught.value, OSError) and caught.value.kind == "input" and caught.value.file
     with pytest.raises(c63.UsageError, match="wanted auto, raw, y4m or av"):
         c63.open(raw, format="avi")
 

@@ -2,23 +2,28 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <list>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "c63/error.h"
 #include "io/descriptor.h"
@@ -105,6 +110,32 @@ class ChildGroup {
   std::list<pid_t>::iterator entry_;
 };
 
+/// Returns the processes whose parent is this one.
+std::vector<pid_t> own_children() {
+  std::vector<pid_t> children;
+  std::error_code fault;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", fault)) {
+    std::ifstream file(thread.path() / "children");
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+/// Kills the processes that commands have left: those that made a group of their own, too. This process must be their
+/// subreaper, which becomes the parent of what loses its parent.
+void end_orphans() {
+  const std::lock_guard lock(leftovers().mutex);  // so no command starts meanwhile
+  const std::list<pid_t>& leaders = leftovers().process_groups;
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (const pid_t child : own_children()) {
+      if (std::ranges::find(leaders, child) != leaders.end()) continue;
+      ::kill(child, SIGKILL);
+      is_done &= ::waitpid(child, nullptr, 0) != child;  // its own children become ours now
+    }
+  }
+}
+
 /// Sets the limits of a shell that has just been started. The program that it starts inherits them.
 void set_limits(pid_t process, const ProcessLimits& limits) {
   const auto set = [process](auto resource, std::uint64_t most) {
@@ -156,6 +187,7 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
 
   const auto start = std::chrono::steady_clock::now();
   pid_t child = 0;
+  if (limits.ends_children) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::atomic<bool> timed_out = false;
   {
     const ChildGroup group([&](pid_t* started) {
@@ -170,7 +202,10 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
     const std::stop_callback on_stop(stops.stop, [&] { group.signal(SIGTERM); });
     const std::stop_callback on_drop(stops.drop, [&] { group.signal(SIGKILL); });
     group.wait();
-    if (limits.ends_children) group.signal(SIGKILL);
+    if (limits.ends_children) {
+      group.signal(SIGKILL);
+      end_orphans();
+    }
   }
   int status = 0;
   rusage usage{};

@@ -22,7 +22,7 @@ struct ProcessLimits {
   std::uint64_t memory = 0;      ///< bytes of address space
   std::uint64_t file_bytes = 0;  ///< size of each file that it writes
   int files = 0;                 ///< number of files open at the same time
-  bool ends_children = false;    ///< when the command has ended, everything else in its process group is killed
+  bool ends_children = false;    ///< when the command has ended, everything that it has started is killed
 };
 
 /// Requests to end a command early, with everything that it has started.

@@ -1,5 +1,6 @@
 #include "race/own_search.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -62,23 +63,38 @@ struct Copies {
   }
 };
 
-thread_local bool is_in_search = false;
+thread_local pid_t in_search_of = 0;      ///< the process, if this thread runs code of a search; a search may fork
+std::atomic<int> threads_in_search = 0;
 
-/// Calls `run`, which runs code of a search file. If that code calls exit(), the program ends as after an error: the
-/// encode is not finished, so its exit code must not be 0.
+/// Ends the program as after an error if a search ends it: the encode is not finished, so its exit code must not be 0. A
+/// search may also have threads, from which only exit code 0 is noticed.
+void refuse_end_by_search(int exit_code) {
+  static std::atomic<bool> is_told = false;
+  thread_local bool is_teller = false;
+  const bool is_end_by_search = in_search_of == ::getpid() || (in_search_of == 0 && exit_code == 0 && threads_in_search > 0);
+  if (!is_end_by_search || is_teller) return;
+  while (is_told.exchange(true)) ::pause();  // another thread ends the program
+  is_teller = true;
+  constexpr std::string_view kLine = ": the search ends the program [C63-SEARCH-EXIT]; see --help\n";
+  std::uint64_t written = 0;
+  static_cast<void>(write_all(STDERR_FILENO, c63::bytes_of(std::string(program_invocation_short_name).append(kLine)), written));
+  exit_without_leftovers(tools::kExitUsage);
+}
+
+/// Calls `run`, which runs code of a search file. See refuse_end_by_search().
 template <typename Run>
 auto guarded(const Run& run) {
-  static const int registered = std::atexit([] {
-    if (!is_in_search) return;
-    constexpr std::string_view kLine = ": the search calls exit() [C63-SEARCH-EXIT]; see --help\n";
-    std::uint64_t written = 0;
-    static_cast<void>(write_all(STDERR_FILENO, c63::bytes_of(std::string(program_invocation_short_name).append(kLine)), written));
-    exit_without_leftovers(tools::kExitUsage);
-  });
+  static const int registered = std::atexit([] { refuse_end_by_search(0); });
   static_cast<void>(registered);
   struct Mark {
-    Mark() { is_in_search = true; }
-    ~Mark() { is_in_search = false; }
+    Mark() {
+      in_search_of = ::getpid();
+      ++threads_in_search;
+    }
+    ~Mark() {
+      --threads_in_search;
+      in_search_of = 0;
+    }
   } const mark;
   return run();
 }
@@ -116,3 +132,13 @@ std::shared_ptr<const OwnSearch> own_gpu_search(const std::string& path) {
 }
 
 }  // namespace c63::race
+
+// These take the place of the C library's functions in the whole program, so in searches, too. They run nothing at exit.
+extern "C" {
+[[noreturn]] void _exit(int exit_code) {
+  c63::race::refuse_end_by_search(exit_code);
+  for (;;) ::syscall(SYS_exit_group, exit_code);
+}
+[[noreturn]] void _Exit(int exit_code) noexcept { _exit(exit_code); }
+[[noreturn]] void quick_exit(int exit_code) noexcept { _exit(exit_code); }
+}

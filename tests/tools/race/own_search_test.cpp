@@ -73,6 +73,7 @@ TEST_F(OwnSearchTest, ExactSearchGivesTheReferencePresetsBytes) {
   const auto report = nlohmann::json::parse(file);
   const auto& search = report["settings"]["search_method"];
   EXPECT_EQ(search["file"], "exact.c");
+  EXPECT_EQ(report["settings"]["differences_from_course"].size(), 1U);  // the key interval
   EXPECT_EQ(test::shell("sha256sum '" + example("exact") + "'").output.substr(0, 64), search["sha256"].get<std::string>());
 }
 
@@ -129,12 +130,15 @@ TEST_F(OwnSearchTest, AnyNameOfTheFileWorks) {
 }
 
 TEST_F(OwnSearchTest, ASearchThatEndsTheProgramIsAnError) {
-  write("mine.c", "#include <stdlib.h>\n" + zero_but("  exit(0);\n"));
-  for (const std::string threads : {"1", "3"}) {
-    const test::ShellResult result = encode("--me mine.c --threads " + threads);
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_NE(result.output.find("[C63-SEARCH-EXIT]"), std::string::npos) << result.output;
+  for (const std::string end : {"exit(0)", "exit(7)", "_exit(0)", "_Exit(0)", "quick_exit(0)",
+                                "pthread_t t; pthread_create(&t, 0, (void* (*)(void*))_exit, 0); sleep(9)"}) {
+    write("mine.c", "#include <pthread.h>\n#include <stdlib.h>\n#include <unistd.h>\n" + zero_but("  " + end + ";\n"));
+    const test::ShellResult result = encode("--me mine.c --threads 3");
+    EXPECT_EQ(result.exit_code, 2) << end;
+    EXPECT_NE(result.output.find("[C63-SEARCH-EXIT]"), std::string::npos) << end << result.output;
   }
+  write("forks.c", "#include <unistd.h>\n" + zero_but("  if (fork() == 0) _exit(0);\n"));
+  EXPECT_EQ(encode("--me forks.c", "forks.c63").exit_code, 0);
   write("start.c", "#include <stdlib.h>\n__attribute__((constructor)) static void start(void) { exit(0); }\n" + zero_but(""));
   EXPECT_EQ(encode("--me start.c").exit_code, 2);
   EXPECT_EQ(test::shell("ls -d '" + folder_.file(".") + "'/*part* 2>/dev/null").output, "");

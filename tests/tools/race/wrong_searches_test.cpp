@@ -191,7 +191,7 @@ TEST_F(WrongSearches, NothingIsLeftOfOneThatCrashesOrForks) {
                        " -w 64 -h 48 --rounds 1 2>&1");
   };
   EXPECT_EQ(race_one("-x.c", "  *(volatile int*)8 = job->width;\n").exit_code, 3);
-  const auto forked = race_one("forks.c", "  if (fork() == 0) { FILE* f = fopen(\"" + child + "\", \"a\"); fprintf(f, \"%d\\n\", getpid()); fclose(f); sleep(600); }\n"
+  const auto forked = race_one("forks.c", "  if (fork() == 0) { setsid(); if (fork() != 0) _exit(0); FILE* f = fopen(\"" + child + "\", \"a\"); fprintf(f, \"%d\\n\", getpid()); fclose(f); sleep(600); }\n"
                                           "  usleep(200000);\n  *(volatile int*)8 = job->width;\n");
   EXPECT_EQ(forked.exit_code, 3) << forked.output;
   EXPECT_TRUE(std::filesystem::is_empty(temporary)) << test::shell("ls -R '" + temporary + "'").output;

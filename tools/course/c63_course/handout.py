@@ -1,6 +1,8 @@
 """Hands out the course: the skeleton, the tasks and a video, as a folder or an archive."""
 
+import json
 import pathlib
+import re
 import shlex
 import shutil
 import tempfile
@@ -9,6 +11,18 @@ from .programs import CourseError, call, course_folder
 
 GUIDES = ("architecture.md", "bitstream.md", "course.md", "rate.md")  # those that tasks and notebooks name
 ARCHIVES = {".tar.gz": "gztar", ".tgz": "gztar", ".zip": "zip"}
+
+
+def notebook(text):
+    """Returns the notebook of a Python file: each line "# %%" begins a cell of code, "# %% [markdown]" one of text."""
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
+    cells = []
+    for kind, body in re.findall(r"^# %%(.*)\n((?:(?!# %%).*\n)*)", text, re.M):
+        cell = {"cell_type": "markdown" if kind else "code", "id": f"cell-{len(cells):02}", "metadata": {}}
+        cells.append(cell | ({} if kind else {"execution_count": None, "outputs": []}))
+        cells[-1]["source"] = re.sub("^# ?", "", body, flags=re.M) if kind else body
+        cells[-1]["source"] = cells[-1]["source"].strip().splitlines(keepends=True)
+    return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
 
 
 def fill(folder):
@@ -20,12 +34,14 @@ def fill(folder):
         ignore=shutil.ignore_patterns("build", "c63enc", "c63dec", "gmon.out"),
     )
     shutil.copytree(course_folder() / "tasks", folder / "tasks")
-    shutil.copytree(course_folder() / "notebooks", folder / "notebooks")
-    (folder / "guides").mkdir()
+    for name in ("guides", "notebooks", "videos"):
+        (folder / name).mkdir()
+    shutil.copy(course_folder() / "notebooks" / "README.md", folder / "notebooks")
+    for file in (course_folder() / "notebooks").glob("*.py"):
+        (folder / "notebooks" / file.with_suffix(".ipynb").name).write_text(notebook(file.read_text()))
     for name in GUIDES:
         installed, source = course_folder() / "guides" / name, course_folder().parents[1] / "docs" / name
         shutil.copy(installed if installed.is_file() else source, folder / "guides")
-    (folder / "videos").mkdir()
     call("c63gen", "--quiet", "-w", 352, "-h", 288, "-f", 30, folder / "videos" / "sample_352x288.yuv")
 
 
