@@ -92,7 +92,7 @@ def frame_shape(width: int, height: int) -> tuple[int, ...]:
 
 
 #: Width divided by height of most videos: 4:3, 16:9, CIF, and those of television.
-_USUAL = {fractions.Fraction(*sides) for sides in ((4, 3), (16, 9), (11, 9), (5, 4), (3, 2))}
+_USUAL = {fractions.Fraction(width, height) for width, height in ((4, 3), (16, 9), (11, 9), (5, 4), (3, 2))}
 
 
 def warn_if_ambiguous(array: Any, as_planes: bool) -> None:

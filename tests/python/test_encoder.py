@@ -87,13 +87,6 @@ def test_an_exception_ends_the_encoder(video):
         encoder.poll()
 
 
-def test_settings_are_checked_at_once():
-    with pytest.raises(c63.UsageError):
-        c63.Encoder(0, 16)
-    with pytest.raises(c63.UsageError):
-        c63.Encoder(16, 16, qp=99)
-
-
 def test_closing_while_others_poll(video):
     for _ in range(20):
         encoder = c63.Encoder(112, 96)

@@ -104,24 +104,6 @@ def test_planes(video):
 
 
 @pytest.mark.parametrize(
-    "call, says",
-    [
-        (lambda: c63.planes(np.zeros((25, 16), np.uint8)), r"wanted whole frames .* got uint8 \(25, 16\)"),
-        (lambda: c63.planes(17), "got int"),
-        (lambda: c63.luma(np.zeros(100, np.uint8), input_res=(16, 16)), r"\(…, 384\)"),
-        (lambda: c63.luma(np.zeros(100, np.uint8), input_res="16x16"), r"input_res: wanted \(width, height\)"),
-        (lambda: c63.join_planes(*[np.zeros((4, 4), np.uint8)] * 3), "half the sides"),
-        (lambda: c63.join_planes(np.zeros((4, 4)), *[np.zeros((2, 2))] * 2), "y: wanted uint8"),
-        (lambda: c63.yuv_to_rgb(np.zeros((24, 16), np.uint8), "bt2020"), "matrix: wanted one of bt601, bt709"),
-        (lambda: c63.rgb_to_yuv(np.zeros((24, 16), np.uint8)), "rgb: wanted"),
-    ],
-)
-def test_wrong_pictures_are_refused(call, says):
-    with pytest.raises(c63.UsageError, match=says):
-        call()
-
-
-@pytest.mark.parametrize(
     "matrix, full_range, expected",
     [  # the colour bars of the standards: red, green, blue, white, black
         ("bt601", False, [(81, 90, 240), (145, 54, 34), (41, 240, 110), (235, 128, 128), (16, 128, 128)]),

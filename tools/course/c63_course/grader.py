@@ -327,7 +327,7 @@ class Grader:
         if stream is None:
             check.fails(f"Not checked: it wrote no stream of {sequence.name} that can be decoded.")
             return
-        patience = max(3, want["seconds"] / 3)
+        patience = max(1, want["seconds"] / 3)
         feeder = Feeder(sequence.source.read_bytes(), sequence.frame_bytes, want["frames"], stream, patience)
         self.box.run(built, self.argv(sequence, quantizer, "-", "-"), self.limits(want["seconds"]), feeder=feeder)
         check.holds() if feeder.came == len(stream) and not feeder.differs else check.fails()
