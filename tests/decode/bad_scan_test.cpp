@@ -192,31 +192,28 @@ TEST_F(BadScan, UnknownCodes) {
   expect_block_fault(y, "C63-CODE", "Y block 0,0", 0, false);
 }
 
-TEST_F(BadScan, MarkerInsideTheScan) {
-  for (const std::uint8_t marker : {0xD0, 0xD8, 0xC4, 0xE1, 0x01}) {
-    StreamEditor edited(valid());
-    const std::size_t at = layout::kScan + 40;
-    edited.insert(1, at, {0xFF, marker});
-    const Decoded decoded = decode_stream(edited.bytes());
-    ASSERT_TRUE(decoded.error);
-    EXPECT_TRUE(decoded.error->kind() == ErrorKind::input) << decoded.error->what();
-    EXPECT_EQ(decoded.error->place().frame, 1) << decoded.error->what();
-    EXPECT_EQ(decoded.frames.size(), 1U);
-  }
-  stream_.insert(1, layout::kScan + 40, {0xFF, 0xD0});
-  expect_fault_in(stream_, "C63-SCAN-MARKER", 1, layout::kScan + 40);
-}
-
-TEST_F(BadScan, EndOfFrameInsideTheScan) {
+TEST_F(BadScan, MarkersInsideTheScan) {
   const std::size_t early = layout::kScan + 10;  // fewer bytes than the blocks need
-  stream_.insert(1, early, {0xFF, 0xD9});
-  expect_fault_in(stream_, "C63-SCAN-MARKER", 1, early);
-
-  stream_ = StreamEditor(valid());
   const std::size_t late = stream_.frames[1].size() - 10;
   ASSERT_NE(stream_.frames[1][late - 1], 0xFF);
-  stream_.insert(1, late, {0xFF, 0xD9});
-  expect_fault_in(stream_, "C63-SCAN-MARKER", 1, late);
+  for (const std::size_t at : {early, layout::kScan + 40, late}) {
+    for (const std::uint8_t marker : {0xD0, 0xD8, 0xD9, 0xC4, 0xE1, 0x01}) {
+      StreamEditor edited(valid());
+      edited.insert(1, at, {0xFF, marker});
+      if (marker == 0xD0 || marker == 0xD9) {
+        expect_fault_in(edited, "C63-SCAN-MARKER", 1, at);
+        continue;
+      }
+      // Other markers end the scan, too. The error may also lie in the segment that seems to follow.
+      const Decoded decoded = decode_stream(edited.bytes());
+      ASSERT_TRUE(decoded.error);
+      EXPECT_EQ(decoded.error->kind(), ErrorKind::input);
+      EXPECT_EQ(decoded.error->place().frame, 1);
+      EXPECT_EQ(decoded.frames.size(), 1U);
+    }
+  }
+  stream_.cut(1, layout::kScan, stream_.frames[1].size() - 2 - layout::kScan);
+  expect_fault_in(stream_, "C63-SCAN-MARKER", 1, layout::kScan);  // no scan at all
 }
 
 TEST_F(BadScan, BytesAfterTheLastBlock) {
@@ -226,49 +223,9 @@ TEST_F(BadScan, BytesAfterTheLastBlock) {
     edited.insert(1, end, extra);
     const Decoded decoded = decode_stream(edited.bytes());
     ASSERT_TRUE(decoded.error);
-    EXPECT_EQ(decoded.error->id(), "C63-SCAN-TRAILING") << decoded.error->what();
+    EXPECT_EQ(decoded.error->id(), "C63-SCAN-TRAILING");
     EXPECT_EQ(decoded.error->place().frame, 1);
     EXPECT_EQ(decoded.frames.size(), 1U);
-  }
-}
-
-TEST_F(BadScan, ScanMissing) {
-  const std::size_t scan = stream_.frames[1].size() - 2 - layout::kScan;
-  stream_.cut(1, layout::kScan, scan);
-  expect_fault_in(stream_, "C63-SCAN-MARKER", 1, layout::kScan);
-}
-
-/// Expects that decoding gives frames and perhaps an Error, but does not crash.
-void expect_survives(const Bytes& stream, int threads) {
-  DecoderSettings settings{.execution = {.threads = threads}, .keep_prediction = true, .keep_motion = true};
-  settings.execution.limits.max_pixels = 1 << 16;
-  const Decoded decoded = decode_stream(stream, settings);
-  for (const DecodedFrame& frame : decoded.frames) {
-    EXPECT_EQ(frame.picture.size(), frame_bytes(frame.width, frame.height));
-  }
-}
-
-TEST_F(BadScan, RandomByteFlips) {
-  Random random(7);
-  for (int round = 0; round < 3000; ++round) {
-    Bytes stream = valid();
-    const std::uint32_t flips = 1 + random.below(4);
-    for (std::uint32_t i = 0; i < flips; ++i) {
-      stream[random.below(static_cast<std::uint32_t>(stream.size()))] ^=
-          static_cast<std::uint8_t>(1 + random.below(255));
-    }
-    expect_survives(stream, 1 + round % 3);
-  }
-}
-
-TEST_F(BadScan, RandomScans) {
-  Random random(8);
-  for (int round = 0; round < 2000; ++round) {
-    StreamEditor edited(valid());
-    Bytes& frame = edited.frames[round % 3U];
-    for (std::size_t i = layout::kScan; i + 2 < frame.size(); ++i)
-      frame[i] = static_cast<std::uint8_t>(random.next() % 255);
-    expect_survives(edited.bytes(), 1 + round % 3);
   }
 }
 

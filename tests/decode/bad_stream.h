@@ -58,11 +58,6 @@ class BadStream : public testing::Test {
     expect_fault(stream.bytes(), id, static_cast<std::int64_t>(frame), stream.offset(frame) + at, kind, base);
   }
 
-  static void expect_decodes_to_valid(const Bytes& stream) {
-    const Decoded decoded = without_error(decode_stream(stream));
-    EXPECT_TRUE(decoded.pictures() == valid_pictures());
-  }
-
   StreamEditor stream_{valid()};
 };
 

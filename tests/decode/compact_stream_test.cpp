@@ -127,6 +127,17 @@ void expect_frame(const DecodedFrame& frame, const CompactFrame& coded, const Ex
   }
 }
 
+// With sanitizers, decoding takes twenty times as long. Fuzzing finds more than these repetitions.
+#if defined(C63_SANITIZED)
+constexpr int kRounds = 1;
+constexpr std::size_t kDamagedStreams = 300;
+constexpr int kManyRepeats = 100'000;
+#else
+constexpr int kRounds = 3;
+constexpr std::size_t kDamagedStreams = 3000;
+constexpr int kManyRepeats = 1'000'000;
+#endif
+
 CompactStreamWriter random_stream(int width, int height, int frames, std::uint64_t seed) {
   CompactStreamWriter writer(width, height, seed);
   writer.add_any(frames, 8);
@@ -139,7 +150,7 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
   for (const auto& [width, height] :
        {std::pair{16, 16}, {48, 32}, {20, 6}, {2, 2}, {4, 1}, {16, 18}, {92, 61}, {176, 144}, {528, 32}}) {
     if (!is_codable_area(width, height)) continue;
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < kRounds; ++round) {
       const CompactStreamWriter writer = random_stream(width, height, 30, ++seed);
       for (const CompactFrame& frame : writer.frames()) {
         ++kinds[frame.repeat ? 0 : frame.syntax.key ? 1 : frame.headers.has_sof ? 2 : 3];
@@ -174,69 +185,24 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
       }
     }
   }
-  for (const int count : kinds) EXPECT_GT(count, 50);  // every kind of frame occurred
+  for (const int count : kinds) EXPECT_GT(count, 17 * kRounds);  // every kind of frame occurred
 }
-
-TEST(CompactStream, RangesOfFrames) {
-  const CompactStreamWriter writer = random_stream(48, 32, 40, 77);
-  const std::vector<Expected> expected = expect(writer);
-  const Bytes bytes = writer.bytes();
-  for (const int threads : {1, 3}) {
-    for (int first = 0; first <= 40; ++first) {
-      for (const int count : {-1, 1, 3}) {
-        const Decoded decoded = without_error(
-            decode_stream(bytes, {.execution = {.threads = threads}, .first_frame = first, .max_frames = count}));
-        const int wanted = count < 0 ? 40 - first : std::min(40 - first, count);
-        ASSERT_EQ(decoded.frames.size(), static_cast<std::size_t>(wanted));
-        for (int i = 0; i < wanted; ++i) {
-          EXPECT_EQ(decoded.frames[static_cast<std::size_t>(i)].picture, expected[static_cast<std::size_t>(first + i)].picture);
-        }
-      }
-    }
-  }
-}
-
-TEST(CompactStream, EveryTruncationPoint) {
-  const CompactStreamWriter writer = random_stream(16, 16, 9, 5);
-  for (const auto is_there : {+[](const CompactFrame& f) { return f.repeat; },
-                              +[](const CompactFrame& f) { return !f.repeat && f.syntax.key; },
-                              +[](const CompactFrame& f) { return !f.repeat && !f.headers.has_sof; },
-                              +[](const CompactFrame& f) { return !f.repeat && f.headers.has_sof && !f.syntax.key; }}) {
-    EXPECT_TRUE(std::ranges::any_of(writer.frames(), is_there));
-  }
-  const Bytes bytes = writer.bytes();
-  const Bytes pictures = decode_stream(bytes).pictures();
-  std::size_t whole = 0;
-  std::size_t end = writer.frames()[0].bytes.size();  // end of the frame that is cut
-  for (std::size_t size = 1; size < bytes.size(); ++size) {
-    if (size == end) end += writer.frames()[++whole].bytes.size();
-    const Decoded decoded = decode_stream(std::span(bytes).first(size), {.execution = {.threads = 1}});
-    ASSERT_EQ(decoded.frames.size(), whole) << size;
-    EXPECT_TRUE(std::ranges::equal(decoded.pictures(), std::span(pictures).first(whole * frame_bytes(16, 16))));
-    const bool at_border = size + writer.frames()[whole].bytes.size() == end;
-    ASSERT_EQ(decoded.error.has_value(), !at_border) << size;
-    if (!decoded.error) continue;
-    ASSERT_EQ(decoded.error->id(), "C63-TRUNCATED") << size << ": " << decoded.error->what();
-    ASSERT_EQ(decoded.error->place().frame, static_cast<std::int64_t>(whole));
-    ASSERT_EQ(decoded.error->place().offset, static_cast<std::int64_t>(size));
-  }
-}
-
-#if defined(C63_SANITIZED)
-constexpr std::size_t kDamagedStreams = 500;  // fuzzing finds more than these
-#else
-constexpr std::size_t kDamagedStreams = 2000;
-#endif
 
 TEST(CompactStream, DamageEndsTheSameWayHoweverItIsDecoded) {
   std::vector<Bytes> streams;
   for (std::uint64_t seed = 1000; seed < 1020; ++seed) streams.push_back(random_stream(32, 16, 10, seed).bytes());
+  streams.push_back(encode(moving_video(48, 32, 3), {.coding = {.width = 48, .height = 32}}));
   Random random(3);
   int decoded_anyway = 0;
   for (std::size_t round = 0; round < kDamagedStreams; ++round) {
     Bytes bytes = streams[round % streams.size()];
-    for (std::uint32_t flips = 1 + random.below(3); flips > 0; --flips) {
-      bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] ^= static_cast<std::uint8_t>(1 + random.below(255));
+    const auto size = static_cast<std::uint32_t>(bytes.size());
+    if (round % 4 == 3) {  // a run of random bytes without markers
+      const std::uint32_t begin = random.below(size);
+      const std::uint32_t end = std::min(size, begin + 1 + random.below(300));
+      for (std::uint32_t i = begin; i < end; ++i) bytes[i] = static_cast<std::uint8_t>(random.next() % 255);
+    } else {
+      for (std::uint32_t flips = 1 + random.below(4); flips > 0; --flips) bytes[random.below(size)] ^= static_cast<std::uint8_t>(1 + random.below(255));
     }
     DecoderSettings settings{.execution = {.threads = 1}, .keep_prediction = true, .keep_motion = true};
     settings.execution.limits.max_pixels = 1 << 16;
@@ -273,7 +239,7 @@ const Bytes& repeat_frame() {
 }
 
 TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
-  constexpr std::int64_t kFrames = 1'500'000;  // if three bytes were kept for each, the limit would be exceeded
+  constexpr std::int64_t kFrames = kManyRepeats;  // if four bytes were kept for each, there would be too many
   const CompactStreamWriter writer = random_stream(16, 16, 1, 9);
   const Bytes picture = expect(writer)[0].picture;
   for (const auto& [threads, first, count] : {std::tuple{1, std::int64_t{0}, kFrames}, {3, kFrames, std::int64_t{1000}}}) {
@@ -301,7 +267,7 @@ TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyIfWanted) {
   const std::size_t picture = frame_bytes(1920, 1088);
   // All pictures of a million repeats would take 3 TB. The second kind of repeat has a pad byte, and the decoder treats
   // each of these by itself. The pictures of 2000 of them would take 6 GB.
-  for (const auto& [repeat, count] : {std::pair{repeat_frame(), 1'000'000}, {Bytes{0xFF, 0xD8, 0x00, 0xFF, 0xD9}, 2000}}) {
+  for (const auto& [repeat, count] : {std::pair{repeat_frame(), kManyRepeats}, {Bytes{0xFF, 0xD8, 0x00, 0xFF, 0xD9}, 2000}}) {
     EndlessSource source(writer.bytes(), repeat);
     std::int64_t frames = 0;
     DecoderSettings settings{.execution = {.threads = 2}, .first_frame = count, .max_frames = 2};
@@ -341,7 +307,7 @@ TEST(CompactStream, RepeatsWithAPadByteAndWithoutHaveTheirPlaces) {
 TEST(CompactStream, GarbageBetweenRepeatsIsNamed) {
   const CompactStreamWriter writer = random_stream(16, 16, 1, 9);
   Random random(11);
-  for (int round = 0; round < 50; ++round) {
+  for (int round = 0; round < 5 * kRounds; ++round) {
     Bytes bytes = writer.bytes();
     const std::uint32_t repeats = random.below(3000);
     for (std::uint32_t i = 0; i < repeats; ++i) bytes.insert(bytes.end(), repeat_frame().begin(), repeat_frame().end());

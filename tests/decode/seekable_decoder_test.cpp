@@ -2,11 +2,8 @@
 // beginning.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include "support/coding.h"
 #include "support/expect_error.h"
@@ -62,63 +59,6 @@ TEST(SeekableDecoder, AnyFrameInAnyOrder) {
       for (const std::int64_t i : order) expect_same(decoder.frame(i), expected.frames[static_cast<std::size_t>(i)]);
       EXPECT_EQ(decoder.frame_count(), frames);
       EXPECT_FALSE(decoder.fault());
-    }
-  }
-}
-
-/// Searches a stream for its frames with this many threads. Returns where each frame lies, and the text of the error
-/// that ended the search, if any.
-std::pair<std::vector<FrameEntry>, std::string> index_of(const Bytes& stream, int threads) {
-  SeekableDecoder decoder(stream, {.execution = {.arena = arena_with(threads)}});
-  std::vector<FrameEntry> entries;
-  for (std::int64_t i = 0; decoder.has_frame(i); ++i) entries.push_back(decoder.entry(i));
-  return {entries, decoder.fault() ? decoder.fault()->what() : ""};
-}
-
-TEST(SeekableDecoder, ThreadsFindWhatOneFinds) {
-  const Bytes video = encoded(48, 32, HeaderSet::full);
-  Bytes large;
-  std::size_t copies = 0;
-  for (; large.size() < 5'000'000; ++copies) large.insert(large.end(), video.begin(), video.end());
-  Bytes repeats = video;  // more markers than the index keeps
-  for (int i = 0; i < 200'000; ++i) repeats.insert(repeats.end(), {0xFF, 0xD8, 0xFF, 0xD9});
-  repeats.insert(repeats.end(), large.begin(), large.end());
-  Random random(3);
-  std::vector<Bytes> streams = {large, repeats};
-  for (int i = 0; i < 8; ++i) {
-    const Bytes& whole = i % 2 == 0 ? large : repeats;
-    Bytes damaged(whole.begin(), whole.end() - random.below(1000));
-    damaged[damaged.size() / 2 + random.below(1'000'000)] = 0xFF;
-    streams.push_back(damaged);
-  }
-  for (const Bytes& stream : streams) {
-    const auto [expected, expected_fault] = index_of(stream, 1);
-    const auto [entries, fault] = index_of(stream, 3);
-    EXPECT_EQ(fault, expected_fault);
-    ASSERT_EQ(entries.size(), expected.size());
-    EXPECT_TRUE(std::ranges::equal(entries, expected, [](const FrameEntry& a, const FrameEntry& b) {
-      return a.offset == b.offset && a.bytes == b.bytes && a.key == b.key && a.repeat == b.repeat && a.tables == b.tables;
-    }));
-  }
-  EXPECT_EQ(index_of(large, 3).first.size(), copies * kFrames);
-}
-
-TEST(SeekableDecoder, Ranges) {
-  const Bytes stream = varied_stream();
-  const Decoded expected = decode_stream(stream, {.execution = {.threads = 1}});
-  const auto frames = static_cast<std::int64_t>(expected.frames.size());
-  SeekableDecoder decoder(stream, {.execution = {.threads = 2}});
-  for (std::int64_t first = 0; first < frames; ++first) {
-    for (const std::int64_t count : {0, 1, 4, 9, 100, -1}) {
-      std::int64_t next = first;
-      const DecodeSummary summary = decoder.frames(first, count, [&](const FrameView& view) {
-        ASSERT_EQ(view.index, next);
-        Bytes picture;
-        for (const auto& plane : view.picture) picture.insert(picture.end(), plane.begin(), plane.end());
-        EXPECT_EQ(picture, expected.frames[static_cast<std::size_t>(next++)].picture) << first << " " << count;
-      });
-      EXPECT_EQ(next - first, count < 0 ? frames - first : std::min(count, frames - first));
-      EXPECT_EQ(summary.frames, next - first);
     }
   }
 }
@@ -190,11 +130,10 @@ TEST(SeekableDecoder, PastTheEnd) {
 
 TEST(SeekableDecoder, FilesAndPipes) {
   const Bytes stream = encoded(48, 32, HeaderSet::full);
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / ("c63_seek_" + std::to_string(::getpid()));
-  test::write_bytes(path, stream);
-  SeekableDecoder decoder(path.string());
+  const TemporaryFolder folder;
+  test::write_bytes(folder.file("in.c63"), stream);
+  SeekableDecoder decoder(folder.file("in.c63"));
   EXPECT_EQ(decoder.frame(17).picture, decode_stream(stream).frames[17].picture);
-  std::filesystem::remove(path);
   expect_error(ErrorKind::input, "C63-NOT-SEEKABLE", [&] { SeekableDecoder(std::make_unique<StreamSource>(stream)); });
 }
 
