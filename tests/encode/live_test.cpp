@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <stop_token>
 
 #include "backend/backend.h"
 #include "support/coding.h"
@@ -26,19 +25,14 @@ class LiveSource final : public FrameSource {
   [[nodiscard]] bool seekable() const override { return false; }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     std::unique_lock lock(mutex_);
-    const bool came = delivered_.wait_for(lock, std::chrono::seconds(60), [&] { return count_ > index - 2 || cut_off_; });
+    const bool came = delivered_.wait_for(lock, std::chrono::seconds(60), [&] { return count_ > index - 2; });
     if (!came) throw Error(ErrorKind::input, "TEST-WAITED", "frame " + std::to_string(index) + " was waited for", {.frame = index});
-    return !cut_off_ && frames_.read(index, frame);
+    return frames_.read(index, frame);
   }
 
   void delivered() {
     const std::lock_guard lock(mutex_);
     ++count_;
-    delivered_.notify_all();
-  }
-  void cut_off() {
-    const std::lock_guard lock(mutex_);
-    cut_off_ = true;
     delivered_.notify_all();
   }
 
@@ -47,7 +41,6 @@ class LiveSource final : public FrameSource {
   std::mutex mutex_;
   std::condition_variable delivered_;
   std::int64_t count_ = 0;
-  bool cut_off_ = false;
 };
 
 EncoderSettings live_settings(int key_interval) {
@@ -87,31 +80,6 @@ TEST(Live, AFallbackKeepsFramesAndWaitsForNone) {
     source.delivered();
   });
   EXPECT_EQ(frames, 12);
-}
-
-TEST(Live, AStopCodesAllFramesThatWereRead) {
-  for (const int lanes : {0, 1, 3}) {
-    EncoderSettings settings = live_settings(3);
-    settings.execution.lanes = lanes;
-    LiveSource source(moving_video(kWidth, kHeight, 12));
-    std::stop_source stop;
-    std::int64_t frames = 0;
-    Encoder encoder(settings);
-    const EncodeSummary summary = encoder.encode(
-        source,
-        [&](EncodedFrame&&) {
-          if (++frames == 5) {
-            stop.request_stop();
-            source.cut_off();
-          }
-          source.delivered();
-        },
-        stop.get_token());
-    EXPECT_TRUE(summary.stopped);
-    // When the stop comes, five frames (0 to 4) have been delivered. Frames 5 and 6 may have been read, too.
-    EXPECT_GE(frames, 5);
-    EXPECT_LE(frames, 7);
-  }
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ inline void expect_decodes(const Encoded& encoded, const std::string& what) {
     ASSERT_EQ(decoded.frames[i].repeat, encoded.frames[i].repeat) << what << " frame " << i;
     for (int p = 0; p < 3; ++p) {
       ASSERT_EQ(decoded.frames[i].motion[p].vectors, encoded.frames[i].motion[p].vectors) << what << " frame " << i;
+      if (encoded.frames[i].motion[p].inter.empty()) continue;
+      ASSERT_EQ(decoded.frames[i].motion[p].inter, encoded.frames[i].motion[p].inter) << what << " frame " << i;
     }
   }
 }

@@ -28,76 +28,93 @@ Bytes flashes(int width, int height, int frames) {
   });
 }
 
-class RatePresets : public testing::TestWithParam<Preset> {};
+#if defined(C63_SANITIZED)
+constexpr double kQps[] = {5.0, 25.0};
+#else
+constexpr double kQps[] = {5.0, 12.5, 25.0, 50.0};
+#endif
 
-TEST_P(RatePresets, DecodeToWhatTheEncoderShows) {
-  for (const auto& [width, height] : {std::pair{1, 4}, {16, 16}, {80, 48}, {16, 96}, {152, 100}, {100, 50}}) {
-    for (const double qp : {5.0, 12.5, 25.0, 50.0}) {
-      const CodingSettings coding{.preset = GetParam(), .qp = qp, .key_interval = 4};
+struct Decisions {
+  const char* name;
+  Preset preset;
+  RateSettings rate;
+};
+
+const Decisions kDecisions[] = {
+    {"fast", Preset::fast, {}},
+    {"good", Preset::good, {}},
+    {"best", Preset::best, {}},
+    {"good_for_ssim", Preset::good, {.tune = Tune::ssim}},
+    {"fast_with_look_ahead", Preset::fast, {.adaptive_reference = true, .temporal_filter = true, .propagated_weights = true}},
+};
+
+class ByRate : public testing::TestWithParam<Decisions> {
+ protected:
+  [[nodiscard]] static CodingSettings coding(double qp, int key_interval, int range = 16) {
+    return {.preset = GetParam().preset, .qp = qp, .key_interval = key_interval, .search_range = range, .rate = GetParam().rate};
+  }
+};
+
+TEST_P(ByRate, DecodesToWhatTheEncoderShows) {
+  for (const auto& [width, height] : {std::pair{1, 4}, {16, 16}, {80, 48}, {16, 96}, {100, 50}}) {
+    for (const double qp : kQps) {
+      const CodingSettings settings = coding(qp, 4);
       const std::string what = std::to_string(width) + "x" + std::to_string(height) + " qp " + std::to_string(qp);
-      expect_decodes(encode_video(moving_video(width, height, 6), width, height, coding), "moving " + what);
-      expect_decodes(encode_video(noise(width, height, 3, false), width, height, coding), "noise " + what);
-      expect_decodes(encode_video(noise(width, height, 3, true), width, height, coding), "extremes " + what);
-      expect_decodes(encode_video(flashes(width, height, 4), width, height, coding), "flashes " + what);
-      for (const std::uint8_t value : {0, 128, 255}) {
-        const Bytes flat(3 * frame_bytes(width, height), value);
-        const Encoded encoded = encode_video(flat, width, height, coding);
-        expect_decodes(encoded, "flat " + what);
-        EXPECT_TRUE(encoded.frames[2].repeat) << what;
-      }
+      expect_decodes(encode_video(moving_video(width, height, 5), width, height, settings), "moving " + what);
+      expect_decodes(encode_video(noise(width, height, 3, false), width, height, settings), "noise " + what);
+      expect_decodes(encode_video(noise(width, height, 3, true), width, height, settings), "extremes " + what);
+      expect_decodes(encode_video(flashes(width, height, 3), width, height, settings), "flashes " + what);
+      const Bytes flat(3 * frame_bytes(width, height), qp < 10 ? 255 : qp < 20 ? 90 : qp < 30 ? 0 : 128);
+      const Encoded encoded = encode_video(flat, width, height, settings);
+      expect_decodes(encoded, "flat " + what);
+      EXPECT_TRUE(encoded.frames[2].repeat) << what;
     }
   }
 }
 
-TEST_P(RatePresets, DecodeAtASizeOfManyColumns) {
-  const CodingSettings coding{.preset = GetParam(), .qp = 25};
-  expect_decodes(encode_video(moving_video(854, 480, 2), 854, 480, coding), "moving");
-  expect_decodes(encode_video(flashes(854, 480, 2), 854, 480, coding), "flashes");
+TEST_P(ByRate, DecodesAtASizeOfManyColumns) {
+  expect_decodes(encode_video(moving_video(854, 48, 2), 854, 48, coding(25, 100)), "moving");
+  expect_decodes(encode_video(flashes(854, 48, 2), 854, 48, coding(25, 100)), "flashes");
 }
 
-TEST_P(RatePresets, DecodeWithAnyRange) {
+TEST_P(ByRate, DecodesWithAnyRange) {
   for (const int range : {1, 2, 3, 17, 127}) {
-    const CodingSettings coding{.preset = GetParam(), .search_range = range};
-    expect_decodes(encode_video(moving_video(80, 48, 3), 80, 48, coding), "range " + std::to_string(range));
-    expect_decodes(encode_video(moving_video(16, 16, 3), 16, 16, coding), "range " + std::to_string(range));
+    expect_decodes(encode_video(moving_video(80, 48, 3), 80, 48, coding(25, 100, range)), "range " + std::to_string(range));
+    expect_decodes(encode_video(moving_video(16, 16, 3), 16, 16, coding(25, 100, range)), "range " + std::to_string(range));
   }
 }
 
 /// Sets options to the ends of their ranges, and encodes the content with the largest costs. The stream must decode.
-TEST_P(RatePresets, ExtremesOfOptionsDecode) {
+TEST_P(ByRate, ExtremesOfOptionsDecode) {
   for (const double scale : {0.05, 4.0}) {
     for (const int most : {0, 7}) {
-      const CodingSettings coding{.preset = GetParam(),
-                                  .qp = scale > 1 ? 1.0 : 50.0,
-                                  .search_range = 40,
-                                  .rate = {.candidates = most, .beam = most + 1, .lambda_scale = scale}};
-      expect_decodes(encode_video(noise(80, 48, 3, true), 80, 48, coding), "extremes");
-      expect_decodes(encode_video(flashes(80, 48, 3), 80, 48, coding), "flashes");
+      CodingSettings settings = coding(scale > 1 ? 1.0 : 50.0, 100, 40);
+      settings.rate.candidates = most;
+      settings.rate.beam = most + 1;
+      settings.rate.lambda_scale = scale;
+      expect_decodes(encode_video(noise(80, 48, 3, true), 80, 48, settings), "extremes");
+      expect_decodes(encode_video(flashes(80, 48, 3), 80, 48, settings), "flashes");
     }
   }
 }
 
-TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
+// runs_test.cpp tests all numbers of lanes and threads with a smaller picture.
+TEST_P(ByRate, SameBytesForEveryInstructionSet) {
+  constexpr std::pair<int, int> kLanesAndThreads[] = {{0, 5}, {1, 2}, {3, 1}};
   for (const int range : {16, 24}) {  // one range fits in a register of candidates, the other does not
-    const CodingSettings coding{.preset = GetParam(), .qp = 20, .key_interval = 5, .search_range = range};
-    const Bytes video = moving_video(112, 64, 14);
-    const Bytes expected = encode_video(video, 112, 64, coding, 1, SimdLevel::scalar, 1).stream();
-    int place = range / 8;
+    const Bytes video = moving_video(112, 64, 8);
+    const Bytes expected = encode_video(video, 112, 64, coding(20, 3, range), 1, SimdLevel::scalar, 1).stream();
+    std::size_t place = static_cast<std::size_t>(range) / 8;
     for (const SimdLevel level : available_simd_levels()) {
-      ++place;
-      for (const int lanes : {0, 1, 3}) {
-        ++place;
-        for (const int threads : {1, 2, 5}) {
-          // Preset good tests all combinations of instruction set, lanes and threads. The other presets test every
-          // third one. So each pair of two of these values still occurs.
-          if (++place % 3 != 0 && GetParam() != Preset::good) continue;
-          EXPECT_EQ(encode_video(video, 112, 64, coding, lanes, level, threads).stream(), expected)
-              << name(level) << ", " << lanes << " lanes, " << threads << " threads";
-        }
-      }
+      const auto [lanes, threads] = kLanesAndThreads[place++ % 3];
+      EXPECT_EQ(encode_video(video, 112, 64, coding(20, 3, range), lanes, level, threads).stream(), expected) << name(level);
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, ByRate, testing::ValuesIn(kDecisions), [](const auto& tested) { return std::string(tested.param.name); });
+
+class RatePresets : public testing::TestWithParam<Preset> {};
 
 TEST_P(RatePresets, RepeatFramesIfNothingChanges) {
   const Bytes still = moving_video(80, 48, 1);

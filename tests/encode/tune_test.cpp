@@ -13,43 +13,6 @@
 namespace c63::test::tune_test {
 namespace {
 
-CodingSettings tuned(Preset preset, double qp) { return {.preset = preset, .qp = qp, .key_interval = 4, .rate = {.tune = Tune::ssim}}; }
-
-TEST(Tune, DecodesToWhatTheEncoderShows) {
-  for (const auto& [width, height] : {std::pair{1, 4}, {16, 16}, {112, 64}, {152, 100}}) {
-    for (const double qp : {5.0, 25.0, 50.0}) {
-      const CodingSettings coding = tuned(Preset::good, qp);
-      const std::string what = std::to_string(width) + "x" + std::to_string(height) + " qp " + std::to_string(qp);
-      expect_decodes(encode_video(moving_video(width, height, 5), width, height, coding), "moving " + what);
-      expect_decodes(encode_video(extreme_video(width, height, 2), width, height, coding), "extremes " + what);
-      expect_decodes(encode_video(Bytes(3 * frame_bytes(width, height), 90), width, height, coding), "flat " + what);
-    }
-  }
-}
-
-/// A video whose left half is almost flat. The right half is a moving texture.
-Bytes halves(int width, int height, int frames) {
-  return generate(width, height, frames, [width](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
-    if (p > 0) return 128U;
-    const std::uint32_t u = x + 2 * f;
-    return x < static_cast<std::uint32_t>(width) / 2 ? 100 + (u * u + 3 * y * y) / 16 % 8 : (u * u * 5 + y * y * 3) / 16 % 256;
-  });
-}
-
-TEST(Tune, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
-  const Bytes video = halves(112, 64, 10);
-  for (const Preset preset : {Preset::fast, Preset::good}) {
-    const CodingSettings coding = tuned(preset, 18);
-    const Bytes expected = encode_video(video, 112, 64, coding, 1, SimdLevel::scalar, 1).stream();
-    EXPECT_NE(expected, encode_video(video, 112, 64, {.preset = preset, .qp = 18, .key_interval = 4}).stream());
-    for (const SimdLevel level : available_simd_levels()) {
-      for (const int lanes : {0, 1, 3}) {
-        EXPECT_EQ(encode_video(video, 112, 64, coding, lanes, level, 3).stream(), expected) << name(level) << " " << lanes;
-      }
-    }
-  }
-}
-
 TEST(Tune, IsBetterBySsimAtFewerBits) {
   const auto encode = [](Tune tune, double qp) {
     EncoderSettings settings{.coding = {.width = 176, .height = 144, .preset = Preset::good, .qp = qp, .rate = {.tune = tune}},

@@ -37,6 +37,8 @@ class VideoSource final : public FrameSource {
   void break_at(std::int64_t index) { broken_ = index; }
   /// Makes the video `length` frames long, by repeating the frames in memory.
   void loop(std::int64_t length) { length_ = length; }
+  /// Lets a file say that it has this many frames.
+  void promise(std::int64_t frames) { promised_ = frames; }
   /// Lets the source also offer frames in place, with this function. If `in_host_memory` is false, the CPU must not
   /// read them.
   void offer(Place place, bool in_host_memory = true) {
@@ -48,7 +50,7 @@ class VideoSource final : public FrameSource {
   [[nodiscard]] std::int64_t frames() const { return length_; }
   [[nodiscard]] std::optional<std::int64_t> frame_count() const override {
     if (kind_ == Kind::pipe) return std::nullopt;
-    return length_;
+    return promised_.value_or(length_);
   }
   [[nodiscard]] bool seekable() const override { return kind_ == Kind::file; }
   [[nodiscard]] bool concurrent() const override { return kind_ == Kind::file; }
@@ -85,6 +87,7 @@ class VideoSource final : public FrameSource {
   std::int64_t length_;
   Kind kind_;
   std::optional<std::int64_t> broken_;
+  std::optional<std::int64_t> promised_;
   Place place_;
   bool in_host_memory_ = true;
   std::int64_t next_ = 0;  ///< next frame of a pipe
