@@ -57,9 +57,22 @@ Bytes write(const std::vector<std::pair<std::uint32_t, int>>& fields) {
   return out;
 }
 
-TEST(BitWriter, StuffsEveryByteOfOnes) {
-  EXPECT_EQ(write({{0xFF, 8}, {0x12, 8}, {1, 1}}), (Bytes{0xFF, 0x00, 0x12, 0x80}));
-  EXPECT_EQ(write({{0xFFFFFFFF, 32}, {1, 1}}), (Bytes{0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0, 0x80}));
+TEST(BitWriter, StuffsAndEndsLikeTheCourseEncoder) {
+  const std::vector<std::pair<std::vector<std::pair<std::uint32_t, int>>, Bytes>> cases = {
+      {{{0xFF, 8}, {0x12, 8}, {1, 1}}, {0xFF, 0x00, 0x12, 0x80}},
+      {{{0xFFFFFFFF, 32}, {1, 1}}, {0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0, 0x80}},
+      // An unfinished byte is filled with zeros. If all bytes are whole, a zero byte is added.
+      {{{0x5, 3}}, {0xA0}},
+      {{{0x7F, 7}}, {0xFE}},
+      {{{0x41, 8}}, {0x41, 0x00}},
+      {{{0xFF, 8}}, {0xFF, 0x00, 0x00}},
+      // After 32 zeros, unfinished bits are lost, and no byte is added.
+      {{{0xC0, 8}, {0, 32}, {0, 3}}, {0xC0, 0, 0, 0, 0}},
+      {{{0xC0, 8}, {0, 32}}, {0xC0, 0, 0, 0, 0}},
+      {{{0xC1, 8}, {0, 31}}, {0xC1, 0, 0, 0, 0}},
+      {{{0, 5}}, {}},
+      {{}, {}}};
+  for (const auto& [fields, bytes] : cases) EXPECT_EQ(write(fields), bytes);
 }
 
 TEST(BitWriter, StuffsAtEveryPlace) {
@@ -103,24 +116,6 @@ TEST(BitCursor, KeepsTheSumOfCodesThatComeBetweenStores) {
     writer.finish();
     ASSERT_EQ(out, write_as_described(fields));
   }
-}
-
-TEST(BitWriter, UnfinishedByteIsFilledWithZeros) {
-  EXPECT_EQ(write({{0x5, 3}}), (Bytes{0xA0}));
-  EXPECT_EQ(write({{0x7F, 7}}), (Bytes{0xFE}));
-}
-
-TEST(BitWriter, WholeBytesGetAnExtraZeroByte) {
-  EXPECT_EQ(write({{0x41, 8}}), (Bytes{0x41, 0x00}));
-  EXPECT_EQ(write({{0xFF, 8}}), (Bytes{0xFF, 0x00, 0x00}));
-}
-
-TEST(BitWriter, BitsAfterThirtyTwoZerosAreLost) {
-  EXPECT_EQ(write({{0xC0, 8}, {0, 32}, {0, 3}}), (Bytes{0xC0, 0, 0, 0, 0}));
-  EXPECT_EQ(write({{0xC0, 8}, {0, 32}}), (Bytes{0xC0, 0, 0, 0, 0}));  // no extra byte
-  EXPECT_EQ(write({{0xC1, 8}, {0, 31}}), (Bytes{0xC1, 0, 0, 0, 0}));  // one bit of the last 32 is set
-  EXPECT_EQ(write({{0, 5}}), Bytes{});
-  EXPECT_EQ(write({}), Bytes{});
 }
 
 TEST(BitWriter, AppendsToWhatIsThere) {

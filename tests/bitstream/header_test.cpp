@@ -176,21 +176,6 @@ TEST(FrameParser, RepeatsChangeNothing) {
   EXPECT_FALSE(parser.parse(replacing.frames[0]).advances_reference);
 }
 
-TEST(FrameParser, ReadsWhatWasWritten) {
-  for (const int qp : {5, 25, 50}) {
-    ScanBuilder scan;
-    const Bytes frame = scan.empty_blocks().frame(12, 8, true, qp);
-    FrameParser parser;
-    const ParsedFrame parsed = parser.parse(frame);
-    EXPECT_TRUE(parsed.key);
-    EXPECT_EQ(parsed.geometry, Geometry(12, 8));
-    EXPECT_EQ(parsed.tables, make_quantization_tables(qp));
-    EXPECT_EQ(parsed.scan_offset, kFrameHeaderBytes);
-    EXPECT_EQ(parsed.scan.size(), 5U);  // 38 bits
-    EXPECT_EQ(parsed.size, frame.size());
-  }
-}
-
 TEST(ScanSizes, BoundEveryScan) {
   EXPECT_EQ(smallest_scan(Geometry(16, 16)), 4U);
   EXPECT_EQ(smallest_scan(Geometry(65520, 32752)), (38ULL * 4095 * 2047 + 7) / 8 - 1);
@@ -227,6 +212,39 @@ TEST(StreamStart, IsKnownByItsFirstHeader) {
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 'J', 'F', 'I', 'F', 0}));
   EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xC0, 0, 17, 8, 0, 16, 0, 16, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1}));
   EXPECT_FALSE(starts_like_stream(Bytes(kStreamStart, 0xFF)));
+}
+
+/// Searches byte by byte for the next marker: a 0xFF that is not followed by 0x00. Returns its position, or the number
+/// of bytes if there is none.
+std::size_t next_as_described(std::span<const std::uint8_t> bytes, std::size_t from) {
+  for (std::size_t i = from; i < bytes.size(); ++i) {
+    if (bytes[i] == 0xFF && (i + 1 == bytes.size() || bytes[i + 1] != 0x00)) return i;
+  }
+  return bytes.size();
+}
+
+/// Random bytes. About one in `rarity` is 0xFF. In three of four cases 0x00 follows it, so that it is not a marker.
+Bytes bytes_with_markers(Random& random, std::uint32_t size, std::uint32_t rarity) {
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(random.below(255));
+    if (random.below(rarity) != 0) continue;
+    bytes[i] = 0xFF;
+    if (i + 1 < bytes.size() && random.below(4) != 0) bytes[++i] = 0x00;
+  }
+  return bytes;
+}
+
+TEST(Markers, AreFoundAsDescribed) {
+  Random random(5);
+  for (int round = 0; round < 400; ++round) {
+    const Bytes bytes = bytes_with_markers(random, random.below(2000), round % 2 == 0 ? 6 : 300);
+    const auto size = static_cast<std::uint32_t>(bytes.size());
+    for (int i = 0; i < 20; ++i) {
+      const std::size_t from = random.below(size + 1);
+      ASSERT_EQ(next_marker(bytes, from), next_as_described(bytes, from)) << size << " " << from;
+    }
+  }
 }
 
 }  // namespace

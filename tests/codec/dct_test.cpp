@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -23,60 +24,47 @@ TEST(Cosines, AreRoundedToSixDecimals) {
   EXPECT_NE(kDctScale * kDctScale, 0.5F);  // this is why DC is scaled in two steps
 }
 
-/// The transform with the operations of the course codec, in the same order: transform the rows, transpose, transform
-/// the rows again, transpose. Sums start at 0, and the result of every operation is rounded to binary32.
-void forward_as_described(const std::int16_t residual[64], float out[64]) {
-  float in[64];
-  float turned[64];
-  for (int i = 0; i < 64; ++i) in[i] = residual[i];
-  for (int pass = 0; pass < 2; ++pass) {
-    float rows[64];
-    for (int v = 0; v < 8; ++v) {
-      for (int i = 0; i < 8; ++i) {
-        volatile float sum = 0;
-        for (int j = 0; j < 8; ++j) {
-          const volatile float product = in[v * 8 + j] * kDctCosines[j][i];
-          sum = sum + product;
-        }
-        rows[v * 8 + i] = sum;
-      }
-    }
-    for (int v = 0; v < 8; ++v) {
-      for (int u = 0; u < 8; ++u) turned[u * 8 + v] = rows[v * 8 + u];
-    }
-    std::copy(turned, turned + 64, in);
-  }
-  for (int v = 0; v < 8; ++v) {
-    for (int u = 0; u < 8; ++u) {
-      const volatile float once = in[v * 8 + u] * (u == 0 ? kDctScale : 1.0F);
-      out[v * 8 + u] = once * (v == 0 ? kDctScale : 1.0F);
-    }
-  }
-}
+// The transforms with the operations of the course codec, in the same order: transform the rows, transpose, transform the
+// rows again, transpose. Sums start at 0, and the result of every operation is rounded to binary32.
 
-void inverse_as_described(const float coefficients[64], std::int16_t out[64]) {
-  float in[64];
-  for (int v = 0; v < 8; ++v) {
-    for (int u = 0; u < 8; ++u) {
-      const volatile float once = coefficients[v * 8 + u] * (u == 0 ? kDctScale : 1.0F);
-      in[v * 8 + u] = once * (v == 0 ? kDctScale : 1.0F);
-    }
-  }
+/// `weight(j, i)` is the weight of input j in output i.
+template <typename Weight>
+void transform_twice(float (&values)[64], Weight&& weight) {
   for (int pass = 0; pass < 2; ++pass) {
     float turned[64];
     for (int v = 0; v < 8; ++v) {
       for (int i = 0; i < 8; ++i) {
         volatile float sum = 0;
         for (int j = 0; j < 8; ++j) {
-          const volatile float product = in[v * 8 + j] * kDctCosines[i][j];
+          const volatile float product = values[v * 8 + j] * weight(j, i);
           sum = sum + product;
         }
         turned[i * 8 + v] = sum;
       }
     }
-    std::copy(turned, turned + 64, in);
+    std::ranges::copy(turned, values);
   }
-  for (int i = 0; i < 64; ++i) out[i] = static_cast<std::int16_t>(static_cast<std::int32_t>(in[i]));
+}
+
+void scale(float (&values)[64]) {
+  for (int i = 0; i < 64; ++i) {
+    const volatile float once = values[i] * (i % 8 == 0 ? kDctScale : 1.0F);
+    values[i] = once * (i / 8 == 0 ? kDctScale : 1.0F);
+  }
+}
+
+void forward_as_described(const std::int16_t residual[64], float (&out)[64]) {
+  std::copy_n(residual, 64, out);
+  transform_twice(out, [](int j, int i) { return kDctCosines[j][i]; });
+  scale(out);
+}
+
+void inverse_as_described(const float coefficients[64], std::int16_t out[64]) {
+  float values[64];
+  std::copy_n(coefficients, 64, values);
+  scale(values);
+  transform_twice(values, [](int j, int i) { return kDctCosines[i][j]; });
+  for (int i = 0; i < 64; ++i) out[i] = static_cast<std::int16_t>(static_cast<std::int32_t>(values[i]));
 }
 
 TEST(ForwardDct, RoundsAsDescribed) {

@@ -7,14 +7,6 @@
 namespace c63::test {
 namespace {
 
-TEST(SearchWindow, InTheMiddleItIsMinusRangeToRangeMinusOne) {
-  const SearchWindow w = search_window(10, 10, 352, 288, 16);
-  EXPECT_EQ(w.left - 80, -16);
-  EXPECT_EQ(w.right - 1 - 80, 15);
-  EXPECT_EQ(w.top - 80, -16);
-  EXPECT_EQ(w.bottom - 1 - 80, 15);
-}
-
 TEST(SearchWindow, IsTheCourseEncodersForEveryBlockOfEverySmallPlane) {
   for (int width = 8; width <= 64; width += 8) {
     for (int height = 8; height <= 64; height += 8) {
@@ -45,22 +37,6 @@ TEST(SearchWindow, IsTheCourseEncodersForEveryBlockOfEverySmallPlane) {
       }
     }
   }
-}
-
-TEST(SearchWindow, LastColumnAndRowNeverTestZero) {
-  const SearchWindow last_column = search_window(7, 3, 64, 64, 16);
-  EXPECT_EQ(last_column.right, 56);  // exclusive: mv_x = 0 would give x = 56
-  const SearchWindow last_row = search_window(3, 7, 64, 64, 16);
-  EXPECT_EQ(last_row.bottom, 56);
-  EXPECT_GT(search_window(6, 3, 64, 64, 16).right, 48);
-}
-
-TEST(SearchWindow, EmptyExactlyForPlanesOfOneBlock) {
-  EXPECT_TRUE(search_window(0, 0, 8, 64, 16).empty());
-  EXPECT_TRUE(search_window(0, 3, 8, 64, 16).empty());
-  EXPECT_TRUE(search_window(3, 0, 64, 8, 16).empty());
-  EXPECT_FALSE(search_window(0, 0, 16, 16, 1).empty());
-  EXPECT_FALSE(search_window(1, 1, 16, 16, 1).empty());
 }
 
 TEST(SearchRange, OfChromaIsHalfRoundedDown) {

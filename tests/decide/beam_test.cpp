@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/generators.h"
+#include "support/random_candidate.h"
 
 namespace c63::test::beam_test {
 namespace {
@@ -24,17 +25,7 @@ Row random_row(Random& random, int plane, std::size_t blocks, std::uint32_t most
   Row row{plane, static_cast<Cost>(1 + random.below(20000)), {}};
   for (std::size_t b = 0; b < blocks; ++b) {
     std::vector<BeamCandidate> candidates(1 + random.below(most_candidates));
-    for (BeamCandidate& c : candidates) {
-      const bool vector = random.below(4) != 0;
-      const MotionVector v{static_cast<std::int8_t>(random.below(3)), static_cast<std::int8_t>(-static_cast<int>(random.below(2)))};
-      c.vector = vector ? vector_number(v) : kNoVector;
-      c.vector_bits = vector ? kVectorFlagBits + vector_bits(v.x, v.y) : kNoVectorBits;
-      for (std::size_t i = 0; i < kDcLevels; ++i) {
-        c.levels[i] = static_cast<std::int16_t>(static_cast<int>(random.below(41)) - 20);
-        c.costs[i] = i > 0 && random.below(4) == 0 ? kInvalidCost
-                                                   : static_cast<Cost>(random.below(static_cast<std::uint32_t>(reach)));
-      }
-    }
+    for (BeamCandidate& c : candidates) c = random_candidate(random, static_cast<std::uint32_t>(reach));
     row.blocks.push_back(candidates);
   }
   return row;

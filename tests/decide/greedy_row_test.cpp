@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/generators.h"
+#include "support/random_candidate.h"
 
 namespace c63::test::greedy_row_test {
 namespace {
@@ -16,16 +17,7 @@ using Candidates = std::vector<BeamCandidate>;
 
 Candidates random_candidates(Random& random, Cost reach, bool few_vectors) {
   Candidates candidates(1 + random.below(2));
-  for (BeamCandidate& c : candidates) {
-    const bool has_vector = random.below(4) != 0;
-    const auto x = static_cast<std::int8_t>(random.below(few_vectors ? 2 : 60));
-    c.vector = has_vector ? vector_number({x, 1}) : kNoVector;
-    c.vector_bits = has_vector ? kVectorFlagBits + vector_bits(x, 1) : kNoVectorBits;
-    for (std::size_t i = 0; i < kDcLevels; ++i) {
-      c.levels[i] = static_cast<std::int16_t>(static_cast<int>(random.below(41)) - 20);
-      c.costs[i] = i > 0 && random.below(4) == 0 ? kInvalidCost : static_cast<Cost>(random.below(static_cast<std::uint32_t>(reach)));
-    }
-  }
+  for (BeamCandidate& c : candidates) c = random_candidate(random, static_cast<std::uint32_t>(reach), 20, few_vectors ? 2 : 60);
   return candidates;
 }
 

@@ -74,31 +74,6 @@ TEST(TemporalFilter, BlocksWithAnotherMeanCountLess) {
   }
 }
 
-TEST(TemporalFilter, AveragesSimilarSamplesAndKeepsOthers) {
-  const TemporalFilter filter(kLambda);
-  for (const int size : {4, 8}) {
-    for (int own = 0; own < 256; own += 5) {
-      for (int other = 0; other < 256; other += 3) {
-        const Bytes samples(64, static_cast<std::uint8_t>(own));
-        const Bytes others(64, static_cast<std::uint8_t>(other));
-        const std::array<FilterTap, 2> taps = {{{others.data(), 8, 0.4F}, {others.data(), 8, 0.25F}}};
-        Bytes out(64, 0xA5);
-        filter.average(samples.data(), 8, size, taps, out.data(), 8);
-        const double ratio = (other - own) * (other - own) / (7.0 * 50) / 4;
-        const double likeness = ratio < 1 ? (1 - ratio) * (1 - ratio) : 0;
-        const double weight = likeness * 0.65;
-        EXPECT_NEAR(out[0], (own + weight * other) / (1 + weight), 0.501) << own << " and " << other;
-        for (int y = 0; y < 8; ++y) {
-          for (int x = 0; x < 8; ++x) {
-            const bool inside = x < size && y < size;
-            EXPECT_EQ(out[static_cast<std::size_t>(8 * y + x)], inside ? out[0] : 0xA5);
-          }
-        }
-      }
-    }
-  }
-}
-
 /// Returns the filtered value of one sample, computed from the definition. `own` is the sample, `others` are the
 /// samples of other frames with their weights.
 int average_of(int own, const std::vector<std::pair<int, float>>& others, Cost lambda) {
@@ -150,17 +125,6 @@ TEST(TemporalFilter, IsItsDefinitionSampleBySample) {
         ASSERT_EQ(out[at], averaged.rounded()) << lambda;
       }
     }
-  }
-}
-
-TEST(TemporalFilter, WithoutTapsNothingChanges) {
-  Random random(3);
-  Bytes samples(64);
-  for (auto& sample : samples) sample = static_cast<std::uint8_t>(random.next());
-  for (const Cost lambda : {1, kLambda, kMaxLambda}) {
-    Bytes out(64);
-    TemporalFilter(lambda).average(samples.data(), 8, 8, {}, out.data(), 8);
-    EXPECT_EQ(out, samples);
   }
 }
 

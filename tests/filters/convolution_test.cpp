@@ -50,9 +50,7 @@ TEST(Convolution, ReportsWrongArguments) {
   EXPECT_EQ(error_id([&] { convolve(signal, with(3), signal); }), "C63-FILTER-OVERLAP");
   const std::vector<double> infinite = {1, std::numeric_limits<double>::infinity(), 1};
   EXPECT_EQ(error_id([&] { convolve(signal, infinite, out); }), "C63-KERNEL-VALUE");
-  const std::string text = error_text([&] { convolve(signal, with(3), shorter); });
-  EXPECT_NE(text.find("8 values"), std::string::npos) << text;
-  EXPECT_NE(text.find("has 7"), std::string::npos) << text;
+  EXPECT_EQ(error_id([&] { convolve(signal, with(3), shorter); }), "C63-FILTER-SHAPE");
 }
 
 TEST(Convolution2d, SerialIsTheDefinition) {
@@ -68,17 +66,12 @@ TEST(Convolution2d, SerialIsTheDefinition) {
   // The sums, before they are divided:
   //   upper row: 4·100, then 5·100 + 1·10, then 6·100 + 2·10
   //   lower row: 7·100, then 8·100 + 4·10, then 9·100 + 5·10
-  EXPECT_EQ(out.view().at(0, 0), 200);
-  EXPECT_EQ(out.view().at(1, 0), 255);
-  EXPECT_EQ(out.view().at(2, 0), 255);
+  const auto row = [&](int y) { return std::vector<int>(out.view().row(y), out.view().row(y) + 3); };
+  EXPECT_EQ(row(0), (std::vector{200, 255, 255}));
   kernel.divisor = 10;
   convolve(in.view(), kernel, out.view(), FilterForm::serial);
-  EXPECT_EQ(out.view().at(0, 0), 40);
-  EXPECT_EQ(out.view().at(1, 0), 51);
-  EXPECT_EQ(out.view().at(2, 0), 62);
-  EXPECT_EQ(out.view().at(0, 1), 70);
-  EXPECT_EQ(out.view().at(1, 1), 84);
-  EXPECT_EQ(out.view().at(2, 1), 95);
+  EXPECT_EQ(row(0), (std::vector{40, 51, 62}));
+  EXPECT_EQ(row(1), (std::vector{70, 84, 95}));
 }
 
 ByteKernel random_kernel(int size) {
@@ -160,9 +153,7 @@ TEST(Convolution2d, ReportsWrongArguments) {
   EXPECT_EQ(error_id([] { static_cast<void>(mean_kernel(6)); }), "C63-KERNEL-EVEN");
   Picture<std::uint8_t> same({8, 8});
   EXPECT_EQ(error_id([&] { convolve(same.view(), mean_kernel(3), same.view()); }), "C63-FILTER-OVERLAP");
-  const std::string text = error_text([&] { convolve(in.view(), mean_kernel(3), other.view()); });
-  EXPECT_NE(text.find("8x8"), std::string::npos) << text;
-  EXPECT_NE(text.find("7x8"), std::string::npos) << text;
+  EXPECT_EQ(error_id([&] { convolve(in.view(), mean_kernel(3), other.view()); }), "C63-FILTER-SHAPE");
 }
 
 }  // namespace

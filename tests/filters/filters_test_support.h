@@ -78,6 +78,5 @@ struct Picture {
 };
 
 using test::error_id;
-using test::error_text;
 
 }  // namespace c63

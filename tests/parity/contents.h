@@ -1,14 +1,37 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "c63/picture.h"
 #include "cpu/kernels.h"
 
 namespace c63::parity {
+
+/// Skips a test of an instruction set that this machine or build does not have.
+inline void skip_without(SimdLevel level) {
+  const auto levels = available_simd_levels();
+  if (std::ranges::find(levels, level) == levels.end()) {
+    GTEST_SKIP() << "this machine or build has no " << name(level) << " kernels";
+  }
+}
+
+/// A test for one instruction set.
+class LevelTest : public testing::TestWithParam<SimdLevel> {
+ protected:
+  void SetUp() override { skip_without(GetParam()); }
+};
+
+/// All instruction sets but the scalar kernels, with which the others are compared.
+inline const auto kVectorLevels = testing::Values(SimdLevel::sse4, SimdLevel::avx2, SimdLevel::avx512, SimdLevel::neon);
+
+inline std::string name_of_level(const testing::TestParamInfo<SimdLevel>& level) { return std::string(name(level.param)); }
 
 /// The kinds of content of test planes. Some give the largest and smallest results of a computation, the others values
 /// in between.

@@ -15,7 +15,7 @@
 #include "cpu/kernels.h"
 #include "support/chosen_levels.h"
 #include "support/generators.h"
-#include "support/print_names.h"
+#include "support/random_candidate.h"
 
 namespace c63::cpu::decisions_test {
 namespace {
@@ -25,16 +25,14 @@ using parity::kContents;
 using parity::name_of;
 using parity::Plane;
 using test::chosen_levels;
+using test::random_candidate;
 using test::Random;
 
-class DecisionParity : public testing::TestWithParam<SimdLevel> {
+class DecisionParity : public parity::LevelTest {
  protected:
   void SetUp() override {
-    const auto levels = available_simd_levels();
-    if (std::ranges::find(levels, GetParam()) == levels.end()) {
-      GTEST_SKIP() << "this machine or build has no " << name(GetParam()) << " kernels";
-    }
-    kernels_ = &kernels(GetParam()).decisions();
+    LevelTest::SetUp();
+    if (!IsSkipped()) kernels_ = &kernels(GetParam()).decisions();
   }
 
   const DecisionKernels& scalar_ = scalar_decision_kernels();
@@ -192,34 +190,20 @@ TEST_P(DecisionParity, CostsOfCandidates) {
 
 // ---- beam
 
-BeamCandidate random_candidate(Random& random, std::uint32_t reach, std::uint32_t level_reach) {
-  BeamCandidate c;
-  const MotionVector v{static_cast<std::int8_t>(random.below(3)), static_cast<std::int8_t>(-static_cast<int>(random.below(2)))};
-  c.vector = random.below(4) == 0 ? kNoVector : vector_number(v);
-  c.vector_bits = c.vector == kNoVector ? kNoVectorBits : kVectorFlagBits + vector_bits(v.x, v.y);
-  for (std::size_t i = 0; i < kDcLevels; ++i) {
-    c.levels[i] = static_cast<std::int16_t>(static_cast<int>(random.below(2 * level_reach + 1)) - static_cast<int>(level_reach));
-    // Costs are multiples of 64. If `reach` is small, only a few different costs occur, so many are equal. Only then
-    // does the order of the candidates matter.
-    c.costs[i] = i > 0 && random.below(4) == 0 ? kInvalidCost : static_cast<Cost>(random.below(reach) * 64);
-  }
-  return c;
-}
-
 TEST_P(DecisionParity, Beams) {
   Random random(5);
-  for (int n = 0; n < 6000; ++n) {
+  for (int n = 0; n < 3000; ++n) {
     const auto width = static_cast<int>(1 + random.below(kMaxBeamWidth));
     const auto plane = static_cast<int>(random.below(3));
     const Cost lambda = n % 5 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(std::uint32_t{1} << random.below(18)));
     const std::uint32_t reach = std::uint32_t{1} << random.below(24);
-    const std::uint32_t level_reach = n % 3 == 0 ? 1023 : 20;
+    const int level_reach = n % 3 == 0 ? 1023 : 20;
     Beam expected;
     Beam actual;
     for (int b = 0; b < 12; ++b) {
       std::array<BeamCandidate, kBeamCandidates> candidates;
       const auto count = static_cast<int>(1 + random.below(kBeamCandidates));
-      for (int c = 0; c < count; ++c) candidates[static_cast<std::size_t>(c)] = random_candidate(random, reach, level_reach);
+      for (int c = 0; c < count; ++c) candidates[static_cast<std::size_t>(c)] = random_candidate(random, reach, level_reach, 3, 64);
       const int row = plane == 0 ? b / 2 % 2 : 0;
       const BeamChoices choices = scalar_.extend_beam(expected, width, candidates.data(), count, row, plane, lambda);
       const BeamChoices same = kernels_->extend_beam(actual, width, candidates.data(), count, row, plane, lambda);
@@ -238,7 +222,7 @@ TEST_P(DecisionParity, Beams) {
 TEST_P(DecisionParity, NarrowBeams) {
   Random random(7);
   const auto tables = level_tables();
-  for (int n = 0; n < 3000; ++n) {
+  for (int n = 0; n < 1500; ++n) {
     const LevelTable& table = tables[random.below(static_cast<std::uint32_t>(tables.size()))];
     std::vector<TransformedBlock> transformed;
     for (int i = 0; i < 24; ++i) {
@@ -284,11 +268,7 @@ TEST_P(DecisionParity, NarrowBeams) {
   }
 }
 
-// ---- vectors to try
-
-INSTANTIATE_TEST_SUITE_P(All, DecisionParity,
-                         testing::Values(SimdLevel::sse4, SimdLevel::avx2, SimdLevel::avx512, SimdLevel::neon),
-                         [](const auto& level) { return std::string(name(level.param)); });
+INSTANTIATE_TEST_SUITE_P(All, DecisionParity, parity::kVectorLevels, parity::name_of_level);
 
 }  // namespace
 }  // namespace c63::cpu::decisions_test

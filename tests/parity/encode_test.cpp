@@ -13,12 +13,7 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
-#include "c63/error.h"
-#include "c63/motion.h"
 #include "contents.h"
-#include "codec/search_window.h"
-#include "cpu/kernels.h"
-#include "support/print_names.h"
 
 namespace c63::encode_test {
 namespace {
@@ -43,12 +38,7 @@ std::vector<std::uint8_t> make_video(int width, int height, int frames) {
 
 class EncodeParity : public testing::TestWithParam<std::tuple<SimdLevel, SearchMethod>> {
  protected:
-  void SetUp() override {
-    const auto levels = available_simd_levels();
-    if (std::ranges::find(levels, std::get<0>(GetParam())) == levels.end()) {
-      GTEST_SKIP() << "this machine or build has no " << name(std::get<0>(GetParam())) << " kernels";
-    }
-  }
+  void SetUp() override { parity::skip_without(std::get<0>(GetParam())); }
 };
 
 struct Execution {
@@ -66,10 +56,11 @@ constexpr bool kSanitized = false;
 constexpr Execution kExecutions[] = {{1, 1}, {1, 3}, {2, 3}, {2, 1}, {5, 1}, {5, 3}};
 
 /// Returns the stream that the scalar kernels make from a video. Each stream is made only once and then kept, because
-/// all instruction sets are compared with it.
+/// all instruction sets are compared with it, and all exhaustive methods.
 const std::vector<std::uint8_t>& scalar_stream(std::span<const std::uint8_t> video, EncoderSettings settings) {
   static std::map<std::array<int, 4>, std::vector<std::uint8_t>> known;
-  const CodingSettings& coding = settings.coding;
+  CodingSettings& coding = settings.coding;
+  if (is_exhaustive(coding.method)) coding.method = SearchMethod::full_brute;
   const auto [at, is_new] = known.try_emplace({static_cast<int>(coding.method), coding.width, coding.height, coding.search_range});
   if (is_new) {
     settings.execution = {.threads = 1, .lanes = 1, .simd = SimdLevel::scalar};
@@ -95,9 +86,9 @@ TEST_P(EncodeParity, SameBytesAndPictures) {
       const std::vector<std::uint8_t>& expected = scalar_stream(video, settings);
       settings.execution.simd = level;
       for (std::size_t i = 0; i < std::size(kExecutions); ++i) {
-        // Only the default method tests all combinations, and only with fast kernels and without a sanitizer. All other
-        // cases test every third combination, which is two for each size and range.
-        const bool all = method == SearchMethod::full && level != SimdLevel::scalar && !kSanitized;
+        // Only the default method tests all combinations, and only without a sanitizer. All other cases test every third
+        // combination, which is two for each size and range.
+        const bool all = method == SearchMethod::full && !kSanitized;
         if (!all && (size + range + i) % 3 != 0) continue;
         settings.execution.threads = kExecutions[i].threads;
         settings.execution.lanes = kExecutions[i].lanes;
@@ -112,49 +103,6 @@ TEST_P(EncodeParity, SameBytesAndPictures) {
   }
 }
 
-TEST(SearchMethods, FullIsBruteForce) {
-  const auto video = make_video(96, 80, 6);
-  EncoderSettings settings;
-  settings.coding.width = 96;
-  settings.coding.height = 80;
-  const auto full = encode(video, settings);
-  for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate}) {
-    settings.coding.method = method;
-    EXPECT_EQ(encode(video, settings), full);
-  }
-  settings.coding.method = SearchMethod::zero;
-  EXPECT_NE(encode(video, settings), full);
-}
-
-TEST(EstimateMotion, FindsPlainMotionUnlessItDoesNotSearch) {
-  constexpr int kWidth = 128;
-  constexpr int kHeight = 96;
-  // The picture is a smooth hill, which moves by (5, -3) from one plane to the other.
-  const auto hill = [](int x, int y) {
-    const int d = (x - 64) * (x - 64) + (y - 48) * (y - 48);
-    return static_cast<std::uint8_t>(std::max(0, 250 - d / 12));
-  };
-  std::vector<std::uint8_t> current(kWidth * kHeight);
-  std::vector<std::uint8_t> reference(kWidth * kHeight);
-  for (int y = 0; y < kHeight; ++y) {
-    for (int x = 0; x < kWidth; ++x) {
-      reference[y * kWidth + x] = hill(x, y);
-      current[y * kWidth + x] = hill(x + 5, y - 3);
-    }
-  }
-  const ConstPlaneView a{current.data(), kWidth, kHeight, kWidth};
-  const ConstPlaneView b{reference.data(), kWidth, kHeight, kWidth};
-  EXPECT_EQ(estimate_motion(a, b, 16, SearchMethod::full).at(7, 6), (MotionVector{5, -3}));
-  const MotionField still = estimate_motion(a, b, 16, SearchMethod::zero);
-  for (int row = 0; row < still.rows; ++row) {
-    for (int column = 0; column < still.columns; ++column) {
-      EXPECT_EQ(still.at(column, row), MotionVector{});
-      EXPECT_EQ(still.sads[static_cast<std::size_t>(row * still.columns + column)],
-                cpu::scalar_kernels().sad(&a.at(8 * column, 8 * row), kWidth, &b.at(8 * column, 8 * row), kWidth));
-    }
-  }
-}
-
 std::string test_name(const testing::TestParamInfo<std::tuple<SimdLevel, SearchMethod>>& test) {
   std::string text = std::string(name(std::get<0>(test.param))) + "_" + std::string(name(std::get<1>(test.param)));
   std::ranges::replace(text, '-', '_');
@@ -162,7 +110,7 @@ std::string test_name(const testing::TestParamInfo<std::tuple<SimdLevel, SearchM
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryLevelAndMethod, EncodeParity,
-                         testing::Combine(testing::ValuesIn(all_simd_levels()), testing::ValuesIn(all_search_methods())),
+                         testing::Combine(parity::kVectorLevels, testing::ValuesIn(all_search_methods())),
                          test_name);
 
 }  // namespace

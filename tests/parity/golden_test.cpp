@@ -2,27 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "contents.h"
 #include "support/golden_videos.h"
 #include "support/hash.h"
-#include "support/print_names.h"
 #include "support/shared_data.h"
 
 namespace c63::test::golden_test {
 namespace {
 
-class GoldenLevel : public testing::TestWithParam<SimdLevel> {
+class GoldenLevel : public parity::LevelTest {
  protected:
-  void SetUp() override {
-    const auto levels = available_simd_levels();
-    if (std::ranges::find(levels, GetParam()) == levels.end()) {
-      GTEST_SKIP() << "this machine or build has no " << name(GetParam()) << " kernels";
-    }
-  }
   [[nodiscard]] Bytes encoded(const Bytes& video, int width, int height) const {
     EncoderSettings settings;
     settings.coding.width = width;
@@ -64,8 +57,7 @@ TEST_P(GoldenLevel, DecodesLongStreamsAsTheScalarLevel) {
   EXPECT_EQ(decoded(stream), decode(stream, {.execution = {.simd = SimdLevel::scalar}}));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryLevel, GoldenLevel, testing::ValuesIn(all_simd_levels()),
-                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(EveryLevel, GoldenLevel, testing::ValuesIn(all_simd_levels()), parity::name_of_level);
 
 }  // namespace
 }  // namespace c63::test::golden_test

@@ -10,6 +10,7 @@
 #include "c63/motion.h"
 #include "c63/motion_search.h"
 #include "support/expect_error.h"
+#include "support/generators.h"
 #include "support/motion_definition.h"
 
 namespace c63::cpu {
@@ -47,6 +48,14 @@ TEST(PairSearch, GuardedPlanesAreSearchedInPlace) {
     EXPECT_EQ(found.vectors, expected.vectors);
     EXPECT_EQ(found.sads, expected.sads);
   }
+}
+
+TEST(PairSearch, MethodZeroDoesNotSearch) {
+  const std::vector<std::uint8_t> samples = test::random_video(32, 32, 2, 1);
+  const MotionPair pair{{samples.data(), 32, 16, 32}, {samples.data() + 32 * 16, 32, 16, 32}};
+  const MotionField still = estimate_motion(pair.current, pair.reference, 16, SearchMethod::zero);
+  EXPECT_EQ(still.vectors, std::vector<MotionVector>(8));
+  EXPECT_EQ(still.sads, test::defined_motion({&pair, 1}, {.range = 0}, nullptr).sads);
 }
 
 TEST(PairSearch, RefusesWhatItCannotSearch) {

@@ -2,10 +2,9 @@
 // to take, by advancing a simulated clock. That both forms find the same is tested with the kernels.
 
 #include <gtest/gtest.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <vector>
 
 #include "codec/search_window.h"
@@ -18,21 +17,17 @@ constexpr int kRound = 256;  // frames
 
 /// The time that a kernel of the test seems to take, and how often it was called.
 struct Cost {
-  std::atomic<int> nanoseconds = 1;
-  std::atomic<int> calls = 0;
+  int nanoseconds = 1;
+  int calls = 0;
 };
 
 Cost brute;
 Cost eliminate;
 Cost sums;
-
-std::chrono::nanoseconds& clock_of_thread() {
-  thread_local std::chrono::nanoseconds time{};
-  return time;
-}
+std::chrono::nanoseconds simulated_time{};
 
 void spend(Cost& cost) {
-  clock_of_thread() += std::chrono::nanoseconds(cost.nanoseconds);
+  simulated_time += std::chrono::nanoseconds(cost.nanoseconds);
   ++cost.calls;
 }
 
@@ -57,14 +52,14 @@ class AutomaticSearch : public testing::Test {
   Kernels kernels_{};
 };
 
-/// A plane that several threads search, frame by frame.
+/// A plane that is searched frame by frame.
 class Plane {
  public:
   Plane(const Kernels& kernels, int width, int height)
       : geometry_{width, height, width / kBlockSize, height / kBlockSize,
                   static_cast<std::size_t>(width) * static_cast<std::size_t>(height)},
         samples_(geometry_.samples() + 2 * kPlaneGuard),
-        searcher_(make_automatic_search(kernels, geometry_, 4, [] { return clock_of_thread(); })) {}
+        searcher_(make_automatic_search(kernels, geometry_, 4, [] { return simulated_time; })) {}
 
   [[nodiscard]] int blocks() const { return geometry_.blocks(); }
 
@@ -73,9 +68,9 @@ class Plane {
     const ConstPlaneView view{samples_.data() + kPlaneGuard, geometry_.width, geometry_.height, geometry_.width};
     searcher_->begin(view, view, {});
     const int rows = (geometry_.rows + 1) / 2;
-    tbb::parallel_for(0, rows, [&](int row) { searcher_->prepare_rows(row * kMcuSize, (row + 1) * kMcuSize); });
+    for (int row = 0; row < rows; ++row) searcher_->prepare_rows(row * kMcuSize, (row + 1) * kMcuSize);
     searcher_->prepare();
-    tbb::parallel_for(0, rows, [&](int row) {
+    for (int row = 0; row < rows; ++row) {
       const auto begun = searcher_->begin_row(row * kMcuSize);
       for (int block = 2 * row * geometry_.columns; block < std::min(2 * (row + 1) * geometry_.columns, blocks()); ++block) {
         BlockSearch search;
@@ -83,7 +78,7 @@ class Plane {
         searcher_->search({&search, 1});
       }
       searcher_->end_row(row * kMcuSize, begun);
-    });
+    }
   }
 
  private:

@@ -61,8 +61,10 @@ inline bool expect_same_decoding(std::span<const std::uint8_t> stream, const std
   return !expected.fault.empty();
 }
 
-/// Calls expect_same_decoding() for damaged streams: in each round one with changed bytes, and one that ends too early.
-inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device, int rounds) {
+/// Calls is_invalid(stream) for damaged streams: in each round one with changed bytes, and one that ends too early.
+/// Expects that some are invalid.
+template <typename IsInvalid>
+void expect_faults_of_damaged(const Bytes& stream, int rounds, IsInvalid&& is_invalid) {
   Random random(stream.size());
   int faults = 0;
   for (int round = 0; round < rounds; ++round) {
@@ -70,11 +72,15 @@ inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shar
     for (std::uint32_t flips = 1 + random.below(4); flips > 0; --flips) {
       changed[random.below(static_cast<std::uint32_t>(changed.size()))] ^= static_cast<std::uint8_t>(1 + random.below(255));
     }
-    faults += expect_same_decoding(changed, device) ? 1 : 0;
+    faults += is_invalid(changed) ? 1 : 0;
     const auto size = random.below(static_cast<std::uint32_t>(stream.size()));
-    faults += expect_same_decoding(std::span(stream).first(size), device) ? 1 : 0;
+    faults += is_invalid(std::span(stream).first(size)) ? 1 : 0;
   }
   EXPECT_GT(faults, 0);
+}
+
+inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device, int rounds) {
+  expect_faults_of_damaged(stream, rounds, [&](std::span<const std::uint8_t> damaged) { return expect_same_decoding(damaged, device); });
 }
 
 /// Expects that `device` decodes the same as the CPU: parts of the stream, only key frames, and single frames in any

@@ -21,16 +21,11 @@ template <typename Action>
   return std::nullopt;
 }
 
-/// Returns the id or the text of the Error that `action` throws; "" if it throws none.
+/// Returns the id of the Error that `action` throws; "" if it throws none.
 template <typename Action>
 [[nodiscard]] std::string error_id(const Action& action) {
   const auto error = error_of(action);
   return error ? error->id() : "";
-}
-template <typename Action>
-[[nodiscard]] std::string error_text(const Action& action) {
-  const auto error = error_of(action);
-  return error ? error->what() : "";
 }
 
 /// Runs `action`, expects that it throws an Error of this kind and id, and returns the error. `check` may check more of it.
