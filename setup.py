@@ -37,9 +37,22 @@ class CMakeBuild(build_ext):
         to = pathlib.Path(self.get_ext_fullpath(extension.name)).parent
         to.mkdir(parents=True, exist_ok=True)
         package = folder / "python" / "c63"
-        # _c63, libc63_ffmpeg if FFmpeg is there, and what the build makes of the table of options
-        for module in [*package.glob("*.so"), package / "_options.py"]:
-            shutil.copy2(module, to)
+        # _c63, oneTBB, libc63_ffmpeg if FFmpeg is there, and what the build makes of the table of options
+        libraries = list(package.glob("*.so*"))
+        self.check_links(libraries)
+        for file in [*libraries, package / "_options.py"]:
+            shutil.copy2(file, to)
+
+    @staticmethod
+    def check_links(libraries):
+        """Every library that the package needs is in it, or part of each Debian, or FFmpeg's, which only films need."""
+        own = {library.name for library in libraries}
+        for library in libraries:
+            said = subprocess.run(["readelf", "-d", library], text=True, capture_output=True, check=True).stdout
+            for needed in set(re.findall(r"\(NEEDED\).*\[(.*)\]", said)) - own:
+                ffmpeg = library.name.startswith("libc63_ffmpeg") and re.match(r"lib(av|sw)\w+\.so", needed)
+                if not ffmpeg and not re.match(r"(lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)|ld-linux[\w-]*)\.so\.", needed):
+                    sys.exit(f"c63: {library.name} needs {needed}, which is not in the wheel")
 
     @staticmethod
     def run_cmake(*arguments):

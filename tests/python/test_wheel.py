@@ -1,7 +1,8 @@
-"""A wheel has the package's files and its version."""
+"""A wheel has all that the package needs."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -30,12 +31,54 @@ def run_setup(sources, *arguments, **environment):
     )
 
 
-def test_the_metadata_is_whole(sources):
+#: Stands in front of CMake: its build is the one that is tested.
+CMAKE = """#!/bin/sh
+[ "$1" = -S ] && mkdir -p "$4/python" && cp -r "{package}" "$4/python/c63"
+exit 0
+"""
+
+
+@pytest.fixture
+def wheel(sources):
+    """A wheel of the package that was built, unpacked."""
+    pytest.importorskip("wheel")
+    (sources / "bin").mkdir()
+    (sources / "bin" / "cmake").write_text(CMAKE.format(package=pathlib.Path(c63.__file__).parent))
+    (sources / "bin" / "cmake").chmod(0o755)
+    done = run_setup(sources, "--quiet", "bdist_wheel", PATH=f"{sources / 'bin'}:{os.environ['PATH']}")
+    assert done.returncode == 0, done.stderr
+    shutil.unpack_archive(next((sources / "dist").glob("*.whl")), sources / "unpacked", "zip")
+    return sources / "unpacked"
+
+
+def test_the_sources_are_whole(sources):
     assert run_setup(sources, "--quiet", "egg_info", "--egg-base", ".").returncode == 0
-    text = (sources / "c63.egg-info" / "PKG-INFO").read_text()
-    assert f"\nVersion: {c63.__version__}\n" in text and "\nName: c63\n" in text
     listed = (sources / "c63.egg-info" / "SOURCES.txt").read_text().split()
-    for path in (ROOT / "python" / "c63").iterdir():
-        if path.suffix in (".py", ".pyi", ".typed"):
-            assert f"python/c63/{path.name}" in listed
     assert {"CMakeLists.txt", "setup.py", "python/CMakeLists.txt", "python/src/module.cpp"} <= set(listed)
+    text = (ROOT / "python" / "CMakeLists.txt").read_text()
+    for name in re.findall(r"\$\{race\}/(\w+)\.cpp", text):
+        assert f"tools/race/{name}.*" in (ROOT / "MANIFEST.in").read_text()
+
+
+def test_a_wheel_works_by_itself(wheel):
+    (metadata,) = wheel.glob("*.dist-info/METADATA")
+    assert f"\nVersion: {c63.__version__}\n" in metadata.read_text()
+    for path in (ROOT / "python" / "c63").iterdir():
+        assert path.suffix not in (".py", ".pyi", ".typed") or (wheel / "c63" / path.name).is_file(), path.name
+    program = "import c63, numpy; c63.encode(numpy.zeros((2, 48, 32), 'u1')); print(c63.__file__, open('/proc/self/maps').read())"
+    said = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": str(wheel)}, text=True, capture_output=True, check=True).stdout
+    assert said.startswith(str(wheel)) and re.findall(r"/\S*/libtbb\.so\S*", said)[0].startswith(str(wheel))
+
+
+def test_a_wheel_that_needs_another_library_is_refused(sources, tmp_path):
+    if shutil.which("cc") is None:
+        pytest.skip("no cc here")
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "_options.py").touch()
+    subprocess.run(["cc", "-shared", "-o", package / "_c63.so", "-x", "c", "/dev/null", "-Wl,--no-as-needed", "-lz"], check=True)
+    (sources / "bin").mkdir()
+    (sources / "bin" / "cmake").write_text(CMAKE.format(package=package))
+    (sources / "bin" / "cmake").chmod(0o755)
+    done = run_setup(sources, "--quiet", "build_ext", PATH=f"{sources / 'bin'}:{os.environ['PATH']}")
+    assert done.returncode != 0 and "libz" in done.stderr
