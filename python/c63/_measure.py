@@ -135,12 +135,11 @@ def estimate_motion(
     if out is None:
         out = tuple(empty_like(current, *each) if on_device else np.empty(*each) for each in wanted)
     found = Motion(out[0], out[1], second=out[2] if second else None, quarters=out[-1] if quarters else None)
-    results = (around, found.vectors, found.sad, found.second, found.quarters)
-    if on_device:
-        handle = stream_of(current, stream)
-        _c63.estimate_motion_on_device(current, reference, search_range, zero_bias, second_distance, *results, handle)
-    else:
-        _c63.estimate_motion(current, reference, search_range, method, zero_bias, second_distance, *results)
+    handle = stream_of(current, stream) if on_device else 0
+    results = (found.vectors, found.sad, found.second, found.quarters)
+    _c63.estimate_motion(
+        current, reference, search_range, method, zero_bias, second_distance, around, results, on_device, handle
+    )
     return found
 
 

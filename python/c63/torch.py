@@ -46,12 +46,11 @@ def _search(
     quarters: bool,
 ) -> tuple[Any, Any, Any, Any]:
     results = _results(current, second, quarters)
-    wanted = (around, *results[:2], results[2] if second else None, results[3] if quarters else None)
-    if current.is_cuda:
-        handle = stream_of(current)
-        _c63.estimate_motion_on_device(current, reference, search_range, zero_bias, second_distance, *wanted, handle)
-    else:
-        _c63.estimate_motion(current, reference, search_range, "full", zero_bias, second_distance, *wanted)
+    wanted = (*results[:2], results[2] if second else None, results[3] if quarters else None)
+    handle = stream_of(current) if current.is_cuda else 0
+    _c63.estimate_motion(
+        current, reference, search_range, "full", zero_bias, second_distance, around, wanted, current.is_cuda, handle
+    )
     return results
 
 

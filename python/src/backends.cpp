@@ -45,6 +45,10 @@ std::string gpu_obstacle() {
 #endif
 }
 
+void refuse_device() {
+  throw Error(ErrorKind::device, "C63-NO-GPU", "the array is in GPU memory, but no GPU can be used: " + gpu_obstacle());
+}
+
 Encoder make_encoder(EncoderSettings settings, const Devices& devices) {
   Encoder encoder(std::move(settings), devices.factories);
   if (devices.may_fall_back) encoder.set_fallback(open_cpu_backend, nullptr);

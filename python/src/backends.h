@@ -24,5 +24,7 @@ struct Devices {
 /// Returns the reason why no GPU can be used, as far as that is known without opening one. Empty if a GPU may be
 /// usable.
 [[nodiscard]] std::string gpu_obstacle();
+/// Throws the error for an array on a GPU in a build that has no GPU.
+[[noreturn]] void refuse_device();
 
 }  // namespace c63::python

@@ -19,7 +19,7 @@
 #include "c63/picture.h"
 #include "c63/quality.h"
 #include "c63/target.h"
-#include "device_arrays.h"
+#include "frames.h"
 #include "interruptible.h"
 #include "module.h"
 #include "motion.h"

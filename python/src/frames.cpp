@@ -3,7 +3,11 @@
 #include <cstring>
 #include <string>
 
+#include "backends.h"
 #include "c63/error.h"
+#if defined(C63_HAVE_CUDA)
+#include "c63/cuda/device_frames.h"
+#endif
 
 namespace c63::python {
 namespace {
@@ -44,7 +48,7 @@ class PlanesSource final : public FrameSource {
 
 }  // namespace
 
-FrameArrays::FrameArrays(py::handle frames, py::handle size, std::uintptr_t stream) {
+ArraySource::ArraySource(py::handle frames, py::handle size, std::uintptr_t stream) {
   if (py::isinstance<py::tuple>(frames) || py::isinstance<py::list>(frames)) {
     const auto planes = frames.cast<py::sequence>();
     if (planes.size() != 3) {
@@ -61,9 +65,17 @@ FrameArrays::FrameArrays(py::handle frames, py::handle size, std::uintptr_t stre
     arrays_.back().require_dtype("uint8");
     take_linear(size);
   }
+  if (arrays_.front().on_device()) {
+    open_on_device(stream);
+  } else if (const std::uint8_t* const frames_in_row = whole_frames()) {
+    const std::size_t bytes = static_cast<std::size_t>(count_) * frame_bytes(format_.width, format_.height);
+    source_ = std::make_unique<MemorySource>(std::span(frames_in_row, bytes), format_);
+  } else {
+    source_ = std::make_unique<PlanesSource>(format_, count_, planes_);
+  }
 }
 
-void FrameArrays::take_linear(py::handle size) {
+void ArraySource::take_linear(py::handle size) {
   const Array& array = arrays_.front();
   const std::vector<std::ptrdiff_t>& shape = array.shape();
   if (!size.is_none()) {
@@ -95,7 +107,7 @@ void FrameArrays::take_linear(py::handle size) {
   }
 }
 
-void FrameArrays::take_grey() {
+void ArraySource::take_grey() {
   const Array& luma = arrays_.front();
   luma.require_contiguous(2);
   count_ = luma.shape()[0];
@@ -105,7 +117,7 @@ void FrameArrays::take_grey() {
   for (std::size_t p = 1; p < 3; ++p) planes_[p] = {grey_.data(), 0, 0, 1, grey_.size()};
 }
 
-void FrameArrays::take_planes() {
+void ArraySource::take_planes() {
   const Array& luma = arrays_.front();
   luma.require_dimensions(3, "(n, height, width) with even sides");
   if (luma.shape()[1] % 2 != 0 || luma.shape()[2] % 2 != 0) luma.refuse("C63-ARRAY-SHAPE", "(n, height, width) with even sides");
@@ -123,7 +135,7 @@ void FrameArrays::take_planes() {
   }
 }
 
-const std::uint8_t* FrameArrays::whole_frames() const {
+const std::uint8_t* ArraySource::whole_frames() const {
   const std::uint8_t* next = planes_[0].data;
   const auto frame = static_cast<std::ptrdiff_t>(frame_bytes(format_.width, format_.height));
   for (const PlaneRows& plane : planes_) {
@@ -133,12 +145,27 @@ const std::uint8_t* FrameArrays::whole_frames() const {
   return planes_[0].data;
 }
 
-std::unique_ptr<FrameSource> FrameArrays::source() const {
-  if (const std::uint8_t* const frames = whole_frames()) {
+void ArraySource::open_on_device([[maybe_unused]] std::uintptr_t stream) {
+#if defined(C63_HAVE_CUDA)
+  auto* const handle = reinterpret_cast<CUstream_st*>(stream);
+  std::unique_ptr<cuda::DeviceFrames> frames;
+  if (const std::uint8_t* const whole = whole_frames()) {
     const std::size_t bytes = static_cast<std::size_t>(count_) * frame_bytes(format_.width, format_.height);
-    return std::make_unique<MemorySource>(std::span(frames, bytes), format_);
+    frames = std::make_unique<cuda::DeviceFrames>(std::span(whole, bytes), format_, handle);
+  } else {
+    std::array<cuda::DevicePlane, 3> planes;
+    for (std::size_t p = 0; p < 3; ++p) {
+      const PlaneRows& plane = planes_[p];
+      const std::ptrdiff_t width = p == 0 ? format_.width : format_.width / 2;
+      planes[p] = {plane.data, plane.frame_stride, plane.rows > 1 ? plane.row_stride : width};
+    }
+    frames = std::make_unique<cuda::DeviceFrames>(planes, count_, format_, handle);
   }
-  return std::make_unique<PlanesSource>(format_, count_, planes_);
+  device_ = frames->device();
+  source_ = std::move(frames);
+#else
+  refuse_device();
+#endif
 }
 
 }  // namespace c63::python

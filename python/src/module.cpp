@@ -14,7 +14,6 @@ PYBIND11_MODULE(_c63, module) {
   add_arguments(module);
   add_errors(module);
   add_motion(module);
-  add_device_motion(module);
   add_video_reader(module);
   add_encoding(module);
   add_decoding(module);

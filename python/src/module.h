@@ -7,7 +7,6 @@ namespace c63::python {
 // Each adds a part of the native module.
 void add_arguments(pybind11::module_& module);
 void add_decoding(pybind11::module_& module);
-void add_device_motion(pybind11::module_& module);
 void add_encoding(pybind11::module_& module);
 void add_errors(pybind11::module_& module);
 void add_filters(pybind11::module_& module);

@@ -17,7 +17,7 @@
 #include "c63/bd_rate.h"
 #include "c63/error.h"
 #include "c63/filters.h"
-#include "device_arrays.h"
+#include "frames.h"
 #include "interruptible.h"
 #include "module.h"
 #include "video_reader.h"

@@ -16,7 +16,7 @@ VIDEOS = (
     ("noise", 16, 16, 3), ("noise", 48, 32, 3), ("pan", 64, 64, 6), ("zoom", 32, 32, 103), ("natural", 40, 24, 4), ("noise", 20, 6, 5),
     ("checker", 2, 2, 3), ("noise", 4, 1, 2), ("rotate", 16, 18, 3), ("objects", 176, 144, 4), ("stars", 64, 64, 3),
 )  # fmt: skip
-GOLDEN = ("people_320x192", "static_152x100", "mobile_352x288", "foreman_352x288")
+GOLDEN = ("people_320x192", "static_152x100", "foreman_352x288")
 COMPILERS = (
     ["gcc"] + [f"gcc-{version}" for version in range(9, 17)] + ["clang"] + [f"clang-{version}" for version in range(9, 23)]
 )
@@ -30,7 +30,7 @@ class Skeleton(CourseTest):
         cls.addClassCleanup(shutil.rmtree, cls.built, ignore_errors=True)
         shutil.copytree(SKELETON, cls.built, dirs_exist_ok=True)
         said = run(["make", "-s", "-j2", "SIMD=-O3 -march=native"], cls.built)
-        assert said == "", said  # no warning
+        assert said == "", said  # no warning of gcc
 
     def encode(self, video, width, height, *options):
         stream = self.folder / "stream.c63"
@@ -175,7 +175,7 @@ class Skeleton(CourseTest):
         self.assertEqual((self.folder / "out.c63").read_bytes(), self.expected(video, 64, 64)[0], name)
 
     def test_builds_without_a_warning_by_gcc_and_clang(self):
-        built, real = [], set()
+        built, real = [], {pathlib.Path(shutil.which("gcc")).resolve()}  # setUpClass builds with gcc
         for compiler in COMPILERS:
             path = shutil.which(compiler)
             if path is None or pathlib.Path(path).resolve() in real:
@@ -184,7 +184,6 @@ class Skeleton(CourseTest):
             self.build_without_warning(compiler, f"CC={compiler}")
             built.append(compiler + " " + run([compiler, "-dumpfullversion" if "gcc" in compiler else "-dumpversion"]).strip())
         print("built by:", ", ".join(built))
-        self.assertTrue(built)
 
     def test_builds_without_a_warning_by_nvcc(self):
         self.need(shutil.which("nvcc", path=f"{os.environ['PATH']}:{CUDA}"), "no nvcc here")

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import tempfile
 
+from . import rules
 from .programs import CourseError, call, course_folder
 
 GUIDES = ("architecture.md", "bitstream.md", "course.md", "rate.md")  # those that tasks and notebooks name
@@ -25,6 +26,28 @@ def notebook(text):
     return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
 
 
+def task_page(file):
+    """Returns the page of a task: its text, and what its rules say."""
+    task = rules.load(file)
+    about = "*{time} · start from `{start}` · `guides/course.md`, {step}*".format_map(task["task"])
+    text = file.with_suffix(".md").read_text()
+    text = text.replace("## Questions\n", "## Questions\n\nWrite the answers to `answers.md`, each below a heading such as `## 1`.\n")
+    parts = [f"# {task['task']['title']}", about, text.strip(), "## How it is graded", f"```\nmake grade TASK={task['name']}\n```"]
+    points = [f"| {rules.CHECKS[name]} | {points} |" for name, points in task["points"].items() if points]
+    parts.append("\n".join(["| what | points |", "| --- | --- |", *points]))
+    said = ["Some of the videos are hidden: they are others for each class."]
+    if quality := task["quality"]:
+        said.append("PSNR may fall by {psnr_within} dB, and bits may rise by {bits_within} %, at qp".format_map(quality))
+        said[-1] += f" {', '.join(map(str, quality['quantizers']))}."
+        said += [f"{saved} % fewer bits are worth {points} points." for saved, points in quality["bits_for_points"] if points]
+    if speed := task["speed"]:
+        said += [f"{times:g} times the skeleton's speed is worth {points} points." for times, points in speed["for_points"] if points]
+        said.append("The times are those of whole processes.")
+    if task["answers"]:
+        said.append("Your teacher reads the answers.")
+    return "\n\n".join([*parts, " ".join(said)]) + "\n"
+
+
 def fill(folder):
     """Copies everything that a student needs into an empty folder."""
     shutil.copytree(
@@ -33,9 +56,12 @@ def fill(folder):
         dirs_exist_ok=True,
         ignore=shutil.ignore_patterns("build", "c63enc", "c63dec", "gmon.out"),
     )
-    shutil.copytree(course_folder() / "tasks", folder / "tasks")
-    for name in ("guides", "notebooks", "videos"):
+    for name in ("guides", "notebooks", "tasks", "videos"):
         (folder / name).mkdir()
+    for file in rules.tasks().values():
+        shutil.copy(file, folder / "tasks")
+        (folder / "tasks" / f"{file.stem}.md").write_text(task_page(file))
+    shutil.copy(course_folder() / "tasks" / "sequences.toml", folder / "tasks")
     shutil.copy(course_folder() / "notebooks" / "README.md", folder / "notebooks")
     for file in (course_folder() / "notebooks").glob("*.py"):
         (folder / "notebooks" / file.with_suffix(".ipynb").name).write_text(notebook(file.read_text()))

@@ -24,7 +24,7 @@ CHECKS = {  # what is judged, by the key of its points
 # Each key, with its type or default. Unknown keys are errors, so that a misspelled rule is not ignored.
 TABLES = {
     "task": {"title": str, "time": str, "start": str, "step": str},
-    "build": {"command": (str, "make"), "seconds": (int, 180), "programs": (list, ["c63enc"])},
+    "build": {"command": (str, "make"), "seconds": (int, 300), "programs": (list, ["c63enc"])},
     "run": {
         "command": (str, "./c63enc -w {width} -h {height} -o {output} {input}"),
         "seconds": (int, 60),
@@ -104,7 +104,10 @@ def load(path):
         given = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{path}: {error}", 4) from None
-    sequences = given.pop("sequence", None) or tomllib.loads((course_folder() / "tasks" / "sequences.toml").read_text())["sequence"]
+    sequences = given.pop("sequence", None)
+    if not sequences:
+        sequences = tomllib.loads((course_folder() / "tasks" / "sequences.toml").read_text())["sequence"]
+        sequences = [sequence for sequence in sequences if sequence["name"] != "speed" or "speed" in given]
     for name in given:
         if name not in TABLES:
             raise CourseError(f"{path}: there is no table [{name}] ({', '.join(TABLES)}, and [[sequence]])", 4)
