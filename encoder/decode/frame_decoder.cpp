@@ -15,13 +15,6 @@ struct FrameDecoder::State {
   explicit State(const DecoderSettings& decoder_settings)
       : settings(decoder_settings), parser(settings.execution.limits), trace(settings.trace, TraceTrack::thread) {}
 
-  void allocate(const Geometry& geometry) {
-    if (task) return;
-    require_memory(settings, geometry);
-    pool = PicturePool(kPictures);
-    task.emplace(settings);
-  }
-
   /// Decodes one frame. Offsets in errors count from the frame's start.
   DecodedFrame decode(std::span<const std::uint8_t> bytes) {
     const bool chain_is_broken = std::exchange(broken, true);  // broken, until this frame is decoded
@@ -36,7 +29,10 @@ struct FrameDecoder::State {
       throw Error(ErrorKind::input, "C63-FRAME-TRAILING", "bytes past the end of the frame",
                   {.offset = static_cast<std::int64_t>(parsed.size)});
     }
-    allocate(parsed.geometry);
+    if (!task) {
+      require_memory(settings, parsed.geometry);
+      task.emplace(settings);
+    }
     trace.did("idle");
     const FrameInfo info = coded.info();
     std::array<MotionField, kPlanes> motion;
@@ -60,11 +56,9 @@ struct FrameDecoder::State {
     return frame;
   }
 
-  static constexpr std::size_t kPictures = 3;  ///< the frame's picture and the two earlier ones that it may need
-
   DecoderSettings settings;
   FrameParser parser;
-  PicturePool pool;
+  PicturePool pool{3};  ///< the frame's picture and the two earlier ones that it may need
   ReferenceChain chain;
   std::optional<FrameTask> task;
   TraceRow trace;

@@ -30,10 +30,6 @@ bool StreamReader::read_more() {
   return count > 0;
 }
 
-std::optional<StreamFrame> StreamReader::next() { return take(/*with_bytes=*/true); }
-
-std::optional<StreamFrame> StreamReader::pass() { return take(/*with_bytes=*/false); }
-
 std::optional<StreamFrame> StreamReader::take(bool with_bytes) {
   for (;;) {
     const std::span<const std::uint8_t> bytes(buffer_.data() + begin_, end_ - begin_);

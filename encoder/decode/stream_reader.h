@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,29 @@
 #include "c63/decoder.h"
 
 namespace c63 {
+
+/// A stream in memory that the caller owns.
+class MemoryBytes final : public ByteSource {
+ public:
+  explicit MemoryBytes(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes) override {
+    const std::size_t count = read_at(next_, bytes);
+    next_ += count;
+    return count;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> size() const override { return bytes_.size(); }
+  [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) override {
+    if (offset >= bytes_.size()) return 0;
+    const std::size_t count = std::min<std::uint64_t>(bytes.size(), bytes_.size() - offset);
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), count, bytes.begin());
+    return count;
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+  std::uint64_t next_ = 0;
+};
 
 /// A key frame at which decoding may begin, with the size and tables that earlier frames have set.
 struct StreamPlace {
@@ -34,9 +59,9 @@ class StreamReader {
 
   /// Returns the next frame; nullopt at the end. Throws Error (input, limit) with the frame's index and the offset in
   /// the stream.
-  [[nodiscard]] std::optional<StreamFrame> next();
+  [[nodiscard]] std::optional<StreamFrame> next() { return take(/*with_bytes=*/true); }
   /// Does what next() does, but the returned frame has no bytes and an empty scan.
-  [[nodiscard]] std::optional<StreamFrame> pass();
+  [[nodiscard]] std::optional<StreamFrame> pass() { return take(/*with_bytes=*/false); }
 
   /// Takes memory that is used for the bytes of later frames. Reusing memory is faster, because the system fills new
   /// memory page by page.
