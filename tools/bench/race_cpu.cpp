@@ -175,48 +175,27 @@ void race_here(const Options& o) {
   const std::string& path = o.files.front();
   const ScratchFolder folder("", "c63-race");
   Report report("cpu", o, columns());
-  const auto at_stage = [&](const std::string& stage) {
-    report.about()["stage"] = stage;
-    report.save();
-  };
-  at_stage("compile");
+  begin_stage(report, "compile");
   const race::BuiltSearch built = race::compile_search(path, folder.path());
   const std::string name = std::filesystem::path(path).filename().string();
   if (!built.command.empty())
     std::printf("%s: %s (%s, %.2f s)\n", name.c_str(), built.command.c_str(), built.compiler.c_str(), built.seconds);
   if (!built.messages.empty()) std::printf("%s\n", built.messages.c_str());
-  at_stage("load");
+  begin_stage(report, "load");
   if (!o.json.empty() && o.json != "-") race::catch_crashes(o.json + ".crash");
   const race::SearchLibrary library(built.library);
-  Json entrant = {{"name", name}, {"file", path}, {"compiler", built.compiler}, {"command", built.command}, {"seed", o.seed}};
-
-  race::Judge judge(o.inexact);
   const race::HostSearch search = [&](const c63_motion_job& job) { library(job); };
-  const auto next = [&](const std::string& what) {
-    report.about()["so_far"] = race_json(judge.verdict());
-    at_stage(what);
-  };
-  judge_on_host(judge, search, o.seed, o.range, next);
-  if (judge.verdict().is_right) {
-    at_stage("timed runs");
-    const bool is_exact = add_timed_runs(report, o, name, library);
-    at_stage("test cases, repeated after the timed runs");
-    judge_on_host(judge, search, o.seed + 1, o.range, next);
-    if (!o.inexact && !is_exact) {
-      judge.stopped("the timed runs give other vectors than exact search",
-                    {"timed-runs-differ", "wrong when calls follow each other at once", 1});
-    }
-  }
-  const race::Verdict verdict = judge.verdict();
-  std::printf("%s: %s (seed %u)\n", name.c_str(), to_string(verdict).c_str(), o.seed);
-  entrant.update(race_json(verdict));
-  if (verdict.is_right) {
-    entrant["instructions"] = instructions_of(built.library, folder);
-    entrant["more_sad_percent"] = report.rows().at(0).at("more_sad_percent");
-    entrant["next_step"] = next_step(entrant["instructions"], report.rows().at(0).value("share_of_ceiling", 0.0));
-  }
-  report.about()["entrants"].push_back(entrant);
-  report.about()["stage"] = "done";
+  run_race(report, o, {{"name", name}, {"file", path}, {"compiler", built.compiler}, {"command", built.command}},
+           {.judge = [&](race::Judge& judge, std::uint32_t seed, const auto& next) { judge_on_host(judge, search, seed, o.range, next); },
+            .time = [&] { return add_timed_runs(report, o, name, library); },
+            .look =
+                [&](Json& entrant) {
+                  const Json& row = report.rows().at(0);
+                  entrant["instructions"] = instructions_of(built.library, folder);
+                  entrant["more_sad_percent"] = row.at("more_sad_percent");
+                  entrant["next_step"] = next_step(entrant["instructions"], row.value("share_of_ceiling", 0.0));
+                },
+            .why_timed_runs_differ = "wrong when calls follow each other at once"});
   report.finish();
   std::fflush(stdout);
   require_all_right(report.about());

@@ -60,6 +60,18 @@ ErrorKind kind_of(int exit_code) {
   }
 }
 
+Json race_json(const race::Verdict& v) {
+  Json json = {{"verdict", v.is_right ? "right" : "wrong"},
+               {"cases", v.cases},
+               {"wrong_cases", v.wrong_cases},
+               {"first", v.first},
+               {"sad", v.totals.sad},
+               {"exact_sad", v.totals.exact_sad},
+               {"suspicions", Json::array()}};
+  for (const MotionSuspicion& s : v.suspicions) json["suspicions"].push_back({{"id", s.id}, {"text", s.text}});
+  return json;
+}
+
 }  // namespace
 
 std::string text_of(const std::string& path) {
@@ -70,18 +82,6 @@ std::string text_of(const std::string& path) {
 std::uint32_t seed_by_clock() {
   return static_cast<std::uint32_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1000000007) +
          1;
-}
-
-Json race_json(const race::Verdict& v) {
-  Json json = {{"verdict", v.is_right ? "right" : "wrong"},
-                       {"cases", v.cases},
-                       {"wrong_cases", v.wrong_cases},
-                       {"first", v.first},
-                       {"sad", v.totals.sad},
-                       {"exact_sad", v.totals.exact_sad},
-                       {"suspicions", Json::array()}};
-  for (const MotionSuspicion& s : v.suspicions) json["suspicions"].push_back({{"id", s.id}, {"text", s.text}});
-  return json;
 }
 
 RacedFile race_in_own_process(const std::string& arguments, const std::string& file, tools::ProcessLimits limits) {
@@ -148,6 +148,36 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
   }
   std::fflush(stdout);
   return raced;
+}
+
+void begin_stage(Report& report, const std::string& stage) {
+  report.about()["stage"] = stage;
+  report.save();
+}
+
+void run_race(Report& report, const Options& options, Json entrant, const Race& race) {
+  race::Judge judge(options.inexact);
+  const auto next = [&](const std::string& what) {
+    report.about()["so_far"] = race_json(judge.verdict());
+    begin_stage(report, what);
+  };
+  race.judge(judge, options.seed, next);
+  if (judge.verdict().is_right) {
+    begin_stage(report, "timed runs");
+    const bool is_exact = race.time();
+    begin_stage(report, "test cases, repeated after the timed runs");
+    race.judge(judge, options.seed + 1, next);
+    if (!options.inexact && !is_exact) {
+      judge.stopped("the timed runs give other vectors than exact search", {"timed-runs-differ", race.why_timed_runs_differ, 1});
+    }
+  }
+  const race::Verdict verdict = judge.verdict();
+  std::printf("%s: %s (seed %u)\n", entrant["name"].get<std::string>().c_str(), to_string(verdict).c_str(), options.seed);
+  entrant["seed"] = options.seed;
+  entrant.update(race_json(verdict));
+  if (verdict.is_right) race.look(entrant);
+  report.about()["entrants"].push_back(std::move(entrant));
+  report.about()["stage"] = "done";
 }
 
 void require_all_right(const Json& figures) {

@@ -26,7 +26,21 @@ struct RacedFile {
 /// refused the file, the kind is that of the process's error (C63-RACE-REFUSED).
 void require_all_right(const Json& figures);
 
-[[nodiscard]] Json race_json(const race::Verdict& verdict);
+/// Writes the name of the step that begins now to the file of results. If this process does not return, its parent reads the
+/// name there.
+void begin_stage(Report& report, const std::string& stage);
+
+/// What a race in this process does on its device.
+struct Race {
+  /// Searches all test cases with this seed, and calls the last argument with the name of each.
+  std::function<void(race::Judge&, std::uint32_t, const std::function<void(const std::string&)>&)> judge;
+  std::function<bool()> time;         ///< adds rows of timed runs; returns whether they found what exact search finds
+  std::function<void(Json&)> look;    ///< adds to the entrant what is known of a right search
+  const char* why_timed_runs_differ;  ///< likely cause if only the timed runs are wrong
+};
+
+/// Judges and times a search, and adds the entrant with its verdict to the report, which the caller finishes.
+void run_race(Report& report, const Options& options, Json entrant, const Race& race);
 
 /// Races the files of --search on the CPU. Judges and times each in its own process, then prints all of them with the
 /// built-in searches. With --in-process, judges and times the only file in this process. Throws Error if one is not right.

@@ -6,7 +6,7 @@
 
 #include "common/command_line.h"
 #include "compare/ab_result.h"
-#include "compare/ab_run.h"
+#include "compare/commands.h"
 #include "files/scratch_folder.h"
 
 namespace c63::tools {

@@ -11,6 +11,17 @@
 #include "common/report.h"
 #include "common/text.h"
 
+#if defined(C63_HAVE_CHARTJS)
+namespace c63::tools::report_files {
+// The build makes these constants from the files in tools/compare/report and from Debian's libjs-chart.js.
+extern const std::string_view html;
+extern const std::string_view css;
+extern const std::string_view js;
+extern const std::string_view chart;
+extern const std::string_view licence;
+}  // namespace c63::tools::report_files
+#endif
+
 namespace c63::tools {
 namespace {
 
@@ -51,18 +62,13 @@ ordered_json point_json(const AbResult& r, const AbPoint& p) {
                        {"bitrate_kb_per_s", p.kilobits_per_s},
                        {"frames_per_s", speed.median},
                        {"frames_per_s_low", speed.low},
-                       {"frames_per_s_high", speed.high},
-                       {"psnr_y_db", json_number(q.psnr_of_video(0))},
-                       {"psnr_u_db", json_number(q.psnr_of_video(1))},
-                       {"psnr_v_db", json_number(q.psnr_of_video(2))},
-                       {"psnr_all_db", json_number(q.psnr_of_video(3))},
-                       {"ssim_y", json_number(q.totals.mean_ssim(0))},
-                       {"ssim_all", json_number(q.ssim_of_all())},
-                       {"encode_s", p.encode_s},
-                       {"process_s", p.process_s},
-                       {"cpu_s", p.cpu_s},
-                       {"start_up_s", p.start_up_s},
-                       {"stages", p.stages}};
+                       {"frames_per_s_high", speed.high}};
+  json.update(figures_json(figures_of(q)));
+  json.update({{"encode_s", p.encode_s},
+               {"process_s", p.process_s},
+               {"cpu_s", p.cpu_s},
+               {"start_up_s", p.start_up_s},
+               {"stages", p.stages}});
   ordered_json& frames = json["frames"] = ordered_json::object();
   frames["bits"] = p.frame_bits;
   frames["key"] = p.frame_keys;
@@ -196,5 +202,38 @@ ordered_json ab_json(const AbResult& r) {
   }
   return json;
 }
+
+bool can_write_html() {
+#if defined(C63_HAVE_CHARTJS)
+  return true;
+#else
+  return false;
+#endif
+}
+
+#if defined(C63_HAVE_CHARTJS)
+std::string ab_html(const AbResult& result) {
+  ordered_json pictures = ordered_json::array();
+  for (const AbPicture& p : result.pictures) {
+    pictures.push_back({{"input", p.input},
+                        {"configuration", p.configuration ? ordered_json(*p.configuration) : ordered_json(nullptr)},
+                        {"quantizer", p.quantizer},
+                        {"frame", p.frame},
+                        {"title", p.title},
+                        {"stored", p.stored},
+                        {"data_uri", p.data_uri}});
+  }
+  return fill_in(report_files::html, '@', '@', {{"CSS", std::string(report_files::css)},
+                                         {"LICENCE", escaped(report_files::licence)},
+                                         {"DATA", embedded(ab_json(result))},
+                                         {"CSV", embedded(ab_csv(result))},
+                                         {"CHART", std::string(report_files::chart)},
+                                         {"JS", "window.c63Pictures = " + embedded(pictures) + ";\n" + std::string(report_files::js)}});
+}
+#else
+std::string ab_html(const AbResult& /*result*/) {
+  throw Error(ErrorKind::usage, "C63-NO-CHARTS", "this c63 was built without Chart.js (package libjs-chart.js), which --html needs");
+}
+#endif
 
 }  // namespace c63::tools

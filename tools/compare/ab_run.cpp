@@ -1,4 +1,4 @@
-#include "compare/ab_run.h"
+#include "compare/commands.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -3,9 +3,7 @@
 #include "c63/error.h"
 #include "common/command_line.h"
 #include "common/errors.h"
-#include "compare/ab_run.h"
-#include "compare/metric_run.h"
-#include "compare/motion_audit_run.h"
+#include "compare/commands.h"
 
 namespace c63::tools {
 namespace {

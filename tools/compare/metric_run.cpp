@@ -1,26 +1,122 @@
-#include "compare/metric_run.h"
+#include "compare/commands.h"
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "c63/byte_count.h"
 #include "c63/error.h"
 #include "common/errors.h"
+#include "common/json.h"
 #include "common/log.h"
 #include "common/options.h"
 #include "common/outputs.h"
+#include "common/report.h"
+#include "common/text.h"
 #include "common/values.h"
 #include "common/video_input.h"
-#include "compare/metric_report.h"
 #include "compare/metrics.h"
 #include "pictures/picture_file.h"
 
 namespace c63::tools {
 namespace {
+
+using nlohmann::ordered_json;
+
+/// A video, and how it differs from the reference.
+struct ComparedVideo {
+  std::string name;
+  VideoQuality quality;
+};
+
+/// Planes that are smaller than SSIM's 8x8 window have no SSIM.
+std::string ssim_text(double value) { return std::isnan(value) ? "–" : fmt::format("{:.6f}", value); }
+
+/// Returns the lines to print, with the same figures as FFmpeg's psnr and ssim filters.
+std::string metric_text(const ComparedVideo& video, bool with_ssim) {
+  const VideoQuality& q = video.quality;
+  std::string text = fmt::format("{}: {} {}x{}\n", one_line(video.name), counted(q.frame_count, "frame"), q.format.width, q.format.height);
+  text += fmt::format("  PSNR  Y {:.6f}  U {:.6f}  V {:.6f}  all {:.6f} dB  (lowest {:.6f} in frame {})\n",
+                      q.psnr_of_video(0), q.psnr_of_video(1), q.psnr_of_video(2), q.psnr_of_video(3), q.lowest_psnr, q.lowest_at);
+  if (with_ssim) {
+    const double all = q.ssim_of_all();
+    text += fmt::format("  SSIM  Y {}  U {}  V {}  all {}  ({} dB)\n", ssim_text(q.totals.mean_ssim(0)),
+                        ssim_text(q.totals.mean_ssim(1)), ssim_text(q.totals.mean_ssim(2)), ssim_text(all),
+                        ssim_text(ssim_db(all)));
+  }
+  if (q.first_difference) {
+    text += fmt::format("  first difference: {}; {} of {} differ\n", to_string(*q.first_difference), q.different_frames,
+                        counted(q.frame_count, "frame"));
+  } else {
+    text += "  identical\n";
+  }
+  return text;
+}
+
+/// CSV with a row per frame and video, written while videos are compared.
+class MetricCsv {
+ public:
+  MetricCsv(const std::string& path, Durability durability) : file_(path, durability) {
+    file_.add("file,frame,identical,psnr_y_db,psnr_u_db,psnr_v_db,psnr_all_db,ssim_y,ssim_u,ssim_v,ssim_all\n");
+  }
+  void add(const std::string& video, std::int64_t index, const FrameQuality& frame, const VideoQuality& quality) {
+    file_.add("{},{},{}", csv_field(video), index, frame.identical ? 1 : 0);
+    for (const auto& [name, value] : figures_of(quality, frame)) {
+      file_.add(",{}", std::isnan(value) ? std::string() : fmt::format("{:.6f}", value));
+    }
+    file_.add("\n");
+  }
+  void commit() { file_.commit(); }
+
+ private:
+  TextFile file_;
+};
+
+/// JSON with all figures, written while videos are compared. Each video's frames come before its sums. Infinite and
+/// missing figures are null.
+class MetricJson {
+ public:
+  MetricJson(const std::string& path, const std::string& reference, Durability durability) : file_(path, durability) {
+    ordered_json json = environment_json("c63cmp");
+    json["reference"] = reference;
+    file_.add("{{\n{},\n  \"videos\": [", json_members(json));
+  }
+  void begin(const std::string& video) {
+    file_.add("{}\n  {{\n{},\n    \"per_frame\": [", std::exchange(between_videos_, ","), json_members({{"file", video}}));
+    between_frames_ = "";
+  }
+  void add(const FrameQuality& frame, const VideoQuality& quality) {
+    file_.add("{}\n      {}", std::exchange(between_frames_, ","), figures_json(figures_of(quality, frame)).dump());
+  }
+  void end(const VideoQuality& q) {
+    ordered_json json = {{"width_pixels", q.format.width},
+                         {"height_pixels", q.format.height},
+                         {"frames", q.frame_count},
+                         {"identical", !q.first_difference.has_value()},
+                         {"different_frames", q.different_frames}};
+    json.update(figures_json(figures_of(q)));
+    if (const auto& d = q.first_difference) {
+      const auto place = [](int value) { return value < 0 ? ordered_json(nullptr) : ordered_json(value); };
+      json["first_difference"] = {{"frame", d->frame}, {"plane", std::string(1, "YUV"[d->plane])}, {"x", place(d->x)},
+                                  {"y", place(d->y)},  {"reference", d->reference},                {"value", d->value}};
+    }
+    file_.add("\n    ],\n{}\n  }}", json_members(json));
+  }
+  void commit() {
+    file_.add("\n  ]\n}}\n");
+    file_.commit();
+  }
+
+ private:
+  TextFile file_;
+  const char* between_videos_ = "";
+  const char* between_frames_ = "";
+};
 
 /// Sums the differences of luma over all frames, sample by sample.
 class HeatMap {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "c63/error.h"
+#include "common/json.h"
 #include "common/text.h"
 #include "c63/filters.h"
 
@@ -72,6 +73,24 @@ double VideoQuality::ssim_of_all() const {
 
 double VideoQuality::psnr_of_video(int plane) const {
   return plane < 3 ? totals.psnr_of_plane(plane) : totals.psnr_of_all();
+}
+
+Figures figures_of(const VideoQuality& video, const FrameQuality& frame) {
+  return {{"psnr_y_db", video.psnr_of(frame, 0)}, {"psnr_u_db", video.psnr_of(frame, 1)}, {"psnr_v_db", video.psnr_of(frame, 2)},
+          {"psnr_all_db", video.psnr_of(frame, 3)}, {"ssim_y", frame.ssim[0]}, {"ssim_u", frame.ssim[1]},
+          {"ssim_v", frame.ssim[2]}, {"ssim_all", video.ssim_of_all(frame)}};
+}
+
+Figures figures_of(const VideoQuality& q) {
+  return {{"psnr_y_db", q.psnr_of_video(0)}, {"psnr_u_db", q.psnr_of_video(1)}, {"psnr_v_db", q.psnr_of_video(2)},
+          {"psnr_all_db", q.psnr_of_video(3)}, {"ssim_y", q.totals.mean_ssim(0)}, {"ssim_u", q.totals.mean_ssim(1)},
+          {"ssim_v", q.totals.mean_ssim(2)}, {"ssim_all", q.ssim_of_all()}};
+}
+
+nlohmann::ordered_json figures_json(const Figures& figures) {
+  nlohmann::ordered_json json;
+  for (const auto& [name, value] : figures) json[name] = json_number(value);
+  return json;
 }
 
 VideoQuality compare_videos(FrameSource& reference, const std::string& reference_name, FrameSource& other,

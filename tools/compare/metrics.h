@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c63/encoder.h"
@@ -56,6 +58,14 @@ struct VideoQuality {
   [[nodiscard]] double ssim_of_all() const;
   [[nodiscard]] double psnr_of_video(int plane) const;
 };
+
+/// Figures of quality, by the names that CSV and JSON give them.
+using Figures = std::vector<std::pair<const char*, double>>;
+/// Returns PSNR and SSIM of each plane and of all planes: of one frame, or of the video. SSIM is NaN where it is not known.
+[[nodiscard]] Figures figures_of(const VideoQuality& video, const FrameQuality& frame);
+[[nodiscard]] Figures figures_of(const VideoQuality& video);
+/// Returns figures as an object. Infinite and missing ones are null.
+[[nodiscard]] nlohmann::ordered_json figures_json(const Figures& figures);
 
 /// SSIM in dB, as FFmpeg prints it.
 [[nodiscard]] double ssim_db(double ssim);

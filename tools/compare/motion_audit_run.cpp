@@ -1,4 +1,4 @@
-#include "compare/motion_audit_run.h"
+#include "compare/commands.h"
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>

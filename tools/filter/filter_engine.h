@@ -16,6 +16,12 @@ enum class ReductionKind { sum, minimum, maximum, argmin, argmax };
 struct FilterTiming {
   double compute_ms = 0;  ///< without transfers to and from the device; whitening on a GPU: with them
   double total_ms = 0;    ///< with transfers to and from the device; on the CPU equal to compute_ms
+
+  FilterTiming& operator+=(const FilterTiming& other) {
+    compute_ms += other.compute_ms;
+    total_ms += other.total_ms;
+    return *this;
+  }
 };
 
 /// The filters on one device. Data is in host memory. An unknown variant of a filter throws Error (usage,

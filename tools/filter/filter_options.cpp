@@ -1,13 +1,10 @@
-#include "filter/filter_options.h"
+#include "filter/filter_run.h"
 
-#include <algorithm>
-#include <array>
 #include <map>
 
 #include "common/command_line.h"
 #include "common/options.h"
 #include "common/values.h"
-#include "common/video_input.h"
 
 namespace c63::tools {
 namespace {
@@ -168,17 +165,6 @@ void add_options(CLI::App& app, FilterOptions& o) {
       ->type_name("FILE");
   whiten->add_option("--before", o.before, "Picture of the last frame, unchanged: .png or .ppm")->type_name("FILE");
   whiten->add_option("--after", o.after, "Picture of the last frame, whitened: .png or .ppm")->type_name("FILE");
-}
-
-bool is_video(const FilterOptions& o) {
-  if (o.video) return *o.video;
-  if (o.command == FilterCommand::shift || o.command == FilterCommand::whiten) return true;
-  if (o.input == "-" || o.input_format != SignalFormat::automatic) return false;
-  if (is_stream_file(o.input)) return true;
-  if (signal_format_of(o.input) != SignalFormat::text) return false;
-  constexpr std::array kText = {".txt", ".csv", ".dat", ".tsv", ".asc", ".text"};
-  return !std::ranges::any_of(kText, [&](const char* suffix) { return o.input.ends_with(suffix); }) &&
-         o.input.find('.') != std::string::npos;
 }
 
 }  // namespace c63::tools

@@ -4,6 +4,7 @@
 #include <spdlog/logger.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "c63/byte_count.h"
@@ -11,47 +12,49 @@
 #include "c63/thread_arena.h"
 #include "common/errors.h"
 #include "common/outputs.h"
+#include "common/video_input.h"
 
 namespace c63::tools {
-namespace {
-
-FilterEngines open_engines(const Session& session, const FilterOptions& o) {
-  FilterEngines engines;
+FilterEngines::FilterEngines(const Session& session, const FilterOptions& o) {
   if (o.backend == "cpu" && o.device)
     throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, but --backend names the CPU");
   if (o.backend == "cpu" || (o.backend == "auto" && !o.device && (o.variant == "serial" || o.variant == "fast"))) {
-    engines.chosen = make_cpu_engine(o.variant);
+    chosen_ = make_cpu_engine(o.variant);
   } else {
     try {
-      engines.chosen = make_cuda_engine(o.device.value_or(0), o.variant);
+      chosen_ = make_cuda_engine(o.device.value_or(0), o.variant);
     } catch (const Error& error) {
       if (o.backend != "auto" || o.device || error.kind() != ErrorKind::device) throw;
       session.log->debug("on the CPU: {}", error.message());
-      engines.chosen = make_cpu_engine(o.variant);
+      chosen_ = make_cpu_engine(o.variant);
     }
   }
-  if (o.compare) engines.serial = make_cpu_engine("serial");
-  return engines;
+  if (o.compare) serial_ = make_cpu_engine("serial");
+}
+
+void FilterEngines::report(const Session& session) const {
+  if (!compared_) return;
+  session.log->info("{}: {:.3f} ms", serial_->description(), serial_time_.total_ms);
+  session.log->info("{}: {:.3f} ms, with transfers {:.3f} ms: {:.1f} and {:.1f} times as fast, largest difference {:g}",
+                    chosen_->description(), chosen_time_.compute_ms, chosen_time_.total_ms,
+                    serial_time_.total_ms / chosen_time_.compute_ms, serial_time_.total_ms / chosen_time_.total_ms, difference_);
+}
+
+namespace {
+
+/// Returns true if the input is video. If the options do not say it, the input's name or first bytes decide.
+bool is_video(const FilterOptions& o) {
+  if (o.video) return *o.video;
+  if (o.command == FilterCommand::shift || o.command == FilterCommand::whiten) return true;
+  if (o.input == "-" || o.input_format != SignalFormat::automatic) return false;
+  if (is_stream_file(o.input)) return true;
+  if (signal_format_of(o.input) != SignalFormat::text) return false;
+  constexpr std::array kText = {".txt", ".csv", ".dat", ".tsv", ".asc", ".text"};
+  return !std::ranges::any_of(kText, [&](const char* suffix) { return o.input.ends_with(suffix); }) &&
+         o.input.find('.') != std::string::npos;
 }
 
 }  // namespace
-
-void FilterComparison::add(const FilterTiming& chosen, const FilterTiming& serial, double difference) {
-  any_ = true;
-  chosen_.compute_ms += chosen.compute_ms;
-  chosen_.total_ms += chosen.total_ms;
-  serial_.compute_ms += serial.compute_ms;
-  serial_.total_ms += serial.total_ms;
-  difference_ = std::max(difference_, difference);
-}
-
-void FilterComparison::report(const Session& session, const FilterEngines& engines) const {
-  if (!any_) return;
-  session.log->info("{}: {:.3f} ms", engines.serial->description(), serial_.total_ms);
-  session.log->info("{}: {:.3f} ms, with transfers {:.3f} ms: {:.1f} and {:.1f} times as fast, largest difference {:g}",
-                    engines.chosen->description(), chosen_.compute_ms, chosen_.total_ms,
-                    serial_.total_ms / chosen_.compute_ms, serial_.total_ms / chosen_.total_ms, difference_);
-}
 
 void check_filter_memory(const FilterOptions& o, std::uint64_t bytes) {
   if (bytes <= o.source.limits.max_memory) return;
@@ -100,10 +103,9 @@ int run_filter(const Session& session, const FilterOptions& o) {
                         {"--after", o.after},
                         {"--log-file", session.common.log.file}});
   ThreadArena(session.common.threads).execute([&] {
-    FilterEngines engines = open_engines(session, o);
-    FilterComparison comparison;
-    is_video(o) ? filter_video(session, o, engines, comparison) : filter_signal(session, o, engines, comparison);
-    comparison.report(session, engines);
+    FilterEngines engines(session, o);
+    is_video(o) ? filter_video(session, o, engines) : filter_signal(session, o, engines);
+    engines.report(session);
   });
   return kExitDone;
 }

@@ -12,29 +12,6 @@
 namespace c63::tools {
 namespace {
 
-template <typename Value>
-double largest_difference(std::span<const Value> a, std::span<const Value> b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-  }
-  return largest;
-}
-
-/// Runs `filter(engine, out)` on the chosen engine, and with --compare also on the serial one. Returns the chosen
-/// engine's results.
-template <typename Value, typename Filter>
-std::vector<Value> run_on(FilterEngines& engines, FilterComparison& comparison, std::size_t size, const Filter& filter) {
-  std::vector<Value> out(size);
-  const FilterTiming timing = filter(*engines.chosen, std::span<Value>(out));
-  if (engines.serial) {
-    std::vector<Value> expected(size);
-    const FilterTiming serial = filter(*engines.serial, std::span<Value>(expected));
-    comparison.add(timing, serial, largest_difference<Value>(out, expected));
-  }
-  return out;
-}
-
 /// Returns the bytes that filtering this many values needs.
 std::uint64_t memory_of(const FilterOptions& o, std::uint64_t values) {
   const std::uint64_t results = o.compare ? 2 : 1;
@@ -85,8 +62,7 @@ std::vector<double> taps_of(const std::string& kernel) {
 
 }  // namespace
 
-void filter_signal(const Session& session, const FilterOptions& o, FilterEngines& engines,
-                   FilterComparison& comparison) {
+void filter_signal(const Session& session, const FilterOptions& o, FilterEngines& engines) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   std::vector<double> taps;
@@ -100,30 +76,23 @@ void filter_signal(const Session& session, const FilterOptions& o, FilterEngines
                             .warn = [&](const std::string& text) { session.log->warn("{}: {}", o.input, text); }});
   const auto read = Clock::now();
   check_filter_memory(o, memory_of(o, values.size()));
-  std::vector<double> out;
+  std::vector<double> out(o.command == FilterCommand::reduce ? 1 : values.size());
   switch (o.command) {
     case FilterCommand::mean:
     case FilterCommand::convolve:
-      out = run_on<double>(engines, comparison, values.size(), [&](FilterEngine& engine, std::span<double> to) {
-        return engine.convolve(values, taps, to);
-      });
+      engines.run(out, [&](FilterEngine& engine, auto& to) { return engine.convolve(values, taps, to); });
       break;
     case FilterCommand::scan:
-      out = run_on<double>(engines, comparison, values.size(), [&](FilterEngine& engine, std::span<double> to) {
-        return engine.scan(values, !o.exclusive, to);
-      });
+      engines.run(out, [&](FilterEngine& engine, auto& to) { return engine.scan(values, !o.exclusive, to); });
       break;
     case FilterCommand::reduce:
-      out = run_on<double>(engines, comparison, 1, [&](FilterEngine& engine, std::span<double> to) {
-        return engine.reduce(values, o.reduction, to[0]);
-      });
+      engines.run(out, [&](FilterEngine& engine, auto& to) { return engine.reduce(values, o.reduction, to[0]); });
       break;
     default: {
       const BinMap map = bin_map_of(o);
       const std::vector<std::uint8_t> bytes = bytes_of(values, o.input);
-      const auto counts = run_on<std::uint64_t>(
-          engines, comparison, static_cast<std::size_t>(map.bins),
-          [&](FilterEngine& engine, std::span<std::uint64_t> to) { return engine.histogram(bytes, map, to); });
+      std::vector<std::uint64_t> counts(static_cast<std::size_t>(map.bins));
+      engines.run(counts, [&](FilterEngine& engine, auto& to) { return engine.histogram(bytes, map, to); });
       out.assign(counts.begin(), counts.end());
     }
   }
@@ -133,7 +102,7 @@ void filter_signal(const Session& session, const FilterOptions& o, FilterEngines
     return std::chrono::duration<double, std::milli>(to - from).count();
   };
   session.log->info("{} values on {}: read {:.1f} ms, filtered {:.1f} ms, wrote {:.1f} ms", values.size(),
-                    engines.chosen->description(), ms(start, read), ms(read, filtered), ms(filtered, Clock::now()));
+                    engines.description(), ms(start, read), ms(read, filtered), ms(filtered, Clock::now()));
 }
 
 }  // namespace c63::tools

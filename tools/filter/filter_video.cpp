@@ -3,19 +3,23 @@
 #include <spdlog/logger.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
+#include <sstream>
 
 #include "c63/error.h"
 #include "common/outputs.h"
 #include "common/report.h"
 #include "common/text.h"
+#include "common/values.h"
 #include "common/video_input.h"
 #include "filter/filter_run.h"
-#include "filter/object_snr.h"
 #include "files/frame_writer.h"
 #include "files/output_file.h"
+#include "io/input_file.h"
 #include "pictures/picture_file.h"
 #include "common/prefilter_source.h"
 
@@ -110,53 +114,41 @@ ByteKernel kernel_of(const FilterOptions& o) {
   return named.kind == Prefilter::Kind::mean ? mean_kernel(named.size) : gauss_kernel(named.sigma);
 }
 
-void convolve_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
+void convolve_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines) {
   const ByteKernel kernel = kernel_of(o);
   const VideoFormat size = run.format();
   const auto writer = open_frame_writer(o.output, size.rate, o.durability);
-  std::vector<std::uint8_t> out(run.frame().size()), expected(engines.serial ? run.frame().size() : 0);
+  std::vector<std::uint8_t> out(run.frame().size());
   run.for_all([&](std::int64_t) {
-    const auto from = split_planes(run.frame(), size.width, size.height);
-    const auto to = split_planes(std::span<std::uint8_t>(out), size.width, size.height);
-    const auto to_serial = split_planes(std::span<std::uint8_t>(engines.serial ? expected : out), size.width, size.height);
-    for (std::size_t plane = 0; plane < 3; ++plane) {
-      if (plane > 0 && (size.width % 2 != 0 || size.height % 2 != 0)) {  // its rows have no fixed length, so it stays as it is
-        std::ranges::copy(from[plane], to[plane].begin());
-        continue;
+    engines.run(out, [&](FilterEngine& engine, std::vector<std::uint8_t>& result) {
+      const auto from = split_planes(run.frame(), size.width, size.height);
+      const auto to = split_planes(std::span<std::uint8_t>(result), size.width, size.height);
+      FilterTiming timing;
+      for (std::size_t plane = 0; plane < 3; ++plane) {
+        if (plane > 0 && (size.width % 2 != 0 || size.height % 2 != 0)) {  // its rows have no fixed length, so it stays as it is
+          std::ranges::copy(from[plane], to[plane].begin());
+          continue;
+        }
+        const int width = plane == 0 ? size.width : size.width / 2;
+        const int height = plane == 0 ? size.height : size.height / 2;
+        timing += engine.convolve(ConstPlaneView{from[plane].data(), width, height, width}, kernel,
+                                  PlaneView{to[plane].data(), width, height, width});
       }
-      const int width = plane == 0 ? size.width : size.width / 2;
-      const int height = plane == 0 ? size.height : size.height / 2;
-      const ConstPlaneView in{from[plane].data(), width, height, width};
-      const FilterTiming timing = engines.chosen->convolve(in, kernel, {to[plane].data(), width, height, width});
-      if (!engines.serial) continue;
-      const FilterTiming serial = engines.serial->convolve(in, kernel, {to_serial[plane].data(), width, height, width});
-      int difference = 0;
-      for (std::size_t i = 0; i < to[plane].size(); ++i) {
-        difference = std::max(difference, std::abs(static_cast<int>(to[plane][i]) - to_serial[plane][i]));
-      }
-      comparison.add(timing, serial, difference);
-    }
+      return timing;
+    });
     writer->write(size.width, size.height, out);
   });
   run.commit(*writer);
 }
 
-void count_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
+void count_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines) {
   const BinMap map = bin_map_of(o);
-  std::vector<std::uint64_t> counts(static_cast<std::size_t>(map.bins)), expected(counts.size());
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(map.bins));
   std::vector<double> totals(counts.size());
   const auto luma_bytes = plane_bytes(run.format().width, run.format().height, 0);
   run.for_all([&](std::int64_t) {
     const auto luma = run.frame().first(luma_bytes);
-    const FilterTiming timing = engines.chosen->histogram(luma, map, counts);
-    if (engines.serial) {
-      const FilterTiming serial = engines.serial->histogram(luma, map, expected);
-      double difference = 0;
-      for (std::size_t i = 0; i < counts.size(); ++i) {
-        difference = std::max(difference, std::abs(static_cast<double>(counts[i]) - static_cast<double>(expected[i])));
-      }
-      comparison.add(timing, serial, difference);
-    }
+    engines.run(counts, [&](FilterEngine& engine, auto& to) { return engine.histogram(luma, map, to); });
     for (std::size_t i = 0; i < counts.size(); ++i) totals[i] += static_cast<double>(counts[i]);
   });
   write_values(o, totals);
@@ -164,7 +156,7 @@ void count_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, 
 
 /// Reduces the luma of all frames to one result. If the result is a position (argmin, argmax), it is counted in luma
 /// samples from the start of the video.
-void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
+void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines) {
   const auto luma_bytes = plane_bytes(run.format().width, run.format().height, 0);
   std::optional<double> result;
   double best = 0;  ///< the sample value at `result`
@@ -172,12 +164,7 @@ void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines,
   run.for_all([&](std::int64_t index) {
     std::ranges::copy(run.frame().first(luma_bytes), luma.begin());
     double value = 0;
-    const FilterTiming timing = engines.chosen->reduce(luma, o.reduction, value);
-    if (engines.serial) {
-      double expected = 0;
-      const FilterTiming serial = engines.serial->reduce(luma, o.reduction, expected);
-      comparison.add(timing, serial, std::abs(value - expected));
-    }
+    engines.run(value, [&](FilterEngine& engine, double& to) { return engine.reduce(luma, o.reduction, to); });
     switch (o.reduction) {
       case ReductionKind::sum: result = result.value_or(0) + value; break;
       case ReductionKind::minimum: result = std::min(result.value_or(value), value); break;
@@ -194,8 +181,7 @@ void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines,
   if (result) write_values(o, std::span(&*result, 1));  // empty if a stop came before the first frame
 }
 
-void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, FilterEngines& engines,
-                 FilterComparison& comparison) {
+void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, FilterEngines& engines) {
   std::vector<std::uint8_t> reference(run.frame().size());
   if (o.reference > 0 && !run.source().seekable()) {
     throw Error(ErrorKind::usage, "C63-SHIFT-REFERENCE",
@@ -212,15 +198,8 @@ void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, 
   run.for_all([&](std::int64_t index) {
     if (index == 0 && o.reference == 0) std::ranges::copy(run.frame(), reference.begin());
     const ConstPlaneView against{reference.data(), size.width, size.height, size.width};
-    std::optional<FrameShift> shift, expected;
-    const FilterTiming timing = engines.chosen->shift(against, run.luma(), shift);
-    if (engines.serial) {
-      const FilterTiming serial = engines.serial->shift(against, run.luma(), expected);
-      comparison.add(timing, serial,
-                     shift && expected
-                         ? std::max(std::abs(shift->dx - expected->dx), std::abs(shift->dy - expected->dy))
-                         : (shift.has_value() == expected.has_value() ? 0.0 : INFINITY));
-    }
+    std::optional<FrameShift> shift;
+    engines.run(shift, [&](FilterEngine& engine, auto& to) { return engine.shift(against, run.luma(), to); });
     without += shift ? 0 : 1;
     csv.write(shift ? fmt::format("{},{},{}\n", index, shift->dx, shift->dy) : fmt::format("{},,\n", index));
   });
@@ -231,8 +210,96 @@ void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, 
   }
 }
 
-void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o, FilterEngines& engines,
-                  FilterComparison& comparison) {
+/// The position of the moving object of a star field in one frame, in samples.
+struct ObjectTruth {
+  double x = 0;
+  double y = 0;
+};
+
+/// Signal-to-noise ratio of a moving object over many pictures. The background is the picture without the 13x13 samples
+/// around the object. The signal is the mean of the 3x3 samples around the object, minus the mean of the background. Its
+/// median over all pictures is used, because the object sometimes passes a star. The noise is the standard deviation of the
+/// background.
+class ObjectSnr {
+ public:
+  /// Adds a picture, unless the object is within 8 samples of the border.
+  void add(BasicPlaneView<const float> picture, const ObjectTruth& object);
+  /// Returns the ratio in dB. Returns nothing if no picture was added, or if the object is not brighter than the mean.
+  [[nodiscard]] std::optional<double> decibels() const;
+
+ private:
+  std::vector<double> signals_;
+  double noise_ = 0;
+};
+
+/// Reads the file of `c63gen --pattern stars --truth`, and returns the object's position by frame. Throws Error (input,
+/// C63-TRUTH) if the file is anything else.
+std::map<std::int64_t, ObjectTruth> read_star_truth(const std::string& path) {
+  InputFile file(path);
+  std::string text(std::size_t{64} << 20, '\0');
+  text.resize(file.read({reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
+  std::istringstream lines(std::move(text));
+  std::string line;
+  if (!std::getline(lines, line) || line != "frame,shift_x,shift_y,object_x,object_y,object_peak") {
+    throw Error(ErrorKind::input, "C63-TRUTH",
+                "this is not a file from c63gen --pattern stars --truth: its first line is different", {.file = path});
+  }
+  std::map<std::int64_t, ObjectTruth> truth;
+  for (int number = 2; std::getline(lines, line); ++number) {
+    std::istringstream in(line + ',');
+    std::array<double, 6> values{};
+    bool good = true;
+    for (double& value : values) {
+      std::string field;
+      const auto read = std::getline(in, field, ',') ? parse<double>(field, -1e9, 1e9) : std::nullopt;
+      value = read.value_or(0);
+      good = good && read;
+    }
+    if (!good || in.peek() != EOF) {
+      throw Error(ErrorKind::input, "C63-TRUTH", "line " + std::to_string(number) + " is not six numbers", {.file = path});
+    }
+    truth[std::llround(values[0])] = {values[3], values[4]};
+  }
+  return truth;
+}
+
+void ObjectSnr::add(BasicPlaneView<const float> picture, const ObjectTruth& object) {
+  constexpr int kBorder = 8;
+  const auto at_x = static_cast<int>(std::lround(object.x));
+  const auto at_y = static_cast<int>(std::lround(object.y));
+  if (at_x < kBorder || at_y < kBorder || at_x >= picture.width - kBorder || at_y >= picture.height - kBorder) return;
+  const auto near = [&](int x, int y) { return std::abs(x - at_x) <= 6 && std::abs(y - at_y) <= 6; };
+  double total = 0;
+  double squares = 0;
+  std::int64_t count = 0;
+  for (int y = 0; y < picture.height; ++y) {
+    for (int x = 0; x < picture.width; ++x) {
+      if (near(x, y)) continue;
+      const double value = picture.at(x, y);
+      total += value;
+      squares += value * value;
+      ++count;
+    }
+  }
+  const double mean = total / static_cast<double>(count);
+  double object_mean = 0;
+  for (int y = -1; y <= 1; ++y) {
+    for (int x = -1; x <= 1; ++x) object_mean += picture.at(at_x + x, at_y + y) / 9;
+  }
+  signals_.push_back(object_mean - mean);
+  noise_ += squares / static_cast<double>(count) - mean * mean;
+}
+
+std::optional<double> ObjectSnr::decibels() const {
+  if (signals_.empty()) return std::nullopt;
+  std::vector<double> sorted = signals_;
+  std::ranges::sort(sorted);
+  const double signal = sorted[sorted.size() / 2];
+  if (signal <= 0) return std::nullopt;
+  return 20 * std::log10(signal) - 10 * std::log10(noise_ / static_cast<double>(sorted.size()));
+}
+
+void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o, FilterEngines& engines) {
   check_whitening(o.whitening);
   if (!o.before.empty()) check_picture_name(o.before);
   if (!o.after.empty()) check_picture_name(o.after);
@@ -246,7 +313,7 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
                 {.file = o.input});
   }
   const auto writer = open_frame_writer(o.output, size.rate, o.durability);
-  std::vector<float> rest(luma_bytes), expected(engines.serial ? luma_bytes : 0), plain(truth.empty() ? 0 : luma_bytes);
+  std::vector<float> rest(luma_bytes), plain(truth.empty() ? 0 : luma_bytes);
   std::vector<std::uint8_t> out(run.frame().size(), 128), last;
   const auto view = [&](std::vector<float>& samples) {
     return BasicPlaneView<float>{samples.data(), size.width, size.height, size.width};
@@ -254,16 +321,12 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
   ObjectSnr before, after;
   std::int64_t written = 0;
   const std::int64_t frames = run.for_all([&](std::int64_t index) {
-    FilterTiming timing, serial;
-    const bool whitened = engines.chosen->whiten(run.luma(), o.whitening, view(rest), timing);
-    if (engines.serial) {
-      engines.serial->whiten(run.luma(), o.whitening, view(expected), serial);
-      double difference = 0;
-      for (std::size_t i = 0; whitened && i < rest.size(); ++i) {
-        difference = std::max(difference, static_cast<double>(std::abs(rest[i] - expected[i])));
-      }
-      comparison.add(timing, serial, difference);
-    }
+    bool whitened = false;
+    engines.run(rest, [&](FilterEngine& engine, std::vector<float>& to) {
+      FilterTiming timing;
+      whitened = engine.whiten(run.luma(), o.whitening, view(to), timing);
+      return timing;
+    });
     if (!whitened) return;
     for (std::size_t i = 0; i < rest.size(); ++i) {
       out[i] = static_cast<std::uint8_t>(std::clamp(std::lround(128 + o.gain * rest[i]), 0L, 255L));
@@ -298,17 +361,16 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
 
 }  // namespace
 
-void filter_video(const Session& session, const FilterOptions& o, FilterEngines& engines,
-                  FilterComparison& comparison) {
+void filter_video(const Session& session, const FilterOptions& o, FilterEngines& engines) {
   VideoRun run(session, o);
   check_filter_memory(o, memory_of(o, run.format()));
   switch (o.command) {
     case FilterCommand::mean:
-    case FilterCommand::convolve: return convolve_video(run, o, engines, comparison);
-    case FilterCommand::histogram: return count_video(run, o, engines, comparison);
-    case FilterCommand::reduce: return reduce_video(run, o, engines, comparison);
-    case FilterCommand::shift: return shift_video(session, run, o, engines, comparison);
-    case FilterCommand::whiten: return whiten_video(session, run, o, engines, comparison);
+    case FilterCommand::convolve: return convolve_video(run, o, engines);
+    case FilterCommand::histogram: return count_video(run, o, engines);
+    case FilterCommand::reduce: return reduce_video(run, o, engines);
+    case FilterCommand::shift: return shift_video(session, run, o, engines);
+    case FilterCommand::whiten: return whiten_video(session, run, o, engines);
     default:
       throw Error(ErrorKind::usage, "C63-USAGE", "running sums need a signal; --signal reads the file as a signal");
   }

@@ -6,7 +6,7 @@
 
 #include "common/process.h"
 #include "common/text.h"
-#include "compare/ab_statistics.h"
+#include "compare/ab_result.h"
 #include "files/scratch_folder.h"
 #include "support/expect_error.h"
 

@@ -150,7 +150,7 @@ class MeBench {
   /// Judges and times one file in this process.
   void run_file() {
     const std::string& path = options_.files.front();
-    at_stage("load and compile");
+    begin_stage(report_, "load and compile");
     const ScratchFolder folder("", "c63-race");
     const std::string host =
         cuda::has_host_part(path) ? race::compile_host_part(path, folder.path()).library : std::string();
@@ -162,39 +162,23 @@ class MeBench {
       throw Error(error.kind(), error.id(), "it does not compile, for the reasons above", error.place());
     }
     const cuda::SearchFile& f = file_->file();
-    Json entrant = {{"name", f.name},           {"file", path},           {"compiler", f.compiler},
-                    {"compile_s", f.compile_s}, {"messages", f.messages}, {"seed", options_.seed}};
     if (!f.compiler.empty()) std::printf("%s: %s, %.2f s\n", f.name.c_str(), f.compiler.c_str(), f.compile_s);
     if (!f.messages.empty()) std::printf("%s\n", f.messages.c_str());
-
-    race::Judge judge(options_.inexact);
     bool lost = false;
-    const auto next = [&](const std::string& what) {
-      report_.about()["so_far"] = race_json(judge.verdict());
-      at_stage(what);
-    };
-    judge_on_device(judge, *file_, stream_, options_.seed, options_.range, next, lost);
-    if (judge.verdict().is_right) {
-      at_stage("timed runs");
-      (void)cudaProfilerStart();  // ncu of --counters counts from here on
-      measure_videos();
-      (void)cudaProfilerStop();
-      at_stage("test cases, repeated after the timed runs");
-      judge_on_device(judge, *file_, stream_, options_.seed + 1, options_.range, next, lost);
-      if (!all_equal_ && !options_.inexact) {
-        judge.stopped("the timed runs give other vectors than the built-in kernels",
-                      {"timed-runs-differ",
-                       "right alone, wrong when calls follow each other at once: calls share memory, or a launch is in "
-                       "another stream",
-                       1});
-      }
-    }
-    const race::Verdict verdict = judge.verdict();
-    std::printf("%s: %s (seed %u)\n", f.name.c_str(), to_string(verdict).c_str(), options_.seed);
-    entrant.update(race_json(verdict));
-    if (verdict.is_right) look_at(entrant);
-    report_.about()["entrants"].push_back(entrant);
-    report_.about()["stage"] = "done";
+    run_race(report_, options_,
+             {{"name", f.name}, {"file", path}, {"compiler", f.compiler}, {"compile_s", f.compile_s}, {"messages", f.messages}},
+             {.judge = [&](race::Judge& judge, std::uint32_t seed,
+                           const auto& next) { judge_on_device(judge, *file_, stream_, seed, options_.range, next, lost); },
+              .time =
+                  [&] {
+                    (void)cudaProfilerStart();  // ncu of --counters counts from here on
+                    measure_videos();
+                    (void)cudaProfilerStop();
+                    return all_equal_;
+                  },
+              .look = [&](Json& entrant) { look_at(entrant); },
+              .why_timed_runs_differ = "right alone, wrong when calls follow each other at once: calls share memory, or a launch "
+                                       "is in another stream"});
     report_.about()["gpu_state"] = state_.to_json();
     finish();
     std::fflush(stdout);
@@ -206,13 +190,6 @@ class MeBench {
   [[nodiscard]] bool wanted(std::string_view kernel) const {
     if (options_.in_process) return false;
     return options_.kernels.empty() || std::ranges::find(options_.kernels, kernel) != options_.kernels.end();
-  }
-
-  /// Writes the name of the step that begins now to the file of results. The parent process reads it there if this
-  /// process does not return.
-  void at_stage(const std::string& stage) {
-    report_.about()["stage"] = stage;
-    report_.save();
   }
 
   void finish() {
@@ -254,15 +231,15 @@ class MeBench {
   /// Adds to the entrant its kernel's instruction counts and resources, and the advice that follows from them.
   void look_at(Json& entrant) {
     const cuda::SearchFile& f = file_->file();
-    InstructionCounts counts;
+    Json counts;
     if (f.is_cubin) counts = count_sass(disassemble(f.image));
-    if (counts.source.empty() && f.path.ends_with(".cu"))
+    if (counts.is_null() && f.path.ends_with(".cu"))
       counts = count_ptx(cuda::compile_ptx(text_of(f.path), f.path, architecture()));
-    if (counts.source.empty() && f.path.ends_with(".ptx"))
+    if (counts.is_null() && f.path.ends_with(".ptx"))
       counts = count_ptx(std::string(f.image.begin(), f.image.end()));
     const cuda::MotionKernelResources resources = file_->resources();
     const Advice advice = advise(counts, best_share_, resources.occupancy, file_->local_bytes());
-    entrant.update({{"instructions", counts.to_json()},
+    entrant.update({{"instructions", counts},
                     {"bound", advice.bound},
                     {"next_step", advice.next_step},
                     {"registers", resources.registers},
@@ -273,7 +250,7 @@ class MeBench {
         "  %d registers, %zu bytes of stack and spills, %zu bytes of shared memory, occupancy %.0f %%\n  %s\n  bound "
         "by %s\n  next: %s\n",
         resources.registers, file_->local_bytes(), resources.shared_bytes, 100 * resources.occupancy,
-        counts.text().c_str(), advice.bound.c_str(), advice.next_step.c_str());
+        text_of_counts(counts).c_str(), advice.bound.c_str(), advice.next_step.c_str());
   }
 
   [[nodiscard]] int architecture() const {

@@ -6,28 +6,15 @@
 
 namespace c63::bench {
 
-/// How many instructions of each kind are in a kernel's code. Each counts once, however often it is executed.
-struct InstructionCounts {
-  std::string source;  ///< "SASS" or "PTX"; empty if nothing is known
-  int all = 0;
-  int byte_loads = 0;
-  int word_loads = 0;  ///< loads from global memory of two or more bytes
-  int shared_loads = 0;
-  int shared_stores = 0;
-  int spills = 0;    ///< loads and stores of registers that do not fit and are kept in memory
-  int absdiff4 = 0;  ///< VABSDIFF4: four absolute differences each
-  int shifts = 0;
-  int barriers = 0;
-  int warp_reductions = 0;  ///< REDUX and shuffles
-  int copies_ahead = 0;     ///< asynchronous copies from global to shared memory
+/// Counts the instructions of each kind in SASS, as cuobjdump and nvdisasm print it. Each counts once, however often it is
+/// executed. Returns null if there is none, else `source` and a number by kind: `word_loads` are loads from global memory of
+/// two or more bytes; `spills` loads and stores of registers that do not fit; `absdiff4` VABSDIFF4, four absolute
+/// differences each; `copies_ahead` asynchronous copies from global to shared memory.
+[[nodiscard]] Json count_sass(const std::string& text);
+[[nodiscard]] Json count_ptx(const std::string& text);
 
-  [[nodiscard]] Json to_json() const;
-  [[nodiscard]] std::string text() const;
-};
-
-/// Counts the instructions in SASS, as cuobjdump and nvdisasm print it.
-[[nodiscard]] InstructionCounts count_sass(const std::string& text);
-[[nodiscard]] InstructionCounts count_ptx(const std::string& text);
+/// Returns a line for people.
+[[nodiscard]] std::string text_of_counts(const Json& counts);
 
 /// Disassembles a cubin with cuobjdump or nvdisasm from a CUDA toolkit. Empty if neither is installed or can read it.
 [[nodiscard]] std::string disassemble(const std::vector<char>& cubin);
@@ -37,7 +24,6 @@ struct Advice {
   std::string bound;
   std::string next_step;
 };
-[[nodiscard]] Advice advise(const InstructionCounts& counts, double share_of_ceiling, double occupancy,
-                            std::size_t local_bytes);
+[[nodiscard]] Advice advise(const Json& counts, double share_of_ceiling, double occupancy, std::size_t local_bytes);
 
 }  // namespace c63::bench
