@@ -2,9 +2,11 @@
 """Runs the fenced blocks of a guide as a reader would type them, in a folder with short videos of the names that guides use.
 
 A block holds commands for a shell. If it also shows their output, commands begin with "$ ". Blocks of language `text` are not
-run, `cpp` is compiled, `python` is run if the package is found. A comment before a block keeps it from being run and says why:
+run, `cpp` is compiled, `python` is run if the package is found. A comment before a block keeps it from being run and says why,
+or says that the lines of a block of text are among those that the block before printed:
 
   <!-- not run: needs a GPU -->
+  <!-- printed -->
 
 Later blocks see the variables that a block sets. A guide that sets PATH finds the programs only by that line.
 
@@ -21,7 +23,8 @@ import sys
 import tempfile
 import time
 
-FENCE = re.compile(r"(?:<!-- not run: (?P<reason>[^>]*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
+FENCE = re.compile(r"(?:<!-- (?:not run: (?P<reason>[^>]*?)|(?P<printed>printed)) -->\n)?"
+                   r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 RAW = {"FOREMAN_352x288.yuv": "natural", "foreman_352x288.yuv": "natural", "mobile_352x288.yuv": "rotate",
        "people_320x192.yuv": "objects", "video.yuv": "pan"}
 FRAMES = 5
@@ -122,6 +125,12 @@ def reason_to_skip(match, options):
     return None
 
 
+def compare(lines, printed):
+    """Returns what a command would that fails if one of the lines is not among those printed."""
+    missing = [line for line in lines if line not in printed.splitlines()]
+    return subprocess.CompletedProcess("", 1 if missing else 0, "".join(f"not printed: {line}\n" for line in missing) + printed)
+
+
 def run_block(match, options, folder, environment, variables):
     if match["language"] == "cpp":
         return compile_cpp(match["text"], options, folder)
@@ -155,14 +164,14 @@ def main():
         folder = pathlib.Path(work)
         for linked in ("docs", "tools"):
             (folder / linked).symlink_to(options.source.resolve() / linked)
-        blocks = [match for match in FENCE.finditer(text) if match["language"] != "text"]
+        blocks = [match for match in FENCE.finditer(text) if match["language"] != "text" or match["printed"]]
         if options.foreman:  # the other blocks do not depend on it
             blocks = [match for match in blocks if not match["language"]]
         to_run = "".join(match["text"] for match in blocks if reason_to_skip(match, options) is None)
         make_videos(folder, environment, to_run, options)
         if re.search(r"^export PATH=", to_run, re.M):
             environment = os.environ
-        variables = []
+        variables, result = [], None
         for match in blocks:
             line = text.count("\n", 0, match.start("text"))
             test = f"{name}:{line}"
@@ -172,7 +181,8 @@ def main():
                 print(f"{test}: Skipped\n{reason}\n\n[  SKIPPED ] {test} (0 ms)")
                 continue
             start = time.monotonic()
-            result = run_block(match, options, folder, environment, variables)
+            result = (compare(match["text"].splitlines(), result.stdout) if match["printed"]
+                      else run_block(match, options, folder, environment, variables))
             milliseconds = 1000 * (time.monotonic() - start)
             ran += 1
             if match["language"] == "":

@@ -2,6 +2,7 @@
 // in the same run. Kernels of decisions are not timed. With --search, it races users' searches instead (race_cpu.h).
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,198 +40,179 @@ struct Kernel {
   std::string note = {};            ///< why the kernel may be faster than its ceiling
 };
 
-const char* unit_of(Limit limit) {
-  switch (limit) {
-    case Limit::absolute_differences:
-      return "absdiff";
-    case Limit::loads:
-      return "byte read";
-    case Limit::codes:
-      return "code";
-    case Limit::float_operations:
-      break;
-  }
-  return "flop";
-}
+/// Names of work, in the order of Limit.
+constexpr std::array<const char*, 4> kUnits = {"absdiff", "byte read", "flop", "code"};
+const char* unit_of(Limit limit) { return kUnits[static_cast<std::size_t>(limit)]; }
 
 /// The inputs of the kernels for one inter frame. It is the third frame that is coded, so that it has a real reference
 /// and vectors of the frame before.
-class Scene {
- public:
-  explicit Scene(const Options& options) : geometry_(options.width, options.height) {
+struct Scene {
+  explicit Scene(const Options& options) : geometry(options.width, options.height) {
     constexpr int kFrames = 3;
     const auto video = frames_of(options.yuv, options.width, options.height, kFrames, options.first_frame);
-    if (video.size() < kFrames * geometry_.frame_bytes()) {
+    if (video.size() < kFrames * geometry.frame_bytes()) {
       throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "has fewer frames than --frame asks for", {.file = options.yuv});
     }
-    settings_.coding.width = options.width;
-    settings_.coding.height = options.height;
-    reference_ = cpu::PaddedPicture(geometry_);
-    current_ = cpu::PaddedPicture(geometry_);
-    cpu::FrameCoder coder(settings_.coding, cpu::kernels());
+    settings.coding.width = options.width;
+    settings.coding.height = options.height;
+    reference = cpu::PaddedPicture(geometry);
+    current = cpu::PaddedPicture(geometry);
+    cpu::FrameCoder coder(settings.coding, cpu::kernels());
     FramePlan plan;
-    plan.tables = make_quantization_tables(settings_.coding.qp);
-    syntax_ = FrameSyntax(geometry_);
-    vectors_ = previous_ = PredictionVectors(geometry_);
-    reconstruction_ = cpu::PaddedPicture(geometry_);
+    plan.tables = make_quantization_tables(settings.coding.qp);
+    syntax = FrameSyntax(geometry);
+    vectors = previous = PredictionVectors(geometry);
+    reconstruction = cpu::PaddedPicture(geometry);
     for (int f = 0; f < kFrames; ++f) {
-      std::swap(reference_, reconstruction_);
-      std::swap(previous_, vectors_);
+      std::swap(reference, reconstruction);
+      std::swap(previous, vectors);
       std::ranges::copy(
-          std::span(video).subspan(static_cast<std::size_t>(f) * geometry_.frame_bytes(), geometry_.frame_bytes()),
-          current_.input().begin());
-      current_.lay_out();
+          std::span(video).subspan(static_cast<std::size_t>(f) * geometry.frame_bytes(), geometry.frame_bytes()),
+          current.input().begin());
+      current.lay_out();
       plan.key = f == 0;
       const cpu::FrameJob job{.plan = &plan,
-                              .current = &current_,
-                              .reference = &reference_,
-                              .reconstruction = &reconstruction_,
-                              .syntax = &syntax_,
-                              .vectors = &vectors_,
-                              .before = &previous_};
-      syntax_.key = plan.key;
+                              .current = &current,
+                              .reference = &reference,
+                              .reconstruction = &reconstruction,
+                              .syntax = &syntax,
+                              .vectors = &vectors,
+                              .before = &previous};
+      syntax.key = plan.key;
       coder.begin(job);
-      for (int row = 0; !plan.key && row < geometry_.mcu_rows(); ++row) coder.prepare_row(row);
+      for (int row = 0; !plan.key && row < geometry.mcu_rows(); ++row) coder.prepare_row(row);
       if (!plan.key) coder.prepare();
-      for (int row = 0; row < geometry_.mcu_rows(); ++row) {
+      for (int row = 0; row < geometry.mcu_rows(); ++row) {
         if (!plan.key) (void)coder.search_row(row);
         coder.code_row(row);
       }
     }
   }
 
-  [[nodiscard]] const Geometry& geometry() const { return geometry_; }
-  [[nodiscard]] const EncoderSettings& settings() const { return settings_; }
-  [[nodiscard]] ConstPlaneView current() const { return current_.plane(0); }
-  [[nodiscard]] ConstPlaneView reference() const { return reference_.plane(0); }
-  [[nodiscard]] const FrameSyntax& syntax() const { return syntax_; }
-  [[nodiscard]] const PredictionVectors& vectors() const { return vectors_; }
-  [[nodiscard]] const PredictionVectors& previous() const { return previous_; }
-  [[nodiscard]] const cpu::PaddedPicture& current_picture() const { return current_; }
-  [[nodiscard]] const cpu::PaddedPicture& reference_picture() const { return reference_; }
+  [[nodiscard]] PlaneGeometry luma() const { return geometry.plane(0); }
+  [[nodiscard]] ConstPlaneView current_luma() const { return current.plane(0); }
+  [[nodiscard]] ConstPlaneView reference_luma() const { return reference.plane(0); }
+  [[nodiscard]] int range() const { return settings.coding.search_range; }
 
+  /// Calls visit(x, y) with the corner of each luma block.
   template <typename Visit>
-  void for_each_luma_block(Visit&& visit) const {
-    const PlaneGeometry g = geometry_.plane(0);
-    for (int row = 0; row < g.rows; ++row) {
-      for (int column = 0; column < g.columns; ++column) {
-        visit(row * g.columns + column, column, row,
-              search_window(column, row, g.width, g.height, settings_.coding.search_range));
-      }
+  void for_each_luma_block(const Visit& visit) const {
+    for (int y = 0; y < luma().height; y += kBlockSize) {
+      for (int x = 0; x < luma().width; x += kBlockSize) visit(x, y);
     }
   }
 
- private:
-  Geometry geometry_;
-  EncoderSettings settings_;
-  cpu::PaddedPicture current_;
-  cpu::PaddedPicture reference_;
-  cpu::PaddedPicture reconstruction_;
-  FrameSyntax syntax_;
-  PredictionVectors vectors_;
-  PredictionVectors previous_;
+  Geometry geometry;
+  EncoderSettings settings;
+  cpu::PaddedPicture current;
+  cpu::PaddedPicture reference;
+  cpu::PaddedPicture reconstruction;
+  FrameSyntax syntax;
+  PredictionVectors vectors;
+  PredictionVectors previous;
 };
-
-/// Searches all luma blocks of the scene. Returns the sum of the SADs of the vectors that it finds.
-std::uint64_t search_luma(const Scene& scene, cpu::PlaneSearch& search) {
-  search.begin(scene.current(), scene.reference(), nullptr);
-  search.prepare_rows(0, scene.current().height);
-  search.prepare();
-  std::uint64_t total = 0;
-  for (int row = 0; row < scene.geometry().mcu_rows(); ++row) total += search.search_mcu_row(row);
-  return total;
-}
 
 void add_kernel_cases(std::vector<Kernel>& cases, const Scene& scene, SimdLevel level, double candidates) {
   const cpu::Kernels& k = cpu::kernels(level);
-  const std::string text(name(level));
-  const PlaneGeometry g = scene.geometry().plane(0);
-  const double blocks = g.blocks();
-  const auto add = [&](const char* what, const char* unit, double amount, std::function<void()> run,
-                       Limit limit = Limit::absolute_differences, double limit_per_unit = 1) {
-    cases.push_back({what, text, unit, amount, std::move(run), limit, limit_per_unit});
-    return &cases.back();
+  const PlaneGeometry g = scene.luma();
+  const ConstPlaneView current = scene.current_luma();
+  const ConstPlaneView reference = scene.reference_luma();
+  const auto samples = static_cast<double>(g.samples());
+  const auto add = [&](std::string what, const char* unit, double amount, std::function<void()> run,
+                       Limit limit = Limit::absolute_differences, double limit_per_unit = 1, std::string note = {}) {
+    cases.push_back({std::move(what), std::string(name(level)), unit, amount, std::move(run), limit, limit_per_unit,
+                     std::move(note)});
   };
-  // Operations per sample. The transform of a block is two passes. Each pass computes 64 outputs, and each output takes
-  // eight products and eight additions.
-  constexpr double kTransformOperations = 2.0 * 64 * 16 / 64;
-
-  const double differences = candidates * blocks * 64;
   for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate}) {
-    const int range = scene.settings().coding.search_range;
-    const auto search = std::make_shared<cpu::PlaneSearch>(cpu::make_block_searcher(method, k, g, range), k, g, 2, range);
-    const std::string what = "search " + std::string(name(method));
-    Kernel* const added =
-        add(what.c_str(), "absdiff", differences, [&scene, search] { sink = search_luma(scene, *search); });
-    if (method == SearchMethod::full_eliminate) {
-      added->note = "the differences of all candidates are counted; those of candidates that cannot win are not computed";
-    }
+    const auto search = std::make_shared<cpu::PlaneSearch>(cpu::make_block_searcher(method, k, g, scene.range()), k, g,
+                                                           2, scene.range());
+    const auto run = [current, reference, search, rows = scene.geometry.mcu_rows()] {
+      search->begin(current, reference, nullptr);
+      search->prepare_rows(0, current.height);
+      search->prepare();
+      std::uint64_t total = 0;
+      for (int row = 0; row < rows; ++row) total += search->search_mcu_row(row);
+      sink = total;
+    };
+    add("search " + std::string(name(method)), "absdiff", candidates * g.blocks() * 64, run,
+        Limit::absolute_differences, 1,
+        method == SearchMethod::full_eliminate
+            ? "the differences of all candidates are counted; those of candidates that cannot win are not computed"
+            : "");
   }
   // Times the kernel on blocks with a whole search window, away from the picture's edges.
-  const int full_window = 2 * scene.settings().coding.search_range;
+  const int full = 2 * scene.range();
+  const auto for_each_whole = [&scene, g, full](const auto& visit) {
+    scene.for_each_luma_block([&](int x, int y) {
+      const SearchWindow w = search_window(x / kBlockSize, y / kBlockSize, g.width, g.height, scene.range());
+      if (w.right - w.left == full && w.bottom - w.top == full) visit(x, y, w);
+    });
+  };
   double whole = 0;
-  scene.for_each_luma_block([&](int, int, int, const SearchWindow& w) {
-    whole += w.right - w.left == full_window && w.bottom - w.top == full_window ? 1 : 0;
-  });
-  add("search interior", "absdiff", whole * full_window * full_window * 64, [&scene, &k, g, full_window] {
+  for_each_whole([&](int, int, const SearchWindow&) { ++whole; });
+  add("search interior", "absdiff", whole * full * full * 64, [&k, g, current, reference, for_each_whole] {
     std::uint64_t total = 0;
-    scene.for_each_luma_block([&](int, int column, int row, const SearchWindow& w) {
-      if (w.right - w.left != full_window || w.bottom - w.top != full_window) return;
+    for_each_whole([&](int x, int y, const SearchWindow& w) {
       std::uint32_t key = 0;
-      const cpu::BlockSearch block{.window = w, .own = {8 * column, 8 * row}, .current = &scene.current().at(8 * column, 8 * row),
-                                   .current_pitch = g.width, .reference = scene.reference(), .keys = &key};
+      const cpu::BlockSearch block{.window = w,
+                                   .own = {x, y},
+                                   .current = &current.at(x, y),
+                                   .current_pitch = g.width,
+                                   .reference = reference,
+                                   .keys = &key};
       k.search({&block, 1}, {}, nullptr, 1);
       total += key >> 16;
     });
     sink = total;
   });
-  add("sad", "absdiff", blocks * 64, [&scene, &k, g] {
+  add("sad", "absdiff", samples, [&scene, &k, g, current, reference] {
     std::uint64_t total = 0;
-    scene.for_each_luma_block([&](int, int column, int row, const SearchWindow&) {
-      total +=
-          k.sad(&scene.current().at(8 * column, 8 * row), g.width, &scene.reference().at(8 * column, 8 * row), g.width);
-    });
+    scene.for_each_luma_block(
+        [&](int x, int y) { total += k.sad(&current.at(x, y), g.width, &reference.at(x, y), g.width); });
     sink = total;
   });
   const auto sums = std::make_shared<std::vector<std::uint8_t>>(g.samples());
   add(
-      "sums", "byte", static_cast<double>(g.samples()),
-      [&scene, &k, g, sums] {
-        k.quarter_sums(scene.reference().row(0), g.width, g.width - 3, g.height - 3, sums->data(), g.width);
+      "sums", "byte", samples,
+      [&k, g, reference, sums] {
+        k.quarter_sums(reference.row(0), g.width, g.width - 3, g.height - 3, sums->data(), g.width);
       },
-      Limit::loads, 1);
+      Limit::loads);
+  // Operations per sample. The transform of a block is two passes. Each pass computes 64 outputs, and each output takes
+  // eight products and eight additions.
+  constexpr double kTransformOperations = 2.0 * 64 * 16 / 64;
   const auto table = std::make_shared<cpu::TransformTable>(make_quantization_tables(25)[0], 0);
   const auto levels = std::make_shared<std::vector<std::int16_t>>(g.samples());
   const auto for_each_run = [&scene](auto&& visit) {
-    for (int row = 0; row < scene.geometry().mcu_rows(); ++row) {
-      cpu::for_each_run_of_mcu_row(scene.geometry().plane(0), scene.vectors(), 0, row, scene.reference_picture(), nullptr, visit);
+    for (int row = 0; row < scene.geometry.mcu_rows(); ++row) {
+      cpu::for_each_run_of_mcu_row(scene.luma(), scene.vectors, 0, row, scene.reference, nullptr, visit);
     }
   };
   add(
-      "transform_quantize", "byte", static_cast<double>(g.samples()),
-      [&scene, &k, g, table, levels, for_each_run] {
+      "transform_quantize", "byte", samples,
+      [&k, g, current, table, levels, for_each_run] {
         for_each_run([&](int block, int column, int row, std::span<const cpu::BlockPrediction> predictions) {
-          k.transform_quantize(&scene.current().at(8 * column, 8 * row), g.width, predictions, *table,
+          k.transform_quantize(&current.at(8 * column, 8 * row), g.width, predictions, *table,
                                levels->data() + 64 * block);
         });
       },
       Limit::float_operations, kTransformOperations);
-  const auto out = std::make_shared<cpu::PaddedPicture>(scene.geometry());
+  const auto out = std::make_shared<cpu::PaddedPicture>(scene.geometry);
   add(
-      "dequantize_reconstruct", "byte", static_cast<double>(g.samples()),
+      "dequantize_reconstruct", "byte", samples,
       [&scene, &k, g, table, out, for_each_run] {
         for_each_run([&](int block, int column, int row, std::span<const cpu::BlockPrediction> predictions) {
-          k.dequantize_reconstruct(scene.syntax().planes[0].block(block), *table, predictions,
+          k.dequantize_reconstruct(scene.syntax.planes[0].block(block), *table, predictions,
                                    &out->plane(0).at(8 * column, 8 * row), g.width);
         });
       },
       Limit::float_operations, kTransformOperations);
   const auto ssim = std::make_shared<std::vector<cpu::SsimSums>>(static_cast<std::size_t>(g.width / 4));
   add(
-      "ssim_sums", "byte", static_cast<double>(g.samples()),
-      [&scene, &k, g, ssim] {
+      "ssim_sums", "byte", samples,
+      [&k, g, current, reference, ssim] {
         for (int y = 0; y + 4 <= g.height; y += 4) {
-          k.ssim_sums(scene.current().row(y), g.width, scene.reference().row(y), g.width, g.width / 4, ssim->data());
+          k.ssim_sums(current.row(y), g.width, reference.row(y), g.width, g.width / 4, ssim->data());
         }
       },
       Limit::loads, 2);
@@ -262,24 +244,24 @@ void add_entropy_cases(std::vector<Kernel>& cases, const Scene& scene) {
   const auto write = [&scene](std::vector<std::uint8_t>& out) {
     BitCounts bits;
     out.clear();
-    write_frame_header(out, scene.geometry(), make_quantization_tables(25), false);
-    encode_scan(scene.syntax(), out, bits);
+    write_frame_header(out, scene.geometry, make_quantization_tables(25), false);
+    encode_scan(scene.syntax, out, bits);
     write_frame_trailer(out);
   };
   write(*bytes);
-  const auto samples = static_cast<double>(scene.geometry().padded_samples());
+  const auto samples = static_cast<double>(scene.geometry.padded_samples());
   cases.push_back({"entropy encode", "all", "byte", samples, [bytes, write] { write(*bytes); }});
   const auto stream = std::make_shared<std::vector<std::uint8_t>>(*bytes);
   ParsedFrame frame;
-  frame.geometry = scene.geometry();
+  frame.geometry = scene.geometry;
   frame.scan_offset = kFrameHeaderBytes;
   frame.scan = std::span<const std::uint8_t>(*stream).subspan(kFrameHeaderBytes);
   frame.scan = frame.scan.first(frame.scan.size() - kFrameTrailerBytes);
-  const auto syntax = std::make_shared<FrameSyntax>(scene.geometry());
+  const auto syntax = std::make_shared<FrameSyntax>(scene.geometry);
   const auto scratch = std::make_shared<std::vector<std::uint8_t>>();
   cases.push_back({"entropy decode", "all", "byte", samples,
                    [stream, frame, syntax, scratch] { decode_scan(frame, *syntax, *scratch); }, Limit::codes,
-                   codes_in(scene.syntax()) / samples});
+                   codes_in(scene.syntax) / samples});
 }
 
 }  // namespace
@@ -287,15 +269,13 @@ void add_entropy_cases(std::vector<Kernel>& cases, const Scene& scene) {
 void bench_cpu(const Options& options) {
   if (!options.files.empty()) return race_cpu_files(options);
   const Scene scene(options);
-  const PlaneGeometry luma = scene.geometry().plane(0);
-  const double candidates = count_candidates(luma.width, luma.height, scene.settings().coding.search_range) / luma.blocks();
+  const PlaneGeometry luma = scene.luma();
+  const double candidates = count_candidates(luma.width, luma.height, scene.range()) / luma.blocks();
 
   constexpr double kClocks = 400000;
   std::vector<Kernel> kernels;
   kernels.push_back({"clock", "-", "cycle", kClocks, [] { run_clock(static_cast<std::uint64_t>(kClocks)); }});
-  const std::vector<CeilingProbe> probes =
-      ceiling_probes({scene.reference().data, static_cast<std::size_t>(scene.reference().width) *
-                                                  static_cast<std::size_t>(scene.reference().height)});
+  const std::vector<CeilingProbe> probes = ceiling_probes({scene.reference_luma().data, luma.samples()});
   for (const CeilingProbe& probe : probes) {
     kernels.push_back({probe.name, "ceiling", unit_of(probe.limit), probe.amount, probe.run, probe.limit});
   }

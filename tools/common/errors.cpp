@@ -25,7 +25,7 @@ std::string_view advice_for(ErrorKind kind) {
     case ErrorKind::memory:
       return "lower --lanes or --threads, or use a machine with more memory";
     case ErrorKind::device:
-      return "use --backend cpu, or see --list-devices";
+      return "c63enc --list-devices names the devices that can be used";
     case ErrorKind::comparison:
       return "this is the result of the comparison";
   }

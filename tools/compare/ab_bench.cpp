@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 #include "c63/decoder.h"
@@ -197,10 +196,9 @@ std::string AbBench::command_of(const AbPoint& point, const std::string& output,
     return text;
   }
   // The user's options come last, so that they can override ours, such as --no-psnr.
-  return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr --max-memory {}{} --csv {} --json {} -i {} -o {} {}",
+  return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr --max-memory {}{} --json {} -i {} -o {} {}",
                      shell_quoted(configuration.program), input.format.width, input.format.height, rate, options_.limits.max_memory,
-                     point.quantizer.empty() ? "" : " --qp " + shell_quoted(point.quantizer), shell_quoted(folder_.file("frames.csv")),
-                     shell_quoted(folder_.file("run.json")), shell_quoted(input.path), shell_quoted(output), text);
+                     point.quantizer.empty() ? "" : " --qp " + shell_quoted(point.quantizer), shell_quoted(folder_.file("run.json")), shell_quoted(input.path), shell_quoted(output), text);
 }
 
 std::string AbBench::result_file(const std::string& output) const {
@@ -229,21 +227,6 @@ void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
   // All built-in search methods except "zero" find the same vectors, so they count as the same setting.
   if (point.coding.at("search_method") != "zero") point.coding["search_method"] = "full";
   if (measured) point.encode_s.push_back(result.at("elapsed_s"));
-  if (!point.frame_bits.empty()) return;
-  std::ifstream csv(folder_.file("frames.csv"));
-  std::string line;
-  std::getline(csv, line);
-  while (std::getline(csv, line)) {
-    std::istringstream fields(line);
-    std::string index;
-    std::string type;
-    std::string bytes;
-    std::getline(fields, index, ',');
-    std::getline(fields, type, ',');
-    std::getline(fields, bytes, ',');
-    point.frame_bits.push_back(8 * std::stoull(bytes));
-    point.frame_keys.push_back(type == "key" ? 1 : 0);
-  }
 }
 
 void AbBench::keep(const AbPoint& point, const std::string& file) const {
@@ -282,7 +265,7 @@ void AbBench::take_result(Work& work) {
   SourceOptions coded{.path = file, .limits = options_.limits};
   if (!point.is_c63) coded.format = SourceFormat::av;
   point.quality = compare_videos(*reference, input.name, *open_video(coded), configuration.name, {.ssim = options_.ssim});
-  if (configuration.external) point.is_c63 ? read_frame_bits(point, file) : ask_frame_bits(point, file);
+  point.is_c63 ? read_frame_bits(point, file) : ask_frame_bits(point, file);
   keep(point, file);
   streams_[work.point] = folder_.file(fmt::format("stream{}{}", work.point, fs::path(file).extension().string()));
   fs::copy_file(file, streams_[work.point]);

@@ -145,7 +145,7 @@ int run_ab(const Session& session, const AbOptions& o) {
     return kExitDone;  // the caller returns the signal's exit code
   }
   compare_points(result);
-  if (!session.common.quiet) write_stdout(ab_text(result));
+  if (o.html != "-" && o.csv != "-" && o.json != "-") write_stdout(ab_text(result));
   if (html && o.pictures && can_write_png()) bench.make_pictures();
   if (html) write_text(*html, ab_html(result));
   if (csv) write_text(*csv, ab_csv(result));

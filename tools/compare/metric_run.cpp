@@ -279,7 +279,7 @@ int run_metrics(const Session& session, const MetricRunOptions& o) {
                                              session.stop)};
     progress->finish();
     if (session.stop.stop_requested()) return kExitDone;
-    if (!quick && !session.common.quiet) write_stdout(metric_text(video, o.ssim));
+    if (!quick && o.csv != "-" && o.json != "-") write_stdout(metric_text(video, o.ssim));
     if (json) json->end(video.quality);
     videos.push_back(std::move(video));
   }

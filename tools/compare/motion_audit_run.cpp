@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "c63/error.h"
-#include "race/motion_audit.h"
 #include "common/errors.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -19,7 +21,11 @@
 #include "common/report.h"
 #include "common/values.h"
 #include "common/video_input.h"
-#include "compare/stream_motion.h"
+#include "decode/frame_task.h"
+#include "decode/picture_pool.h"
+#include "decode/stream_reader.h"
+#include "io/byte_source.h"
+#include "race/motion_audit.h"
 
 namespace c63::tools {
 namespace {
@@ -28,6 +34,105 @@ using nlohmann::ordered_json;
 
 constexpr std::array kFaultsShown = {MotionFault::not_smallest, MotionFault::not_first, MotionFault::leaves_window,
                                      MotionFault::leaves_plane};
+
+/// A coded frame, its vectors, and the planes that they refer to.
+struct FrameMotion {
+  std::int64_t index = 0;
+  bool has_vectors = false;                 ///< false for key frames and repeats
+  std::array<MotionField, 3> motion;        ///< the vectors, including those inherited from the frame before
+  std::array<ConstPlaneView, 3> reference;  ///< the reference's padded planes; valid until the next call of next()
+};
+
+/// Decodes a stream frame by frame. Keeps each frame's reference with its padding, which FrameDecoder leaves out.
+class StreamMotion {
+ public:
+  StreamMotion(const std::string& path, const Limits& limits, std::stop_token stop)
+      : path_(path),
+        limits_(limits),
+        bytes_(open_byte_source(path, std::move(stop))),
+        reader_(*bytes_, limits),
+        task_(DecoderSettings{.execution = {.limits = limits}}),
+        trace_(nullptr, TraceTrack::thread) {}
+
+  /// Returns the next frame; nothing at the end. Throws Error (input, limit) with file, frame and offset.
+  [[nodiscard]] std::optional<FrameMotion> next() {
+    if (!begun_) look_ahead();
+    if (!ahead_) return std::nullopt;
+    StreamFrame coded = std::move(*ahead_);
+    ahead_.reset();
+    try {
+      FrameMotion frame = decode(std::move(coded));
+      look_ahead();
+      return frame;
+    } catch (const Error& error) {
+      throw error.at({.file = path_});
+    }
+  }
+
+  /// Returns the size of the first frame's picture. Decodes no samples. Call it before next(). Throws Error (input), for
+  /// example for an empty stream.
+  [[nodiscard]] VideoFormat format() {
+    if (!begun_) look_ahead();
+    return {.width = ahead_->parsed.geometry.width(), .height = ahead_->parsed.geometry.height()};
+  }
+
+ private:
+  void look_ahead() {
+    try {
+      ahead_ = reader_.next();
+      if (!ahead_ && !begun_) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty");
+    } catch (const Error& error) {
+      throw error.at({.file = path_});
+    }
+    begun_ = true;
+  }
+
+  [[nodiscard]] FrameMotion decode(StreamFrame&& coded) {
+    FrameMotion frame;
+    frame.index = coded.index;
+    const ParsedFrame& parsed = coded.parsed;
+    if (parsed.repeat) return frame;
+    // The memory for three pictures, a decoding task, the source's frame, and the copies that exact search makes.
+    const std::uint64_t needed = 9 * parsed.geometry.padded_samples();
+    if (needed > limits_.max_memory) {
+      throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                  fmt::format("checking the vectors of {}x{} takes {} bytes; the limit is {} (--max-memory)",
+                              parsed.geometry.width(), parsed.geometry.height(), needed, limits_.max_memory));
+    }
+    if (!parsed.key && !chain_.current()) {
+      throw Error(ErrorKind::input, "C63-NO-REFERENCE", "the stream does not begin with a key frame",
+                  {.frame = coded.index});
+    }
+    const bool key = parsed.key;
+    pictures_ = {};
+    DecodedPicture* const free = pool_.find_free();
+    if (free == nullptr) throw Error(ErrorKind::internal, "C63-INTERNAL", "a decoder needs more than three pictures");
+    pictures_ = chain_.next(key, parsed.advances_reference, *free);
+    task_.begin(std::move(coded), FramePictures(pictures_));
+    static_cast<void>(task_.run(trace_));  // returns only when the frame is done, because its reference is complete
+    const std::exception_ptr fault = task_.fault();
+    if (!key && !fault) frame.motion = task_.motion();
+    task_.end();
+    if (fault) std::rethrow_exception(fault);
+    if (key) return frame;
+    frame.has_vectors = true;
+    for (int p = 0; p < 3; ++p)
+      frame.reference[static_cast<std::size_t>(p)] = std::as_const(pictures_.reference->samples).plane(p);
+    return frame;
+  }
+
+  std::string path_;
+  Limits limits_;
+  std::unique_ptr<ByteSource> bytes_;
+  StreamReader reader_;
+  std::optional<StreamFrame> ahead_;  ///< the next frame, not yet decoded
+  bool begun_ = false;
+  PicturePool pool_{3};  ///< the picture of the frame, and two earlier ones that it may refer to
+  ReferenceChain chain_;
+  FrameTask task_;
+  TraceRow trace_;
+  FramePictures pictures_;  ///< those of the last frame
+};
 
 /// The planes of a source's frames in the codec's layout: the samples one after another, then zeros up to the padded
 /// size.
@@ -262,7 +367,7 @@ int run_motion_audit(const Session& session, const MotionAuditOptions& o) {
   if (session.stop.stop_requested()) return kExitDone;
   if (csv) csv->commit();
   if (!o.json.empty()) write_json(o, audit);
-  if (!session.common.quiet) write_stdout(report_text(o, audit));
+  if (o.csv != "-" && o.json != "-") write_stdout(report_text(o, audit));
   if (o.exact && audit.all.totals().differing() > 0) {
     throw Error(ErrorKind::comparison, "C63-CMP-MOTION",
                 fmt::format("{} of {} vectors differ from exact search: {}", audit.all.totals().differing(),

@@ -53,54 +53,12 @@ std::string pair_text(int x, int y) {
 }
 std::string text_of(MotionVector v) { return pair_text(v.x, v.y); }
 
-/// The results of one mistake that was tried on blocks. A differing block is one whose result is wrong; the mistake
-/// explains it if it gives the same wrong vector.
-struct Tried {
-  std::int64_t wrong = 0;      ///< differing blocks on which it was tried
-  std::int64_t explained = 0;  ///< differing blocks for which it gives the found vector
-  std::int64_t right = 0;      ///< right blocks on which it was tried
-  std::int64_t kept = 0;       ///< right blocks for which it gives the found vector
-
-  [[nodiscard]] double share() const {
-    return wrong > 0 ? static_cast<double>(explained) / static_cast<double>(wrong) : 0;
-  }
-  [[nodiscard]] bool refuted() const {
-    return (wrong >= 16 && explained * 2 < wrong) || (right >= 16 && kept * 4 < right * 3);
-  }
-  [[nodiscard]] bool fits() const { return explained > 0 && explained * 10 >= wrong * 9 && kept * 10 >= right * 9; }
-};
-
-/// The numbers of blocks with wrong results in the first and last columns and rows, and in each plane.
-struct Places {
-  std::int64_t first_column = 0;
-  std::int64_t last_column = 0;
-  std::int64_t first_row = 0;
-  std::int64_t last_row = 0;
-  std::array<std::int64_t, 3> planes{};
-};
-
 }  // namespace
 
 std::string to_string(MotionFault fault) {
-  switch (fault) {
-    case MotionFault::none:
-      return "right";
-    case MotionFault::unwritten:
-      return "not written";
-    case MotionFault::unsteady:
-      return "unsteady";
-    case MotionFault::leaves_plane:
-      return "leaves the plane";
-    case MotionFault::leaves_window:
-      return "no candidate";
-    case MotionFault::not_smallest:
-      return "not the smallest";
-    case MotionFault::not_first:
-      return "not the first";
-    case MotionFault::wrong_sad:
-      return "wrong SAD";
-  }
-  return "right";
+  constexpr std::array<const char*, kMotionFaults> kNames = {"right",        "not written",      "unsteady",      "leaves the plane",
+                                                             "no candidate", "not the smallest", "not the first", "wrong SAD"};
+  return kNames[static_cast<std::size_t>(fault)];
 }
 
 std::string to_string(const MotionDifference& d, const std::string& whose) {
@@ -136,39 +94,15 @@ std::string to_string(const MotionDifference& d, const std::string& whose) {
   return text;
 }
 
-struct MotionAudit::State {
-  /// Mistakes are tried only on some blocks, so that an audit of wrong results stays fast: in a plane, on n blocks with
-  /// wrong vectors and about n blocks with right results. n is kCandidatesPerPlane, divided by the number of candidates
-  /// of a block, and limited to 2..kMostTriedPerPlane. After kMostTried blocks in all planes, no more are tried.
-  static constexpr std::int64_t kCandidatesPerPlane = 24576;
-  static constexpr std::int64_t kMostTriedPerPlane = 24;
-  static constexpr std::int64_t kMostTried = 160;
-
-  AuditCounts totals;
-  std::array<AuditCounts, 3> plane_totals;
-  std::optional<MotionDifference> first;
-  std::vector<MotionDifference> differences;
-  MotionField exact;
-  std::vector<Tried> tried = std::vector<Tried>(motion_mistakes().size());
-  std::int64_t blocks_tried = 0;
-  Places places;
-  std::int64_t sads_8_bits = 0;
-  std::int64_t sads_untold = 0;  ///< blocks whose vector is right and whose SAD is reported as 0, although it is not 0
-
-  MotionDifference judge(const FoundMotion& found, int column, int row) const;
-  void note_place(const FoundMotion& found, const MotionDifference& d);
-  void try_mistakes(const FoundMotion& found);
-};
-
-MotionDifference MotionAudit::State::judge(const FoundMotion& found, int column, int row) const {
-  const auto block = static_cast<std::size_t>(row * exact.columns + column);
+MotionDifference MotionAudit::judge(const FoundMotion& found, int column, int row) const {
+  const auto block = static_cast<std::size_t>(row * exact_.columns + column);
   MotionDifference d{.frame = found.frame,
                      .plane = found.plane,
                      .column = column,
                      .row = row,
                      .vector = found.vectors[block],
-                     .exact = exact.vectors[block],
-                     .exact_sad = exact.sads[block]};
+                     .exact = exact_.vectors[block],
+                     .exact_sad = exact_.sads[block]};
   if (!found.sads.empty()) d.told_sad = found.sads[block];
   const bool legal = vector_is_legal(column, row, found.current.width, found.current.height, d.vector.x, d.vector.y);
   if (legal) d.sad = sad_at(found, column, row, d.vector);
@@ -190,43 +124,50 @@ MotionDifference MotionAudit::State::judge(const FoundMotion& found, int column,
   return d;
 }
 
-void MotionAudit::State::note_place(const FoundMotion& found, const MotionDifference& d) {
-  places.first_column += d.column == 0 ? 1 : 0;
-  places.last_column += d.column == exact.columns - 1 ? 1 : 0;
-  places.first_row += d.row == 0 ? 1 : 0;
-  places.last_row += d.row == exact.rows - 1 ? 1 : 0;
-  ++places.planes[static_cast<std::size_t>(found.plane)];
+void MotionAudit::note_place(const FoundMotion& found, const MotionDifference& d) {
+  places_.first_column += d.column == 0 ? 1 : 0;
+  places_.last_column += d.column == exact_.columns - 1 ? 1 : 0;
+  places_.first_row += d.row == 0 ? 1 : 0;
+  places_.last_row += d.row == exact_.rows - 1 ? 1 : 0;
+  places_.chroma += found.plane > 0 ? 1 : 0;
   if (d.fault == MotionFault::wrong_sad) {
-    sads_8_bits += *d.told_sad == (d.exact_sad & 0xFFU) ? 1 : 0;
-    sads_untold += *d.told_sad == 0 ? 1 : 0;
+    sads_8_bits_ += *d.told_sad == (d.exact_sad & 0xFFU) ? 1 : 0;
+    sads_untold_ += *d.told_sad == 0 ? 1 : 0;
   }
 }
 
-void MotionAudit::State::try_mistakes(const FoundMotion& found) {
+void MotionAudit::try_mistakes(const FoundMotion& found) {
+  // Mistakes are tried only on some blocks, so that an audit of wrong results stays fast: in a plane, on n blocks with
+  // wrong vectors and about n blocks with right results. n is kCandidatesPerPlane, divided by the number of candidates
+  // of a block, and limited to 2..kMostTriedPerPlane. After kMostTried blocks in all planes, no more are tried.
+  constexpr std::int64_t kCandidatesPerPlane = 24576;
+  constexpr std::int64_t kMostTriedPerPlane = 24;
+  constexpr std::int64_t kMostTried = 160;
+  tried_.resize(motion_mistakes().size());
   const std::int64_t candidates = std::max(1, 4 * found.range * found.range);
   const std::int64_t most = std::min(
-      {std::clamp(kCandidatesPerPlane / candidates, std::int64_t{2}, kMostTriedPerPlane), kMostTried - blocks_tried});
+      {std::clamp(kCandidatesPerPlane / candidates, std::int64_t{2}, kMostTriedPerPlane), kMostTried - blocks_tried_});
   std::vector<const MotionDifference*> wrong;
-  for (const MotionDifference& d : differences) {
+  for (const MotionDifference& d : differences_) {
     if (d.fault != MotionFault::wrong_sad && d.fault != MotionFault::unwritten && d.fault != MotionFault::unsteady)
       wrong.push_back(&d);
   }
   if (wrong.empty() || most <= 0) return;
-  SearchedBlock searched{found.current, found.reference, found.range, 0, 0, found.previous, exact.vectors};
+  SearchedBlock searched{found.current, found.reference, found.range, 0, 0, found.previous, exact_.vectors};
   const auto try_all = [&](int column, int row, bool is_wrong) {
     searched.column = column;
     searched.row = row;
-    const MotionVector v = found.vectors[static_cast<std::size_t>(row * exact.columns + column)];
-    for (std::size_t i = 0; i < tried.size(); ++i) {
-      Tried& t = tried[i];
+    const MotionVector v = found.vectors[static_cast<std::size_t>(row * exact_.columns + column)];
+    for (std::size_t i = 0; i < tried_.size(); ++i) {
+      Tried& t = tried_[i];
       if (t.refuted()) continue;
       const std::optional<MotionVector> guess = motion_mistakes()[i].find(searched);
-      // If the mistake cannot be tried on this block, assume that a search with this mistake finds the right vector.
+      // If the mistake cannot be tried_ on this block, assume that a search with this mistake finds the right vector.
       const bool same = guess ? *guess == v : !is_wrong;
       ++(is_wrong ? t.wrong : t.right);
       (is_wrong ? t.explained : t.kept) += same ? 1 : 0;
     }
-    ++blocks_tried;
+    ++blocks_tried_;
   };
   // Try mistakes on blocks with wrong vectors. If there are many, try every step-th of them, so that they are spread
   // over the plane.
@@ -235,9 +176,9 @@ void MotionAudit::State::try_mistakes(const FoundMotion& found) {
     try_all(wrong[i]->column, wrong[i]->row, true);
   }
   // Try them on blocks with right results, too: there, a search with the mistake must also find the right vector.
-  std::vector<std::uint8_t> is_wrong(exact.vectors.size());
-  for (const MotionDifference& d : differences)
-    is_wrong[static_cast<std::size_t>(d.row * exact.columns + d.column)] = 1;
+  std::vector<std::uint8_t> is_wrong(exact_.vectors.size());
+  for (const MotionDifference& d : differences_)
+    is_wrong[static_cast<std::size_t>(d.row * exact_.columns + d.column)] = 1;
   const auto right = static_cast<std::size_t>(std::count(is_wrong.begin(), is_wrong.end(), 0));
   const std::size_t stride = std::max<std::size_t>(1, right / static_cast<std::size_t>(most));
   std::size_t seen = 0;
@@ -246,14 +187,9 @@ void MotionAudit::State::try_mistakes(const FoundMotion& found) {
         (!found.audited.empty() && found.audited[block] == 0))
       continue;
     if (seen++ % stride != 0) continue;
-    try_all(static_cast<int>(block) % exact.columns, static_cast<int>(block) / exact.columns, false);
+    try_all(static_cast<int>(block) % exact_.columns, static_cast<int>(block) / exact_.columns, false);
   }
 }
-
-MotionAudit::MotionAudit() : state_(std::make_unique<State>()) {}
-MotionAudit::~MotionAudit() = default;
-MotionAudit::MotionAudit(MotionAudit&&) noexcept = default;
-MotionAudit& MotionAudit::operator=(MotionAudit&&) noexcept = default;
 
 std::int64_t MotionAudit::add(const FoundMotion& found) {
   require(found.range >= 0 && found.range <= 127, "C63-MERANGE-RANGE",
@@ -270,15 +206,14 @@ std::int64_t MotionAudit::add(const FoundMotion& found) {
               fits(found.unwritten.size()) && fits(found.unsteady.size()) && fits(found.previous.size()),
           "C63-AUDIT-BLOCKS", "an audit of this plane needs values of " + std::to_string(blocks) + " blocks");
 
-  State& s = *state_;
-  s.differences.clear();
-  s.exact = exact_motion(found);
-  for (int row = 0; row < s.exact.rows; ++row) {
-    for (int column = 0; column < s.exact.columns; ++column) {
-      const auto block = static_cast<std::size_t>(row * s.exact.columns + column);
+  differences_.clear();
+  exact_ = exact_motion(found);
+  for (int row = 0; row < exact_.rows; ++row) {
+    for (int column = 0; column < exact_.columns; ++column) {
+      const auto block = static_cast<std::size_t>(row * exact_.columns + column);
       if (!found.audited.empty() && found.audited[block] == 0) continue;
-      const MotionDifference d = s.judge(found, column, row);
-      for (AuditCounts* totals : {&s.totals, &s.plane_totals[static_cast<std::size_t>(found.plane)]}) {
+      const MotionDifference d = judge(found, column, row);
+      for (AuditCounts* totals : {&totals_, &plane_totals_[static_cast<std::size_t>(found.plane)]}) {
         ++totals->blocks;
         ++totals->faults[static_cast<std::size_t>(d.fault)];
         if (d.fault != MotionFault::none && d.fault < MotionFault::not_smallest) continue;
@@ -286,45 +221,35 @@ std::int64_t MotionAudit::add(const FoundMotion& found) {
         totals->exact_sad += d.exact_sad;
       }
       if (d.fault == MotionFault::none) continue;
-      if (!s.first) s.first = d;
-      s.note_place(found, d);
-      s.differences.push_back(d);
+      if (!first_) first_ = d;
+      note_place(found, d);
+      differences_.push_back(d);
     }
   }
-  if (!s.differences.empty()) s.try_mistakes(found);
-  return static_cast<std::int64_t>(s.differences.size());
+  if (!differences_.empty()) try_mistakes(found);
+  return static_cast<std::int64_t>(differences_.size());
 }
-
-const AuditCounts& MotionAudit::totals() const { return state_->totals; }
-const AuditCounts& MotionAudit::totals(int plane) const {
-  return state_->plane_totals[static_cast<std::size_t>(plane)];
-}
-const std::optional<MotionDifference>& MotionAudit::first() const { return state_->first; }
-std::span<const MotionDifference> MotionAudit::differences() const { return state_->differences; }
-std::span<const MotionVector> MotionAudit::exact_vectors() const { return state_->exact.vectors; }
-std::span<const std::uint16_t> MotionAudit::exact_sads() const { return state_->exact.sads; }
 
 std::vector<MotionSuspicion> MotionAudit::suspicions() const {
-  const State& s = *state_;
   std::vector<MotionSuspicion> found;
-  const std::int64_t all = s.totals.differing();
+  const std::int64_t all = totals_.differing();
   if (all == 0) return found;
   const auto share = [all](std::int64_t some) { return static_cast<double>(some) / static_cast<double>(all); };
-  if (const std::int64_t n = s.totals.count(MotionFault::unwritten); n > 0) {
+  if (const std::int64_t n = totals_.count(MotionFault::unwritten); n > 0) {
     found.push_back({"not-written",
                      "some blocks have no result: a grid or loop that is too small, an early return, or results stored "
                      "in the wrong place",
                      share(n)});
   }
-  if (const std::int64_t n = s.totals.count(MotionFault::unsteady); n > 0) {
+  if (const std::int64_t n = totals_.count(MotionFault::unsteady); n > 0) {
     found.push_back({"unsteady",
                      "results change from run to run: a race, a missing barrier, or memory that nobody has set",
                      share(n)});
   }
-  if (const std::int64_t n = s.totals.count(MotionFault::wrong_sad); n > 0 && n == all) {
-    if (s.sads_untold == n) {
+  if (const std::int64_t n = totals_.count(MotionFault::wrong_sad); n > 0 && n == all) {
+    if (sads_untold_ == n) {
       found.push_back({"sad-zero", "the vectors are right, but the SADs are all 0: they are not stored", 1});
-    } else if (s.sads_8_bits == n) {
+    } else if (sads_8_bits_ == n) {
       found.push_back({"sad-8-bits", "the vectors are right, but SADs are stored in 8 bits: they go up to 16320", 1});
     } else {
       found.push_back({"sad-only", "the vectors are right, but the reported SADs do not belong to them", 1});
@@ -333,18 +258,19 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
   // Report the mistakes that give the found vectors of the most blocks, right or wrong. If several give equally many,
   // up to kMost are reported: those that come first in the list of mistakes.
   std::vector<std::pair<std::int64_t, std::size_t>> fitting;
-  for (std::size_t i = 0; i < s.tried.size(); ++i) {
-    if (s.tried[i].fits()) fitting.emplace_back(-(s.tried[i].explained + s.tried[i].kept), i);
+  for (std::size_t i = 0; i < tried_.size(); ++i) {
+    if (tried_[i].fits()) fitting.emplace_back(-(tried_[i].explained + tried_[i].kept), i);
   }
   std::ranges::sort(fitting);
   constexpr std::size_t kMost = 3;
   for (std::size_t i = 0; i < std::min(kMost, fitting.size()); ++i) {
     if (fitting[i].first != fitting.front().first) break;
     const MotionMistake& mistake = motion_mistakes()[fitting[i].second];
-    found.push_back({mistake.id, mistake.text, s.tried[fitting[i].second].share()});
+    const Tried& t = tried_[fitting[i].second];
+    found.push_back({mistake.id, mistake.text, static_cast<double>(t.explained) / static_cast<double>(t.wrong)});
   }
   // Report what the blocks with wrong results have in common.
-  const Places& p = s.places;
+  const Places& p = places_;
   const auto all_in = [&](std::int64_t some, const char* id, const std::string& text) {
     if (some == all) found.push_back({id, text, 1});
   };
@@ -352,18 +278,18 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
   all_in(p.last_column, "last-column-only", "only blocks of the last column differ: look at the right edge");
   all_in(p.first_row, "first-row-only", "only blocks of the first row differ: look at the top edge");
   all_in(p.last_row, "last-row-only", "only blocks of the last row differ: look at the bottom edge");
-  all_in(p.planes[1] + p.planes[2], "chroma-only",
+  all_in(p.chroma, "chroma-only",
          "only chroma planes differ: they have half the sides and half the range");
-  if (s.totals.count(MotionFault::not_first) == all && fitting.empty()) {
+  if (totals_.count(MotionFault::not_first) == all && fitting.empty()) {
     found.push_back({"equals-unordered",
                      "all SADs are the smallest, but not always the first such candidate in raster order is kept: "
                      "order candidates of equal SAD by their number",
                      1});
   }
-  if (found.empty() && s.totals.count(MotionFault::leaves_plane) > 0) {
+  if (found.empty() && totals_.count(MotionFault::leaves_plane) > 0) {
     found.push_back({"leaves-plane",
                      "some vectors leave the plane: the window is not cut at its edges, or the vector overflows",
-                     share(s.totals.count(MotionFault::leaves_plane))});
+                     share(totals_.count(MotionFault::leaves_plane))});
   }
   return found;
 }

@@ -3,13 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "c63/motion_vector.h"
+#include "c63/motion.h"
 #include "c63/picture.h"
 
 namespace c63 {
@@ -100,31 +99,59 @@ struct MotionSuspicion {
 /// gives the found vectors, it is a likely cause.
 class MotionAudit {
  public:
-  MotionAudit();
-  ~MotionAudit();
-  MotionAudit(MotionAudit&&) noexcept;
-  MotionAudit& operator=(MotionAudit&&) noexcept;
-
   /// Audits one plane. Returns the number of blocks that differ. Throws Error (usage) if the range or the plane's
   /// number is wrong, or if the planes or spans do not have the sizes that FoundMotion asks for.
   std::int64_t add(const FoundMotion& found);
 
-  [[nodiscard]] const AuditCounts& totals() const;
-  [[nodiscard]] const AuditCounts& totals(int plane) const;
+  [[nodiscard]] const AuditCounts& totals() const { return totals_; }
+  [[nodiscard]] const AuditCounts& totals(int plane) const { return plane_totals_[static_cast<std::size_t>(plane)]; }
   /// The first difference of all calls of add(); empty if there is none.
-  [[nodiscard]] const std::optional<MotionDifference>& first() const;
+  [[nodiscard]] const std::optional<MotionDifference>& first() const { return first_; }
   /// The differences of the last add().
-  [[nodiscard]] std::span<const MotionDifference> differences() const;
-  /// The exact result of the last add().
-  [[nodiscard]] std::span<const MotionVector> exact_vectors() const;
-  [[nodiscard]] std::span<const std::uint16_t> exact_sads() const;
+  [[nodiscard]] std::span<const MotionDifference> differences() const { return differences_; }
+  /// The exact vectors of the last add().
+  [[nodiscard]] std::span<const MotionVector> exact_vectors() const { return exact_.vectors; }
   /// Likely causes of the differences, the most likely first; empty if nothing differs. Also says what all differing
   /// blocks have in common, such as the first column.
   [[nodiscard]] std::vector<MotionSuspicion> suspicions() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  /// The results of one mistake that was tried on blocks. A differing block is one whose result is wrong; the mistake
+  /// explains it if it gives the same wrong vector.
+  struct Tried {
+    std::int64_t wrong = 0;      ///< differing blocks on which it was tried
+    std::int64_t explained = 0;  ///< differing blocks for which it gives the found vector
+    std::int64_t right = 0;      ///< right blocks on which it was tried
+    std::int64_t kept = 0;       ///< right blocks for which it gives the found vector
+
+    [[nodiscard]] bool refuted() const {
+      return (wrong >= 16 && explained * 2 < wrong) || (right >= 16 && kept * 4 < right * 3);
+    }
+    [[nodiscard]] bool fits() const { return explained > 0 && explained * 10 >= wrong * 9 && kept * 10 >= right * 9; }
+  };
+  /// The numbers of blocks with wrong results in the first and last columns and rows, and in chroma.
+  struct Places {
+    std::int64_t first_column = 0;
+    std::int64_t last_column = 0;
+    std::int64_t first_row = 0;
+    std::int64_t last_row = 0;
+    std::int64_t chroma = 0;
+  };
+
+  [[nodiscard]] MotionDifference judge(const FoundMotion& found, int column, int row) const;
+  void note_place(const FoundMotion& found, const MotionDifference& difference);
+  void try_mistakes(const FoundMotion& found);
+
+  AuditCounts totals_;
+  std::array<AuditCounts, 3> plane_totals_;
+  std::optional<MotionDifference> first_;
+  std::vector<MotionDifference> differences_;
+  MotionField exact_;
+  std::vector<Tried> tried_;  ///< for each of motion_mistakes(); empty before the first difference
+  std::int64_t blocks_tried_ = 0;
+  Places places_;
+  std::int64_t sads_8_bits_ = 0;
+  std::int64_t sads_untold_ = 0;  ///< blocks whose vector is right and whose SAD is reported as 0, although it is not 0
 };
 
 }  // namespace c63

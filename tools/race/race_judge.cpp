@@ -20,11 +20,9 @@ SearchResults SearchResults::poisoned(std::size_t blocks, std::uint8_t poison) {
           std::vector<std::uint16_t>(blocks, doubled(poison))};
 }
 
-std::int64_t Judge::faults_of_last() const {
-  return std::ranges::count_if(audit_.differences(), [&](const MotionDifference& d) {
-    return !inexact_ || (d.fault != MotionFault::not_smallest && d.fault != MotionFault::not_first &&
-                         d.fault != MotionFault::leaves_window);
-  });
+bool Judge::accepts(const MotionDifference& d) const {
+  return inexact_ && (d.fault == MotionFault::not_smallest || d.fault == MotionFault::not_first ||
+                      d.fault == MotionFault::leaves_window);
 }
 
 void Judge::add(const RaceCase& c, const CaseResults& r) {
@@ -58,50 +56,30 @@ void Judge::add(const RaceCase& c, const CaseResults& r) {
               .previous = previous == previous_.end() ? std::span<const MotionVector>() : previous->second,
               .frame = cases_,
               .plane = c.plane});
-  std::int64_t faults = faults_of_last();
+  std::int64_t faults = untold == static_cast<std::int64_t>(blocks) ? untold : 0;
   untold_sads_ += untold;
-  faults += untold == static_cast<std::int64_t>(blocks) ? untold : 0;
-  for (const MotionDifference& d : audit_.differences())
+  std::string first_fault;
+  for (const MotionDifference& d : audit_.differences()) {
     impossible_sads_ += d.told_sad && *d.told_sad < d.exact_sad ? 1 : 0;
-  if (inexact_) {  // vectors need not be the best, but SADs must fit them
-    for (const MotionDifference& d : audit_.differences()) {
-      const bool judged = d.fault == MotionFault::not_smallest || d.fault == MotionFault::not_first ||
-                          d.fault == MotionFault::leaves_window;
-      if (!judged || !d.told_sad || *d.told_sad == d.sad) continue;
+    if (accepts(d)) {  // the vector need not be the best, but the SAD must fit it
+      if (!d.told_sad || *d.told_sad == d.sad) continue;
       ++false_sads_;
-      ++faults;
-      if (first_.empty()) first_ = c.name + ": " + to_string(d);
     }
+    ++faults;
+    if (first_fault.empty()) first_fault = c.name + ": " + to_string(d);
   }
   // If results change from run to run anyway, changes with the padding mean nothing.
   if (outside > 0 && audit_.totals().count(MotionFault::unsteady) == 0) {
     ++faults;
     if (first_.empty()) first_ = c.name + ": " + std::to_string(outside) + " blocks change with bytes outside the planes";
-    causes_.push_back({"reads-outside",
-                       "results depend on bytes outside the planes' samples: rows end at the width, not at the pitch, "
-                       "and planes at the last row",
-                       1});
+    add_cause({"reads-outside",
+               "results depend on bytes outside the planes' samples: rows end at the width, not at the pitch, and planes at "
+               "the last row",
+               1});
   }
-  if (cases_ == 0) {
-    MotionAudit first;
-    first.add({.current = c.current_view(),
-               .reference = c.reference_view(),
-               .range = c.range,
-               .vectors = r.first.vectors,
-               .frame = 0,
-               .plane = c.plane});
-    first_was_right_ = first.totals().differing() == 0 && untold == 0;
-  }
-  if (faults > 0 && first_.empty()) {
-    for (const MotionDifference& d : audit_.differences()) {
-      if (inexact_ && (d.fault == MotionFault::not_smallest || d.fault == MotionFault::not_first ||
-                       d.fault == MotionFault::leaves_window))
-        continue;
-      first_ = c.name + ": " + to_string(d);
-      break;
-    }
-    if (first_.empty()) first_ = c.name + ": no SAD was written";
-  }
+  if (cases_ == 0) first_was_right_ = std::ranges::equal(r.first.vectors, audit_.exact_vectors()) && untold == 0;
+  if (first_.empty()) first_ = first_fault;
+  if (faults > 0 && first_.empty()) first_ = c.name + ": no SAD was written";
   const std::pair size(c.width, c.height);
   const bool has_candidates = c.width > 8 && c.height > 8;
   if (has_candidates) (faults > 0 ? wrong_sizes_ : right_sizes_).insert(size);
@@ -122,23 +100,23 @@ void Judge::stopped(const std::string& what, MotionSuspicion cause) {
 
 void Judge::broke(const RaceCase& c, const std::string& what, MotionSuspicion cause) {
   if (first_.empty()) first_ = c.name + ": " + what;
-  if (std::ranges::none_of(causes_, [&](const MotionSuspicion& known) { return known.id == cause.id; }))
-    causes_.push_back(std::move(cause));
+  add_cause(std::move(cause));
   ++wrong_cases_;
+}
+
+void Judge::add_cause(MotionSuspicion cause) {
+  const auto is_known = [&](const MotionSuspicion& known) { return known.id == cause.id; };
+  if (std::ranges::none_of(causes_, is_known)) causes_.push_back(std::move(cause));
 }
 
 Verdict Judge::verdict() const {
   Verdict v{.is_right = wrong_cases_ == 0 && cases_ > 0,
             .first = first_,
-            .suspicions = {},
+            .suspicions = causes_,
             .totals = audit_.totals(),
             .cases = cases_,
             .wrong_cases = wrong_cases_};
   if (v.is_right) return v;
-  for (const MotionSuspicion& cause : causes_) {
-    if (std::ranges::none_of(v.suspicions, [&](const MotionSuspicion& known) { return known.id == cause.id; }))
-      v.suspicions.push_back(cause);
-  }
   std::set<std::pair<int, int>> only_right;
   std::ranges::set_difference(right_sizes_, wrong_sizes_, std::inserter(only_right, only_right.end()));
   if (first_was_right_ && cases_ > 1 && wrong_after_first_ * 5 >= (cases_ - 1) * 4) {

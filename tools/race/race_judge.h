@@ -61,7 +61,9 @@ class Judge {
   [[nodiscard]] Verdict verdict() const;
 
  private:
-  [[nodiscard]] std::int64_t faults_of_last() const;
+  /// Returns true if an inexact search may find such a vector.
+  [[nodiscard]] bool accepts(const MotionDifference& difference) const;
+  void add_cause(MotionSuspicion cause);
 
   bool inexact_;
   MotionAudit audit_;

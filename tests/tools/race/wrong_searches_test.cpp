@@ -116,7 +116,8 @@ class WrongSearches : public ::testing::Test {
 TEST_F(WrongSearches, AreFoundAndTheirCausesNamed) {
   std::string files;
   for (const Wrong& wrong : wrong_searches()) files += (files.empty() ? "" : ",") + write_search(wrong.mistake);
-  const nlohmann::json entrants = race(files, "--limit 3 --seed 7", 3);
+  // A small range takes a third of the time. It is not 8, where vectors fit in 4 bits.
+  const nlohmann::json entrants = race(files, "--limit 2 --seed 7 --range 9", 3);
   ASSERT_EQ(entrants.size(), wrong_searches().size());
   int named = 0;
   for (std::size_t i = 0; i < entrants.size(); ++i) {
@@ -135,7 +136,7 @@ TEST_F(WrongSearches, AreFoundAndTheirCausesNamed) {
 
 TEST_F(WrongSearches, TheRightOneIsRightWithOtherSamplesToo) {
   const std::string right = write_search(0);
-  for (const char* options : {"--seed 1", "--seed 2 --range 9", "--seed 3 --range 33"}) {
+  for (const char* options : {"--seed 2 --range 9", "--seed 3 --range 33"}) {
     const nlohmann::json entrants = race(right, options, 0);
     EXPECT_EQ(entrants.at(0).at("verdict"), "right") << entrants;
   }

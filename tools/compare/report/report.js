@@ -83,11 +83,12 @@
             format(p.frames_per_s, 1) + " fps (" + format(p.frames_per_s_low, 1) + " to " + format(p.frames_per_s_high, 1) + ")"];
   } } };
 
-  function scatterSets(x) {
+  // Returns the points of each side, joined by a line in the order of `by`.
+  function scatterSets(x, y, by) {
     return configurations.map((c, index) => ({
       label: short(c.name), borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), order: configurations.length - index,
       pointRadius: 6, pointHoverRadius: 9, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
-      data: pointsOf(index).filter((p) => p[metric] !== null).map((p) => ({ x: p[x], y: p[metric], point: p })).sort((a, b) => a.y - b.y),
+      data: pointsOf(index).filter((p) => p[y] !== null).map((p) => ({ x: p[x], y: p[y], point: p })).sort((a, b) => a[by] - b[by]),
     }));
   }
 
@@ -110,13 +111,13 @@
     const missing = shownPoints().filter((p) => p[metric] === null);
     tellMissing("rd", missing.map((p) => shortLabel(p) + ": " + (metric.startsWith("ssim") ? "SSIM was not measured (--no-ssim), or the pictures are too small" : "no difference, so no PSNR")));
     const rates = shownPoints().map((p) => p.bitrate_kb_per_s);
-    draw("rd", { type: "scatter", data: { datasets: scatterSets("bitrate_kb_per_s") },
+    draw("rd", { type: "scatter", data: { datasets: scatterSets("bitrate_kb_per_s", metric, "y") },
                  options: options({ scales: { x: $("log-rate").checked ? logarithmic("kb/s", rates) : axis("kb/s", { beginAtZero: true }), y: axis(kMetrics[metric]) },
                                     plugins: { tooltip: pointTooltip } }) });
   }
 
   function drawTradeoff() {
-    draw("tradeoff", { type: "scatter", data: { datasets: scatterSets("frames_per_s") },
+    draw("tradeoff", { type: "scatter", data: { datasets: scatterSets("frames_per_s", metric, "y") },
                        options: options({ scales: { x: logarithmic("frames per second", shownPoints().map((p) => p.frames_per_s)), y: axis(kMetrics[metric]) },
                                           plugins: { tooltip: pointTooltip } }) });
   }
@@ -141,12 +142,8 @@
   } };
 
   function drawSpeed() {
-    const sets = configurations.map((c, index) => ({
-      label: short(c.name), borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), order: configurations.length - index,
-      pointRadius: 6, pointHoverRadius: 9, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
-      data: pointsOf(index).map((p) => ({ x: p.bitrate_kb_per_s, y: p.frames_per_s, point: p })).sort((a, b) => a.x - b.x) }));
     const highest = Math.max(...shownPoints().map((p) => p.frames_per_s_high));
-    draw("speed", { type: "scatter", data: { datasets: sets }, plugins: [whiskers],
+    draw("speed", { type: "scatter", data: { datasets: scatterSets("bitrate_kb_per_s", "frames_per_s", "x") }, plugins: [whiskers],
                     options: options({ scales: { x: logarithmic("kb/s", shownPoints().map((p) => p.bitrate_kb_per_s)), y: axis("frames per second", { beginAtZero: true, suggestedMax: highest }) },
                                        plugins: { tooltip: pointTooltip } }) });
   }
