@@ -7,24 +7,23 @@
 
 #include "c63/decoder.h"
 #include "support/compact_stream.h"
+#include "support/folder_test.h"
 #include "support/generators.h"
 #include "support/shell.h"
-#include "support/temporary_folder.h"
 
 namespace c63::tools {
 namespace {
 
-class MetricProgramTest : public testing::Test {
+class MetricProgramTest : public test::FolderTest {
  protected:
   std::string save(const std::string& name, const test::Bytes& bytes) {
-    test::write_bytes(folder_.file(name), bytes);
-    return folder_.file(name);
+    test::write_bytes(path(name), bytes);
+    return path(name);
   }
   test::ShellResult run(const std::string& arguments) {
     return test::shell("'" C63_BIN_DIR "/c63cmp' --progress none " + arguments + " 2>&1");
   }
 
-  test::TemporaryFolder folder_;
   test::Bytes video_ = test::generate_b(48, 32, 4);
   std::string a_ = save("a_48x32.yuv", video_);
 };
@@ -71,7 +70,7 @@ TEST_F(MetricProgramTest, CountsAndSizesThatDoNotFitAreRefused) {
 
 TEST_F(MetricProgramTest, WrongUseHasItsOwnMessage) {
   EXPECT_EQ(run("'" + a_ + "'").exit_code, 2);
-  EXPECT_EQ(run("'" + a_ + "' '" + folder_.file("missing_48x32.yuv") + "'").exit_code, 4);
+  EXPECT_EQ(run("'" + a_ + "' '" + path("missing_48x32.yuv") + "'").exit_code, 4);
   EXPECT_EQ(run("--heatmap h.gif '" + a_ + "' '" + a_ + "'").exit_code, 2);
   EXPECT_EQ(run("--csv '" + a_ + "' '" + a_ + "' '" + a_ + "'").exit_code, 2) << "would overwrite its input";
 }
@@ -80,9 +79,9 @@ TEST_F(MetricProgramTest, WritesTablesAndPictures) {
   test::Bytes changed = video_;
   changed[5] ^= 16;
   const std::string b = save("b, \"c\"_48x32.yuv", changed);
-  const std::string csv = folder_.file("m.csv");
-  const std::string json = folder_.file("m.json");
-  const std::string heat = folder_.file("h.ppm");
+  const std::string csv = path("m.csv");
+  const std::string json = path("m.json");
+  const std::string heat = path("h.ppm");
   const auto result = run("-w 48 -h 32 --csv '" + csv + "' --json '" + json + "' --heatmap '" + heat + "' '" + a_ + "' '" + b + "'");
   ASSERT_EQ(result.exit_code, 0) << result.output;
   std::ifstream csv_file(csv);
@@ -105,7 +104,7 @@ TEST_F(MetricProgramTest, WritesTablesAndPictures) {
 }
 
 TEST_F(MetricProgramTest, EndsAtSigtermWhileAPipeWaits) {
-  const std::string pipe = folder_.file("pipe_48x32.yuv");
+  const std::string pipe = path("pipe_48x32.yuv");
   ASSERT_EQ(test::shell("mkfifo '" + pipe + "'").exit_code, 0);
   for (const std::string& order : {"'" + a_ + "' '" + pipe + "'", "'" + pipe + "' '" + a_ + "'"}) {
     // A writer holds the pipe open, and writes a frame and a half.
@@ -118,24 +117,24 @@ TEST_F(MetricProgramTest, EndsAtSigtermWhileAPipeWaits) {
 TEST_F(MetricProgramTest, OddSidesAreComparedAsFfmpegDoes) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
   const auto crop = [&](const std::string& from, const std::string& to) {
-    return test::shell("ffmpeg -nostdin -v error -f rawvideo -s 48x32 -i '" + from + "' -frames:v 4 -vf crop=47:31:exact=1 '" + folder_.file(to) + "'").exit_code;
+    return test::shell("ffmpeg -nostdin -v error -f rawvideo -s 48x32 -i '" + from + "' -frames:v 4 -vf crop=47:31:exact=1 '" + path(to) + "'").exit_code;
   };
   ASSERT_EQ(crop(a_, "a.y4m"), 0);
-  ASSERT_EQ(test::shell("'" C63_BIN_DIR "/c63enc' --backend cpu --quiet -q 5 '" + folder_.file("a.y4m") + "' -o '" + folder_.file("a.c63") +
-                        "' && '" C63_BIN_DIR "/c63dec' --quiet '" + folder_.file("a.c63") + "' '" + folder_.file("d_48x32.yuv") + "'").exit_code, 0);
-  ASSERT_EQ(crop(folder_.file("d_48x32.yuv"), "b.y4m"), 0);
-  const auto ffmpeg = test::shell("ffmpeg -nostdin -hide_banner -i '" + folder_.file("b.y4m") + "' -i '" + folder_.file("a.y4m") +
+  ASSERT_EQ(test::shell("'" C63_BIN_DIR "/c63enc' --backend cpu --quiet -q 5 '" + path("a.y4m") + "' -o '" + path("a.c63") +
+                        "' && '" C63_BIN_DIR "/c63dec' --quiet '" + path("a.c63") + "' '" + path("d_48x32.yuv") + "'").exit_code, 0);
+  ASSERT_EQ(crop(path("d_48x32.yuv"), "b.y4m"), 0);
+  const auto ffmpeg = test::shell("ffmpeg -nostdin -hide_banner -i '" + path("b.y4m") + "' -i '" + path("a.y4m") +
                                   "' -lavfi psnr -f null - 2>&1 | grep -o 'average:[0-9.]*'");
   const auto number = [](const std::string& text, const std::string& after) { return text.substr(text.find(after) + after.size(), 9); };
   for (const std::string video : {"b.y4m", "a.c63"}) {  // the stream has the repeated column and row
-    const auto ours = run("'" + folder_.file("a.y4m") + "' '" + folder_.file(video) + "'");
+    const auto ours = run("'" + path("a.y4m") + "' '" + path(video) + "'");
     EXPECT_EQ(number(ours.output, "  all "), number(ffmpeg.output, "average:")) << video << ": " << ours.output << ffmpeg.output;
   }
 }
 
 TEST_F(MetricProgramTest, ReadsCodedStreams) {
-  const std::string coded = folder_.file("a.c63");
-  const std::string decoded = folder_.file("recon_48x32.yuv");
+  const std::string coded = path("a.c63");
+  const std::string decoded = path("recon_48x32.yuv");
   ASSERT_EQ(test::shell("'" C63_BIN_DIR "/c63enc' --backend cpu --quiet '" + a_ + "' -o '" + coded + "' --recon '" + decoded + "'").exit_code, 0);
   const auto result = run("--bitexact '" + decoded + "' '" + coded + "'");
   EXPECT_EQ(result.exit_code, 0) << result.output;

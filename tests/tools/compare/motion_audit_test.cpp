@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/folder_test.h"
 #include "support/shell.h"
-#include "support/temporary_folder.h"
 
 namespace c63::tools {
 namespace {
@@ -21,7 +21,7 @@ test::ShellResult shell(const std::string& program, const std::string& arguments
 
 /// A video of moving noise. Its width, 100, is not a multiple of 16, so coded planes are wider than the picture. The
 /// codec fills them sample after sample, so their rows are not the picture's rows.
-class MotionAuditProgram : public ::testing::Test {
+class MotionAuditProgram : public test::FolderTest {
  protected:
   void SetUp() override {
     std::ofstream file(video_, std::ios::binary);
@@ -33,7 +33,7 @@ class MotionAuditProgram : public ::testing::Test {
   }
 
   std::string encode(const std::string& options) {
-    const std::string stream = folder_.file("stream.c63");
+    const std::string stream = path("stream.c63");
     const auto result =
         shell("c63enc", "--quiet --backend cpu -w 100 -h 52 " + options + " -o '" + stream + "' '" + video_ + "'");
     EXPECT_EQ(result.exit_code, 0) << result.output;
@@ -44,35 +44,30 @@ class MotionAuditProgram : public ::testing::Test {
     return shell("c63cmp", "motion '" + stream + "' '" + video_ + "' " + options);
   }
 
-  test::TemporaryFolder folder_;
-  std::string video_ = folder_.file("noise.yuv");
+  std::string video_ = path("noise.yuv");
 };
 
 TEST_F(MotionAuditProgram, TheCourseEncodersVectorsAreThoseOfExactSearch) {
   const auto result = audit(encode("--preset reference"), "--exact");
   EXPECT_EQ(result.exit_code, 0) << result.output;
-  EXPECT_NE(result.output.find("5 frames, 4 with vectors; 672 vectors compared with exact search of range 16"),
-            std::string::npos)
-      << result.output;
-  EXPECT_NE(result.output.find("all vectors are equal to those of exact search"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("5 frames, 4 with vectors; 672 vectors"), std::string::npos) << result.output;
 }
 
 TEST_F(MotionAuditProgram, ASearchThatFindsOnlyZeroIsNamedWithItsCost) {
   const std::string stream = encode("--preset reference --me zero");
-  const std::string csv = folder_.file("differences.csv");
-  const std::string json = folder_.file("audit.json");
+  const std::string csv = path("differences.csv");
+  const std::string json = path("audit.json");
   const auto result = audit(stream, "--exact --csv '" + csv + "' --json '" + json + "'");
   EXPECT_EQ(result.exit_code, 3) << result.output;
-  EXPECT_NE(result.output.find("first difference: frame 1, Y, block (0, 0): its vector (0, 0), SAD "),
-            std::string::npos)
-      << result.output;
-  EXPECT_NE(result.output.find("[zero-only, explains 100 % of the differences]"), std::string::npos) << result.output;
   EXPECT_NE(result.output.find("[C63-CMP-MOTION]"), std::string::npos) << result.output;
 
   std::ifstream file(json);
   const auto figures = nlohmann::json::parse(file);
   const auto& all = figures.at("all");
   EXPECT_EQ(all.at("vectors"), 672);
+  EXPECT_EQ(figures.at("first_difference").at("frame"), 1);
+  EXPECT_EQ(figures.at("suspicions").at(0).at("id"), "zero-only");
+  EXPECT_EQ(figures.at("suspicions").at(0).at("share"), 1);
   EXPECT_GT(all.at("sad").get<std::int64_t>(), all.at("exact_sad").get<std::int64_t>());
   std::ifstream rows(csv);
   std::int64_t cost = 0;
@@ -113,7 +108,7 @@ TEST_F(MotionAuditProgram, TellsWhatIsMissing) {
   const std::string stream = encode("--preset reference");
   EXPECT_EQ(shell("c63cmp", "motion").exit_code, 2);
   EXPECT_EQ(shell("c63cmp", "motion '" + stream + "' /no/such/file.yuv").exit_code, 4);
-  const std::string shorter = folder_.file("shorter.yuv");
+  const std::string shorter = path("shorter.yuv");
   ASSERT_EQ(test::shell("head -c 15600 '" + video_ + "' > '" + shorter + "'").exit_code, 0);
   const auto ends = shell("c63cmp", "motion '" + stream + "' '" + shorter + "'");
   EXPECT_EQ(ends.exit_code, 3);

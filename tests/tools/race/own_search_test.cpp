@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "support/folder_test.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
 #include "support/sources.h"
-#include "support/temporary_folder.h"
 
 namespace c63::tools {
 namespace {
@@ -22,25 +22,19 @@ constexpr int kWidth = 96;
 constexpr int kHeight = 80;
 constexpr int kFrames = 7;
 
-class OwnSearchTest : public testing::Test {
+class OwnSearchTest : public test::FolderTest {
  protected:
   void SetUp() override {
     if (!test::have_command("cc")) GTEST_SKIP() << "no C compiler (cc)";
-    std::ofstream file(path("in.yuv"), std::ios::binary);
-    const test::Bytes video = test::moving_video(kWidth, kHeight, kFrames);
-    file.write(reinterpret_cast<const char*>(video.data()), static_cast<std::streamsize>(video.size()));
+    test::write_bytes(path("in.yuv"), test::moving_video(kWidth, kHeight, kFrames));
   }
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_.file(name); }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
   [[nodiscard]] std::vector<std::uint8_t> bytes(const std::string& name) const { return test::read_bytes(path(name)); }
 
   /// Encodes the video to `output` in GOPs of three frames, with these arguments.
   [[nodiscard]] test::ShellResult encode(const std::string& arguments, const std::string& output = "out.c63") const {
-    return test::shell("cd '" + folder_.file(".") + "' && CFLAGS=-O1 '" C63_BIN_DIR "/c63enc' -w 96 -h 80 --keyint 3 --quiet in.yuv " +
+    return test::shell("cd '" + folder_.string() + "' && CFLAGS=-O1 '" C63_BIN_DIR "/c63enc' -w 96 -h 80 --keyint 3 --quiet in.yuv " +
                        output + " " + arguments + " 2>&1");
   }
-
-  test::TemporaryFolder folder_;
 };
 
 std::string example(const std::string& name) { return std::string(C63_SOURCE_DIR "/tools/race/examples/cpu/") + name + ".c"; }
@@ -58,7 +52,7 @@ TEST_F(OwnSearchTest, EachExampleEncodesInEveryPreset) {
       ASSERT_EQ(one.exit_code, 0) << one.output;
       ASSERT_EQ(encode(arguments + " --threads 3 --lanes 2", "three.c63").exit_code, 0);
       EXPECT_EQ(bytes("one.c63"), bytes("three.c63"));
-      ASSERT_EQ(test::shell("cd '" + folder_.file(".") + "' && '" C63_BIN_DIR "/c63dec' --quiet one.c63 decoded.yuv").exit_code, 0);
+      ASSERT_EQ(test::shell("cd '" + folder_.string() + "' && '" C63_BIN_DIR "/c63dec' --quiet one.c63 decoded.yuv").exit_code, 0);
       EXPECT_EQ(bytes("decoded.yuv"), bytes("shown.yuv"));
     }
   }
@@ -79,7 +73,7 @@ TEST_F(OwnSearchTest, ExactSearchGivesTheReferencePresetsBytes) {
 
 TEST_F(OwnSearchTest, ASegmentsRecordNamesTheSearch) {
   ASSERT_EQ(encode("--segment 1/2 --me '" + example("diamond") + "'", "part.c63").exit_code, 0);
-  EXPECT_EQ(test::shell("grep -c diamond.c '" + folder_.file(".") + "'/part.c63.json").output, "1\n");
+  EXPECT_EQ(test::shell("grep -c diamond.c '" + folder_.string() + "'/part.c63.json").output, "1\n");
 }
 
 constexpr const char* kHead = "#include <c63/motion_kernel.h>\nC63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) {\n";
@@ -90,7 +84,7 @@ std::string zero_but(const std::string& change) {
 
 TEST_F(OwnSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
   const auto refused = [this](const std::string& change, const std::string& arguments = "") {
-    write("mine.c", zero_but(change));
+    write_file("mine.c", zero_but(change));
     const test::ShellResult result = encode("--me mine.c --threads 1 --lanes 1 " + arguments);
     EXPECT_EQ(result.exit_code, 2);
     return result.output;
@@ -102,9 +96,9 @@ TEST_F(OwnSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
               std::string::npos);
   }
   EXPECT_NE(refused("  job->vectors[11].x = 0; job->vectors[11].y = 127;\n").find("Y block (11, 0): your vector (0, 127)"), std::string::npos);
-  write("mine.c", std::string(kHead) + "}\n");
+  write_file("mine.c", std::string(kHead) + "}\n");
   EXPECT_NE(encode("--me mine.c --threads 1 --lanes 1").output.find("frame 1: Y block (0, 0): your search wrote no vector; candidates are (0, 0) to (15, 15)"), std::string::npos);
-  write("mine.c", zero_but("  static int frames = 0;\n  if (job->width == 96 && ++frames == 2) job->vectors[0].x = -1;\n"));
+  write_file("mine.c", zero_but("  static int frames = 0;\n  if (job->width == 96 && ++frames == 2) job->vectors[0].x = -1;\n"));
   const test::ShellResult later = encode("--me mine.c --threads 1 --lanes 1");
   EXPECT_NE(later.output.find("frame 2: Y block (0, 0): your vector (-1, 0)"), std::string::npos) << later.output;
 }
@@ -112,7 +106,7 @@ TEST_F(OwnSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
 TEST_F(OwnSearchTest, EachChainHasItsOwnStaticVariables) {
   // This search copies samples to a static array and then checks the copy several times. It fails if two chains share
   // the array.
-  write("mine.c", zero_but("  static unsigned char kept[96 * 80];\n"
+  write_file("mine.c", zero_but("  static unsigned char kept[96 * 80];\n"
                            "  for (int y = 0; y < job->height; ++y) for (int x = 0; x < job->width; ++x)\n"
                            "    kept[y * job->width + x] = job->current[y * job->current_pitch + x];\n"
                            "  for (int n = 0; n < 20; ++n) for (int y = 0; y < job->height; ++y) for (int x = 0; x < job->width; ++x)\n"
@@ -123,7 +117,7 @@ TEST_F(OwnSearchTest, EachChainHasItsOwnStaticVariables) {
 
 TEST_F(OwnSearchTest, AnyNameOfTheFileWorks) {
   for (const std::string name : {"0.c", "1.c", "copy.c", "-x.c"}) {
-    write(name, zero_but(""));
+    write_file(name, zero_but(""));
     const test::ShellResult result = encode("--me=" + name);
     EXPECT_EQ(result.exit_code, 0) << name << result.output;
   }
@@ -132,38 +126,38 @@ TEST_F(OwnSearchTest, AnyNameOfTheFileWorks) {
 TEST_F(OwnSearchTest, ASearchThatEndsTheProgramIsAnError) {
   for (const std::string end : {"exit(0)", "exit(7)", "_exit(0)", "_Exit(0)", "quick_exit(0)",
                                 "pthread_t t; pthread_create(&t, 0, (void* (*)(void*))_exit, 0); sleep(9)"}) {
-    write("mine.c", "#include <pthread.h>\n#include <stdlib.h>\n#include <unistd.h>\n" + zero_but("  " + end + ";\n"));
+    write_file("mine.c", "#include <pthread.h>\n#include <stdlib.h>\n#include <unistd.h>\n" + zero_but("  " + end + ";\n"));
     const test::ShellResult result = encode("--me mine.c --threads 3");
     EXPECT_EQ(result.exit_code, 2) << end;
     EXPECT_NE(result.output.find("[C63-SEARCH-EXIT]"), std::string::npos) << end << result.output;
   }
-  write("forks.c", "#include <unistd.h>\n" + zero_but("  if (fork() == 0) _exit(0);\n"));
+  write_file("forks.c", "#include <unistd.h>\n" + zero_but("  if (fork() == 0) _exit(0);\n"));
   EXPECT_EQ(encode("--me forks.c", "forks.c63").exit_code, 0);
-  write("start.c", "#include <stdlib.h>\n__attribute__((constructor)) static void start(void) { exit(0); }\n" + zero_but(""));
+  write_file("start.c", "#include <stdlib.h>\n__attribute__((constructor)) static void start(void) { exit(0); }\n" + zero_but(""));
   EXPECT_EQ(encode("--me start.c").exit_code, 2);
-  EXPECT_EQ(test::shell("ls -d '" + folder_.file(".") + "'/*part* 2>/dev/null").output, "");
+  EXPECT_EQ(test::shell("ls -d '" + folder_.string() + "'/*part* 2>/dev/null").output, "");
 }
 
 TEST_F(OwnSearchTest, FilesThatCannotBeUsedAreRefusedInOneLine) {
-  const auto expect = [this](const std::string& arguments, int exit_code, const std::string& text) {
+  const auto expect = [this](const std::string& arguments, int exit_code, const std::string& id = "") {
     const test::ShellResult result = encode(arguments);
     EXPECT_EQ(result.exit_code, exit_code) << result.output;
-    EXPECT_NE(result.output.find(text), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find(id), std::string::npos) << result.output;
     EXPECT_FALSE(fs::exists(path("out.c63")));
   };
-  write("broken.c", "this is no C\n");
-  write("empty.c", "int unused;\n");
-  write("mine.c", zero_but(""));
-  write("mine.cu", "no kernel\n");
-  expect("--me broken.c", 2, "broken.c: it does not compile, for the reasons above [C63-SEARCH-COMPILE]");
-  expect("--me empty.c", 2, "empty.c: has no function c63_motion_search()");
-  expect("--me missing.c", 4, "missing.c: cannot be read");
-  expect("--me mine.txt", 2, "does not name a file of type .c, .cpp, .cc, .cxx, .so");
-  expect("--me mine.c --backend cuda", 2, "--me with a file searches only on cpu");
-  expect("--me mine.c --me-kernel mine.cu", 2, "give only one of them");
-  expect("--me-kernel mine.cu --backend cpu", 2, "--me-kernel with a file searches only on cuda");
-  expect("--me-kernel textbook --preset fast", 2, "--me-kernel textbook would have no effect");
-  expect("--me-kernel mine.cu --compare-cpu", 2, "--compare-cpu cannot be used with --me-kernel and a file");
+  write_file("broken.c", "this is no C\n");
+  write_file("empty.c", "int unused;\n");
+  write_file("mine.c", zero_but(""));
+  write_file("mine.cu", "no kernel\n");
+  expect("--me broken.c", 2, "C63-SEARCH-COMPILE");
+  expect("--me empty.c", 2, "C63-SEARCH-FORM");
+  expect("--me missing.c", 4, "C63-OPEN");
+  expect("--me mine.txt", 2);
+  expect("--me mine.c --backend cuda", 2);
+  expect("--me mine.c --me-kernel mine.cu", 2);
+  expect("--me-kernel mine.cu --backend cpu", 2);
+  expect("--me-kernel textbook --preset fast", 2);
+  expect("--me-kernel mine.cu --compare-cpu", 2);
 }
 
 }  // namespace
