@@ -91,4 +91,105 @@ C63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job);
 C63_MOTION_EXPORT int c63_motion_launch(const c63_motion_batch* batch, const c63_motion_gpu* gpu);
 #endif
 
+/* Helpers for searches that try only some candidates. A file may use them, or not. */
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define C63_MOTION_INLINE static __device__ __forceinline__
+#define C63_MOTION_ABS abs
+#else
+#define C63_MOTION_INLINE static inline
+#define C63_MOTION_ABS __builtin_abs
+#endif
+
+/* The search of one block. */
+typedef struct c63_motion_block {
+  const c63_motion_job* job;
+  int x0, y0;                   /* position of the block */
+  int left, top, right, bottom; /* the window; right and bottom are exclusive. Without a candidate it is the zero vector */
+  int x, y;                     /* position of the best candidate that was tried */
+  unsigned sad;
+} c63_motion_block;
+
+C63_MOTION_INLINE int c63_motion_clamp(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
+
+C63_MOTION_INLINE unsigned c63_motion_sad(const c63_motion_block* block, int x, int y) {
+  const unsigned char* a = block->job->current + block->y0 * block->job->current_pitch + block->x0;
+  const unsigned char* b = block->job->reference + y * block->job->reference_pitch + x;
+  unsigned sad = 0;
+  for (int i = 0; i < 8; ++i, a += block->job->current_pitch, b += block->job->reference_pitch) {
+    for (int j = 0; j < 8; ++j) sad += (unsigned)C63_MOTION_ABS(a[j] - b[j]);
+  }
+  return sad;
+}
+
+C63_MOTION_INLINE int c63_motion_is_candidate(const c63_motion_block* block, int x, int y) {
+  return x >= block->left && x < block->right && y >= block->top && y < block->bottom;
+}
+
+/* Returns a block with its window, before any candidate was tried. */
+C63_MOTION_INLINE c63_motion_block c63_motion_window(const c63_motion_job* job, int column, int row) {
+  const int x0 = 8 * column, y0 = 8 * row, right = job->width - 8, bottom = job->height - 8;
+  const int left = x0 > job->range ? x0 - job->range : 0, top = y0 > job->range ? y0 - job->range : 0;
+  c63_motion_block block = {job, x0, y0, left, top, x0 + job->range < right ? x0 + job->range : right,
+                            y0 + job->range < bottom ? y0 + job->range : bottom, x0, y0, 0xFFFFFFFF};
+  if (block.left >= block.right || block.top >= block.bottom) {
+    block.left = x0, block.top = y0, block.right = x0 + 1, block.bottom = y0 + 1;
+  }
+  return block;
+}
+
+/* Begins at the zero vector, or if it is not allowed, at the nearest candidate. */
+C63_MOTION_INLINE c63_motion_block c63_motion_begin(const c63_motion_job* job, int column, int row) {
+  c63_motion_block block = c63_motion_window(job, column, row);
+  block.x = c63_motion_clamp(block.x0, block.left, block.right - 1);
+  block.y = c63_motion_clamp(block.y0, block.top, block.bottom - 1);
+  block.sad = c63_motion_sad(&block, block.x, block.y);
+  return block;
+}
+
+/* Writes the best candidate to the job's results. */
+C63_MOTION_INLINE void c63_motion_store(const c63_motion_block* block) {
+  const int number = block->y0 / 8 * (block->job->width / 8) + block->x0 / 8;
+  block->job->vectors[number].x = (signed char)(block->x - block->x0);
+  block->job->vectors[number].y = (signed char)(block->y - block->y0);
+  block->job->sads[number] = (unsigned short)block->sad;
+}
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+/* Returns `sum` and the absolute differences of four pairs of samples, by one instruction. */
+C63_MOTION_INLINE unsigned c63_motion_absdiff4(unsigned a, unsigned b, unsigned sum) {
+  unsigned result;
+  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+}
+
+/* Returns the smallest value of a warp. */
+C63_MOTION_INLINE unsigned c63_motion_warp_min(unsigned value) {
+  for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(0xFFFFFFFF, value, step));
+  return value;
+}
+
+/* Tries a candidate for each lane of a warp, which has a thread block of its own. `has_one` is 0 for lanes without one. Returns 1
+ * if a candidate is better than the best that was known. */
+C63_MOTION_INLINE int c63_motion_try_lanes(c63_motion_block* block, int x, int y, int has_one) {
+  const unsigned none = 0xFFFFFFFF;
+  const unsigned key = c63_motion_warp_min(
+      has_one && c63_motion_is_candidate(block, x, y) ? c63_motion_sad(block, x, y) << 5 | threadIdx.x : none);
+  if (key == none || key >> 5 >= block->sad) return 0;
+  block->sad = key >> 5;
+  block->x = __shfl_sync(none, x, key & 31);
+  block->y = __shfl_sync(none, y, key & 31);
+  return 1;
+}
+#else
+/* Tries a candidate. Returns 1 if it is better than all before it. */
+C63_MOTION_INLINE int c63_motion_try(c63_motion_block* block, int x, int y) {
+  if (!c63_motion_is_candidate(block, x, y)) return 0;
+  const unsigned sad = c63_motion_sad(block, x, y);
+  if (sad >= block->sad) return 0;
+  block->sad = sad, block->x = x, block->y = y;
+  return 1;
+}
+#endif
+
 #endif

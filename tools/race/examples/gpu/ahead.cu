@@ -12,18 +12,6 @@ constexpr unsigned kNone = 0xFFFFFFFF;  // larger than every key
 // registers.cu, and two windows: 2 * (2 r + 17) * (2 r + 15) = 510 + 128 r + 8 r r.
 C63_MOTION_SHAPE({kThreads, 1}, {kBlocks, 1}, {510, 128, 8});
 
-__device__ unsigned absdiff4_add(unsigned a, unsigned b, unsigned sum) {
-  unsigned result;
-  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
-}
-
-// The smallest value of a warp.
-__device__ unsigned warp_min(unsigned value) {
-  for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(0xFFFFFFFF, value, step));
-  return value;
-}
-
 // Begins to copy a word to shared memory, if the GPU can; else copies it.
 __device__ void copy_word(unsigned* to, const unsigned* from) {
 #if __CUDA_ARCH__ >= 800
@@ -45,18 +33,6 @@ __device__ void wait_for_copies() {
 #endif
 }
 
-// The candidates of a block.
-struct Window {
-  int left, top, right, bottom;
-};
-
-__device__ Window window_of(const c63_motion_job& job, int x0, int y0) {
-  Window w = {max(0, x0 - job.range), max(0, y0 - job.range), min(job.width - 8, x0 + job.range),
-              min(job.height - 8, y0 + job.range)};
-  if (w.left >= w.right || w.top >= w.bottom) w = {x0, y0, x0 + 1, y0 + 1};
-  return w;
-}
-
 C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
   extern __shared__ __align__(16) unsigned char windows[];
   __shared__ unsigned keys[kThreads / 32];
@@ -71,7 +47,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
 
   // Begins to copy the window of a block into one of the two places.
   const auto fetch = [&](int number) {
-    const Window w = window_of(job, 8 * (first_column + number), y0);
+    const c63_motion_block w = c63_motion_window(&job, first_column + number, row);
     const int start = w.left & ~3, words = (w.right + 6 - start) / 4 + 1, lines = w.bottom - w.top + 7;
     unsigned char* const to = windows + number % 2 * window_bytes;
     for (int i = thread; i < words * lines; i += kThreads) {
@@ -95,7 +71,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
     wait_for_copies();
     __syncthreads();
 
-    const Window w = window_of(job, x0, y0);
+    const c63_motion_block w = c63_motion_window(&job, column, row);
     const int width = w.right - w.left, height = w.bottom - w.top;
     const unsigned char* const window = windows + number % 2 * window_bytes;
     unsigned best = kNone;
@@ -110,8 +86,8 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
 #pragma unroll
         for (int k = 0; k < kEach; ++k) {
           if (line - k < 0 || line - k > 7) continue;  // not a line of candidate k: known when this is compiled
-          sums[k] = absdiff4_add(a, current[2 * (line - k)], sums[k]);
-          sums[k] = absdiff4_add(b, current[2 * (line - k) + 1], sums[k]);
+          sums[k] = c63_motion_absdiff4(a, current[2 * (line - k)], sums[k]);
+          sums[k] = c63_motion_absdiff4(b, current[2 * (line - k) + 1], sums[k]);
         }
       }
 #pragma unroll
@@ -120,7 +96,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
       }
     }
 
-    best = warp_min(best);
+    best = c63_motion_warp_min(best);
     if (thread % 32 == 0) keys[thread / 32] = best;
     __syncthreads();  // now nobody reads this window: the next turn may fetch into it
     if (thread == 0) {

@@ -11,18 +11,6 @@ constexpr unsigned kNone = 0xFFFFFFFF;  // larger than every key
 // used: at most 2 r + 15. (2 r + 15) * (2 r + 8) = 120 + 46 r + 4 r r.
 C63_MOTION_SHAPE({kThreads, 1}, {1, 1}, {120, 46, 4});
 
-__device__ unsigned absdiff4_add(unsigned a, unsigned b, unsigned sum) {
-  unsigned result;
-  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
-}
-
-// Returns the smallest value in a warp.
-__device__ unsigned warp_min(unsigned value) {
-  for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(0xFFFFFFFF, value, step));
-  return value;
-}
-
 C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
   extern __shared__ __align__(16) unsigned char window[];
   __shared__ unsigned current[16];  // the block, four samples per word
@@ -59,17 +47,17 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
     unsigned sad = 0;
 #pragma unroll
     for (int line = 0; line < 8; ++line, words += pitch / 4) {
-      sad = absdiff4_add(__funnelshift_r(words[0], words[1], shift), current[2 * line], sad);
-      sad = absdiff4_add(__funnelshift_r(words[1], words[2], shift), current[2 * line + 1], sad);
+      sad = c63_motion_absdiff4(__funnelshift_r(words[0], words[1], shift), current[2 * line], sad);
+      sad = c63_motion_absdiff4(__funnelshift_r(words[1], words[2], shift), current[2 * line + 1], sad);
     }
     best = min(best, sad << 16 | i);
   }
 
-  best = warp_min(best);
+  best = c63_motion_warp_min(best);
   if (thread % 32 == 0) keys[thread / 32] = best;
   __syncthreads();
   if (thread < 32) {
-    best = warp_min(thread < kThreads / 32 ? keys[thread] : kNone);
+    best = c63_motion_warp_min(thread < kThreads / 32 ? keys[thread] : kNone);
     if (thread == 0) {
       const int i = best & 0xFFFF;
       job.vectors[row * columns + column] = {(signed char)(left + i % width - x0), (signed char)(top + i / width - y0)};

@@ -85,7 +85,7 @@ __device__ unsigned refine(const Plane& current, const Plane& reference, int x0,
     if (tried_x < window.left || tried_x >= window.right || tried_y < window.top || tried_y >= window.bottom) continue;
     best = min(best, sad_of(current, x0, y0, reference, tried_x, tried_y, side) << 16 | i);
   }
-  for (int step = 16; step > 0; step /= 2) best = min(best, __shfl_xor_sync(0xFFFFFFFF, best, step));
+  best = c63_motion_warp_min(best);
   if (best == 0xFFFFFFFF) return best;
   const int i = best & 0xFFFF;
   x += i % width - reach, y += i / width - reach;
@@ -95,13 +95,10 @@ __device__ unsigned refine(const Plane& current, const Plane& reference, int x0,
 C63_MOTION_KERNEL void search(const __grid_constant__ c63_motion_batch batch, unsigned char* levels, long long slot) {
   const int number = blockIdx.z;
   const c63_motion_job& job = batch.jobs[number];
-  const int columns = job.width / 8, rows = job.height / 8;
-  const int column = blockIdx.x, row = blockIdx.y;
-  if (column >= columns || row >= rows) return;
-  const int x0 = 8 * column, y0 = 8 * row;
-  Window window = {max(0, x0 - job.range), max(0, y0 - job.range), min(job.width - 8, x0 + job.range),
-                   min(job.height - 8, y0 + job.range)};
-  if (window.left >= window.right || window.top >= window.bottom) window = {x0, y0, x0 + 1, y0 + 1};
+  const int column = blockIdx.x, row = blockIdx.y, x0 = 8 * column, y0 = 8 * row;
+  if (x0 >= job.width || y0 >= job.height) return;
+  c63_motion_block block = c63_motion_begin(&job, column, row);  // at the zero vector
+  const Window window = {block.left, block.top, block.right, block.bottom};
 
   int vx = 0, vy = 0;
   Plane current[3], reference[3];
@@ -122,16 +119,11 @@ C63_MOTION_KERNEL void search(const __grid_constant__ c63_motion_batch batch, un
            y);
     vx = 2 * (x - 4 * column), vy = 2 * (y - 4 * row);
   }
-  int x = min(max(x0 + vx, window.left), window.right - 1), y = min(max(y0 + vy, window.top), window.bottom - 1);
-  unsigned sad = refine(current[0], reference[0], x0, y0, 8, 2, window, x, y);
-  // Also try the zero vector, or if it is not allowed, the nearest candidate.
-  const int zero_x = min(x0, window.right - 1), zero_y = min(y0, window.bottom - 1);
-  const unsigned zero = sad_of(current[0], x0, y0, reference[0], zero_x, zero_y, 8);
-  if (zero <= sad) sad = zero, x = zero_x, y = zero_y;
-  if (threadIdx.x == 0) {
-    job.vectors[row * columns + column] = {(signed char)(x - x0), (signed char)(y - y0)};
-    job.sads[row * columns + column] = sad;
-  }
+  int x = c63_motion_clamp(x0 + vx, window.left, window.right - 1);
+  int y = c63_motion_clamp(y0 + vy, window.top, window.bottom - 1);
+  const unsigned sad = refine(current[0], reference[0], x0, y0, 8, 2, window, x, y);
+  if (sad < block.sad) block.sad = sad, block.x = x, block.y = y;
+  if (threadIdx.x == 0) c63_motion_store(&block);
 }
 
 #endif

@@ -11,18 +11,6 @@ constexpr unsigned kNone = 0xFFFFFFFF;  // larger than every key
 // reads up to 7 rows more than there are: 2 r + 15 rows. (2 r + 15) * (2 r + 15) = 225 + 60 r + 4 r r.
 C63_MOTION_SHAPE({kThreads, 1}, {1, 1}, {225, 60, 4});
 
-__device__ unsigned absdiff4_add(unsigned a, unsigned b, unsigned sum) {
-  unsigned result;
-  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
-}
-
-// The smallest value of a warp.
-__device__ unsigned warp_min(unsigned value) {
-  for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(0xFFFFFFFF, value, step));
-  return value;
-}
-
 C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
   extern __shared__ __align__(16) unsigned char window[];
   __shared__ unsigned keys[kThreads / 32];
@@ -63,8 +51,8 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
 #pragma unroll
       for (int k = 0; k < kEach; ++k) {
         if (line - k < 0 || line - k > 7) continue;  // not a line of candidate k: known when this is compiled
-        sums[k] = absdiff4_add(a, current[2 * (line - k)], sums[k]);
-        sums[k] = absdiff4_add(b, current[2 * (line - k) + 1], sums[k]);
+        sums[k] = c63_motion_absdiff4(a, current[2 * (line - k)], sums[k]);
+        sums[k] = c63_motion_absdiff4(b, current[2 * (line - k) + 1], sums[k]);
       }
     }
 #pragma unroll
@@ -73,7 +61,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
     }
   }
 
-  best = warp_min(best);
+  best = c63_motion_warp_min(best);
   if (thread % 32 == 0) keys[thread / 32] = best;
   __syncthreads();
   if (thread == 0) {

@@ -10,20 +10,14 @@ constexpr int kThreads = 256;
 // 2 * 2 r * (2 r + 7): 120 + 74 r + 12 r r.
 C63_MOTION_SHAPE({kThreads, 1}, {1, 1}, {120, 74, 12});
 
-__device__ unsigned absdiff4_add(unsigned a, unsigned b, unsigned sum) {
-  unsigned result;
-  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
-}
-
 __device__ unsigned sad_at(const unsigned char* window, int pitch, int x, int y, const unsigned* current) {
   const unsigned* words = reinterpret_cast<const unsigned*>(window + y * pitch + (x & ~3));
   const unsigned shift = (x & 3) * 8;
   unsigned sad = 0;
 #pragma unroll
   for (int line = 0; line < 8; ++line, words += pitch / 4) {
-    sad = absdiff4_add(__funnelshift_r(words[0], words[1], shift), current[2 * line], sad);
-    sad = absdiff4_add(__funnelshift_r(words[1], words[2], shift), current[2 * line + 1], sad);
+    sad = c63_motion_absdiff4(__funnelshift_r(words[0], words[1], shift), current[2 * line], sad);
+    sad = c63_motion_absdiff4(__funnelshift_r(words[1], words[2], shift), current[2 * line + 1], sad);
   }
   return sad;
 }
@@ -64,7 +58,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
     row_sums[i] = sum;
   }
   unsigned sum = 0;
-  for (int i = 0; i < 16; ++i) sum = absdiff4_add(current[i], 0, sum);
+  for (int i = 0; i < 16; ++i) sum = c63_motion_absdiff4(current[i], 0, sum);
   // The zero vector is often good, and a good first candidate rules out many.
   if (thread == 0) {
     const int x = min(max(x0 - left, 0), width - 1), y = min(max(y0 - top, 0), height - 1);
