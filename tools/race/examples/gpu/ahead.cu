@@ -33,6 +33,18 @@ __device__ void wait_for_copies() {
 #endif
 }
 
+// The candidates of a block.
+struct Window {
+  int left, top, right, bottom;
+};
+
+__device__ Window window_of(const c63_motion_job& job, int x0, int y0) {
+  Window w = {max(0, x0 - job.range), max(0, y0 - job.range), min(job.width - 8, x0 + job.range),
+              min(job.height - 8, y0 + job.range)};
+  if (w.left >= w.right || w.top >= w.bottom) w = {x0, y0, x0 + 1, y0 + 1};
+  return w;
+}
+
 C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
   extern __shared__ __align__(16) unsigned char windows[];
   __shared__ unsigned keys[kThreads / 32];
@@ -47,7 +59,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
 
   // Begins to copy the window of a block into one of the two places.
   const auto fetch = [&](int number) {
-    const c63_motion_block w = c63_motion_window(&job, first_column + number, row);
+    const Window w = window_of(job, 8 * (first_column + number), y0);
     const int start = w.left & ~3, words = (w.right + 6 - start) / 4 + 1, lines = w.bottom - w.top + 7;
     unsigned char* const to = windows + number % 2 * window_bytes;
     for (int i = thread; i < words * lines; i += kThreads) {
@@ -71,7 +83,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
     wait_for_copies();
     __syncthreads();
 
-    const c63_motion_block w = c63_motion_window(&job, column, row);
+    const Window w = window_of(job, x0, y0);
     const int width = w.right - w.left, height = w.bottom - w.top;
     const unsigned char* const window = windows + number % 2 * window_bytes;
     unsigned best = kNone;
