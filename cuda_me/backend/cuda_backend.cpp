@@ -13,9 +13,9 @@ namespace c63::cuda {
 namespace {
 
 Keep keep_of(const MeasurementSettings& wanted, const CudaBackendOptions& options) {
-  return {.reconstruction = wanted.keep_reconstruction || wanted.ssim,
+  return {.reconstruction = wanted.keep_reconstruction || compares_pictures(wanted),
           .prediction = wanted.keep_prediction,
-          .original = wanted.ssim,
+          .original = compares_pictures(wanted),
           .motion = wanted.keep_motion,
           .host_reference = options.upload == UploadMode::pair};
 }

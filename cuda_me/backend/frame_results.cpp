@@ -105,11 +105,10 @@ CodedFrame FrameResults::finish(const Batch& batch, const BatchEntry& entry, con
   write_bytes(batch, entry, frame);
 
   const std::size_t frame_bytes = context_.geometry.frame_bytes();
-  if (wanted.ssim) {
+  if (compares_pictures(wanted)) {
     const auto start = Clock::now();
     const std::uint8_t* const original = slot.frame.original != nullptr ? slot.frame.original->data() : output.original;
-    statistics.ssim = ssim_of_frames({original, frame_bytes}, {output.reconstruction, frame_bytes},
-                                     context_.geometry.width(), context_.geometry.height());
+    compare_pictures({original, frame_bytes}, {output.reconstruction, frame_bytes}, context_.settings, statistics);
     statistics.times.measure = milliseconds_since(start);
   }
   if (wanted.keep_reconstruction) frame.reconstruction.assign(output.reconstruction, output.reconstruction + frame_bytes);

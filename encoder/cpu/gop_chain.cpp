@@ -203,18 +203,18 @@ void GopChain::hand_out(const FrameJob& job, EncodedFrame& frame) {
       if (job.plan->rate.any()) frame.motion[p].inter = job.vectors->plane(p).has_vector;
     }
   }
-  if (wanted.ssim || wanted.keep_reconstruction) {
+  if (compares_pictures(wanted) || wanted.keep_reconstruction) {
     frame.reconstruction.resize(geometry_.frame_bytes());
     job.reconstruction->copy_to(frame.reconstruction);
   }
-  if (wanted.ssim) {
+  if (compares_pictures(wanted)) {
     std::vector<std::uint8_t> copy;
     if (job.original.empty()) {
       copy.resize(geometry_.frame_bytes());
       job.current->copy_to(copy);
     }
     const std::span<const std::uint8_t> original = job.original.empty() ? std::span<const std::uint8_t>(copy) : job.original;
-    frame.statistics.ssim = ssim_of_frames(original, frame.reconstruction, geometry_.width(), geometry_.height());
+    compare_pictures(original, frame.reconstruction, settings_, frame.statistics);
     if (!wanted.keep_reconstruction) frame.reconstruction = {};
   }
   if (wanted.keep_prediction) {

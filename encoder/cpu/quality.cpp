@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "c63/encoder.h"
+#include "c63/filters.h"
 #include "cpu/kernels.h"
 
 namespace c63 {
@@ -57,19 +59,58 @@ double ssim(ConstPlaneView a, ConstPlaneView b) {
   return total / (static_cast<double>(columns - 1) * (rows - 1));
 }
 
-std::array<double, 3> ssim_of_frames(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, int width,
-                                     int height) {
-  const auto planes_a = split_planes(a, width, height);
-  const auto planes_b = split_planes(b, width, height);
+std::array<double, 3> ssim_of_frames(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
+                                     const VideoFormat& format) {
+  const auto planes_a = split_planes(a, format.width, format.height);
+  const auto planes_b = split_planes(b, format.width, format.height);
   std::array<double, 3> result{};
   for (int plane = 0; plane < 3; ++plane) {
-    const bool rectangular = plane == 0 || (width % 2 == 0 && height % 2 == 0);
-    const int w = plane == 0 ? width : width / 2;
-    const int h = plane == 0 ? height : height / 2;
-    result[plane] = rectangular ? ssim({planes_a[plane].data(), w, h, w}, {planes_b[plane].data(), w, h, w})
+    const bool rectangular = plane == 0 || (format.width % 2 == 0 && format.height % 2 == 0);
+    const int pitch = plane == 0 ? format.width : format.width / 2;
+    const int w = plane == 0 ? format.width - format.repeated_columns : pitch;
+    const int h = plane == 0 ? format.height - format.repeated_rows : format.height / 2;
+    result[plane] = rectangular ? ssim({planes_a[plane].data(), w, h, pitch}, {planes_b[plane].data(), w, h, pitch})
                                 : std::numeric_limits<double>::quiet_NaN();
   }
   return result;
+}
+
+std::array<std::uint64_t, 3> sse_of_frames(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
+                                           const VideoFormat& format) {
+  const auto planes_a = split_planes(a, format.width, format.height);
+  const auto planes_b = split_planes(b, format.width, format.height);
+  const auto width = static_cast<std::size_t>(format.width);
+  const auto shown = width - static_cast<std::size_t>(format.repeated_columns);
+  const auto rows = static_cast<std::size_t>(format.height - format.repeated_rows);
+  std::array<std::uint64_t, 3> sse{};
+  for (int plane = 0; plane < 3; ++plane) {
+    if (plane > 0 || shown == width) {
+      const std::size_t samples = plane > 0 ? planes_a[plane].size() : rows * width;
+      sse[plane] = sum_of_squared_errors(planes_a[plane].first(samples), planes_b[plane].first(samples));
+      continue;
+    }
+    for (std::size_t y = 0; y < rows; ++y) {
+      sse[plane] += sum_of_squared_errors(planes_a[plane].subspan(y * width, shown), planes_b[plane].subspan(y * width, shown));
+    }
+  }
+  return sse;
+}
+
+std::array<std::uint64_t, 3> measured_samples(const VideoFormat& format) {
+  const std::uint64_t chroma = plane_bytes(format.width, format.height, 1);
+  return {plane_bytes(format.width - format.repeated_columns, format.height - format.repeated_rows, 0), chroma, chroma};
+}
+
+VideoFormat measured_format(const EncoderSettings& settings) {
+  return {settings.coding.width, settings.coding.height, {}, settings.measurement.repeated_columns,
+          settings.measurement.repeated_rows};
+}
+
+void compare_pictures(std::span<const std::uint8_t> original, std::span<const std::uint8_t> reconstruction,
+                      const EncoderSettings& settings, FrameStatistics& statistics) {
+  const VideoFormat format = measured_format(settings);
+  if (settings.measurement.psnr) statistics.sse = sse_of_frames(original, reconstruction, format);
+  if (settings.measurement.ssim) statistics.ssim = ssim_of_frames(original, reconstruction, format);
 }
 
 void QualityTotals::add(const std::array<std::uint64_t, 3>& sse, const std::array<std::uint64_t, 3>& samples) {

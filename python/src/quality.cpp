@@ -125,15 +125,7 @@ std::array<double, 4> psnr_of(py::handle a, std::uintptr_t a_stream, py::handle 
   QualityTotals totals;
   for_each_pair(a, a_stream, b, b_stream, size,
                 [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, const VideoFormat& format) {
-                  const auto x_planes = split_planes(x, format.width, format.height);
-                  const auto y_planes = split_planes(y, format.width, format.height);
-                  std::array<std::uint64_t, 3> samples{};
-                  std::array<std::uint64_t, 3> sse{};
-                  for (std::size_t p = 0; p < 3; ++p) {
-                    samples[p] = x_planes[p].size();
-                    sse[p] = sum_of_squared_errors(x_planes[p], y_planes[p]);
-                  }
-                  totals.add(sse, samples);
+                  totals.add(sse_of_frames(x, y, format), measured_samples(format));
                 });
   return {totals.psnr_of_plane(0), totals.psnr_of_plane(1), totals.psnr_of_plane(2), totals.psnr_of_all()};
 }
@@ -143,7 +135,7 @@ std::array<double, 3> ssim_of(py::handle a, std::uintptr_t a_stream, py::handle 
   QualityTotals totals;
   for_each_pair(a, a_stream, b, b_stream, size,
                 [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, const VideoFormat& format) {
-                  totals.add_ssim(ssim_of_frames(x, y, format.width, format.height));
+                  totals.add_ssim(ssim_of_frames(x, y, format));
                 });
   return {totals.mean_ssim(0), totals.mean_ssim(1), totals.mean_ssim(2)};
 }

@@ -114,7 +114,7 @@ TEST(TemporalFilter, ErrorsAreMeasuredAgainstTheOriginal) {
     for (std::size_t p = 0; p < 3; ++p) {
       EXPECT_EQ(encoded.frames[i].statistics.sse[p], sum_of_squared_errors(planes[p], shown_planes[p])) << i;
     }
-    EXPECT_EQ(encoded.frames[i].statistics.ssim, ssim_of_frames(original, shown, kWidth, kHeight));
+    EXPECT_EQ(encoded.frames[i].statistics.ssim, ssim_of_frames(original, shown, {kWidth, kHeight}));
   }
   const Encoded plain = encode_video(video, kWidth, kHeight, looking_ahead(false, false));
   EXPECT_LT(encoded.stream().size(), plain.stream().size());

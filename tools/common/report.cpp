@@ -39,9 +39,7 @@ double sum_of(const std::array<Stage, kStages>& stages) {
 }  // namespace
 
 void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& settings) {
-  std::array<std::uint64_t, 3> samples{};
-  for (int plane = 0; plane < 3; ++plane) samples[plane] = plane_bytes(settings.coding.width, settings.coding.height, plane);
-  if (settings.measurement.psnr) quality.add(frame.statistics.sse, samples);
+  if (settings.measurement.psnr) quality.add(frame.statistics.sse, measured_samples(measured_format(settings)));
   if (settings.measurement.ssim) quality.add_ssim(frame.statistics.ssim);
   if (frame.key) {
     key_frames.push_back(frame.index);
@@ -207,15 +205,10 @@ void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings, c
   std::string row = fmt::format("{},{},{},{},{},{},{}", frame.index, frame.key ? "key" : "inter", frame.bytes.size(),
                                 s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma);
   if (settings.measurement.psnr) {
-    std::uint64_t sse = 0;
-    std::uint64_t samples = 0;
-    for (int plane = 0; plane < 3; ++plane) {
-      const std::uint64_t n = plane_bytes(settings.coding.width, settings.coding.height, plane);
-      row += fmt::format(",{:.4f}", psnr(s.sse[plane], n));
-      sse += s.sse[plane];
-      samples += n;
-    }
-    row += fmt::format(",{:.4f}", psnr(sse, samples));
+    QualityTotals quality;
+    quality.add(s.sse, measured_samples(measured_format(settings)));
+    for (int plane = 0; plane < 3; ++plane) row += fmt::format(",{:.4f}", quality.psnr_of_plane(plane));
+    row += fmt::format(",{:.4f}", quality.psnr_of_all());
   } else {
     row += ",,,,";
   }

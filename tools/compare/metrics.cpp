@@ -10,7 +10,6 @@
 #include "c63/error.h"
 #include "common/json.h"
 #include "common/text.h"
-#include "c63/filters.h"
 
 namespace c63::tools {
 namespace {
@@ -115,11 +114,10 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
   }
   // Luma that only repeats other luma, because a video's own sides are odd, is not compared. Chroma of such a video has the
   // same samples as that of the next even size.
-  const int shown_width = format.width - std::max(format.repeated_columns, other_format.repeated_columns);
-  const int shown_height = format.height - std::max(format.repeated_rows, other_format.repeated_rows);
-  const bool is_cropped = shown_width != format.width || shown_height != format.height;
-  for (int p = 0; p < 3; ++p) result.samples[p] = plane_bytes(format.width, format.height, p);
-  result.samples[0] = static_cast<std::size_t>(shown_width) * static_cast<std::size_t>(shown_height);
+  VideoFormat compared = format;
+  compared.repeated_columns = std::max(format.repeated_columns, other_format.repeated_columns);
+  compared.repeated_rows = std::max(format.repeated_rows, other_format.repeated_rows);
+  result.samples = measured_samples(compared);
 
   std::vector<std::uint8_t> a(frame_bytes(format.width, format.height));
   std::vector<std::uint8_t> b(a.size());
@@ -131,26 +129,11 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
     if (!more_a) break;
 
     FrameQuality frame;
-    const auto planes_a = split_planes(std::span<const std::uint8_t>(a), format.width, format.height);
-    const auto planes_b = split_planes(std::span<const std::uint8_t>(b), format.width, format.height);
-    for (int p = 0; p < 3; ++p) frame.sse[p] = sum_of_squared_errors(planes_a[p], planes_b[p]);
-    if (is_cropped) {
-      frame.sse[0] = 0;
-      for (int y = 0; y < shown_height; ++y) {
-        const auto row = [&](std::span<const std::uint8_t> luma) {
-          return luma.subspan(static_cast<std::size_t>(y) * static_cast<std::size_t>(format.width), static_cast<std::size_t>(shown_width));
-        };
-        frame.sse[0] += sum_of_squared_errors(row(planes_a[0]), row(planes_b[0]));
-      }
-    }
+    frame.sse = sse_of_frames(a, b, compared);
     frame.identical = frame.sse == std::array<std::uint64_t, 3>{};
     frame.ssim.fill(std::numeric_limits<double>::quiet_NaN());
     if (options.ssim) {
-      frame.ssim = ssim_of_frames(a, b, format.width, format.height);
-      if (is_cropped) {
-        frame.ssim[0] = ssim({planes_a[0].data(), shown_width, shown_height, format.width},
-                             {planes_b[0].data(), shown_width, shown_height, format.width});
-      }
+      frame.ssim = ssim_of_frames(a, b, compared);
       result.totals.add_ssim(frame.ssim);
     }
     result.totals.add(frame.sse, result.samples);

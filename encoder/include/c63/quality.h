@@ -8,6 +8,9 @@
 
 namespace c63 {
 
+struct EncoderSettings;
+struct FrameStatistics;
+
 /// Returns the peak signal-to-noise ratio in dB of `samples` 8-bit samples with the squared error `sse`; infinity for
 /// sse = 0. sum_of_squared_errors() (c63/filters.h) gives `sse`.
 [[nodiscard]] double psnr(std::uint64_t sse, std::uint64_t samples);
@@ -18,9 +21,19 @@ namespace c63 {
 
 /// Returns the SSIM of each plane of two frames, whose planes Y, U, V follow each other without gaps. NaN for a plane
 /// smaller than 8x8. NaN for chroma if `width` or `height` is odd: a chroma plane then has ⌊width · height / 4⌋
-/// samples, which do not form a rectangle of half the picture's width.
+/// samples, which do not form a rectangle of half the picture's width. Luma that only repeats other luma does not count.
 [[nodiscard]] std::array<double, 3> ssim_of_frames(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
-                                                   int width, int height);
+                                                   const VideoFormat& format);
+/// Returns the squared errors of the planes of two such frames, of the samples that count.
+[[nodiscard]] std::array<std::uint64_t, 3> sse_of_frames(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
+                                                         const VideoFormat& format);
+/// Returns how many samples of each plane count.
+[[nodiscard]] std::array<std::uint64_t, 3> measured_samples(const VideoFormat& format);
+/// Returns the size of the pictures that an encode measures, without a rate.
+[[nodiscard]] VideoFormat measured_format(const EncoderSettings& settings);
+/// Fills what needs whole pictures, see compares_pictures().
+void compare_pictures(std::span<const std::uint8_t> original, std::span<const std::uint8_t> reconstruction,
+                      const EncoderSettings& settings, FrameStatistics& statistics);
 
 /// The quality of each plane over several frames. PSNR comes from the summed squared error, as FFmpeg's "average" does.
 class QualityTotals {

@@ -121,6 +121,9 @@ struct ExecutionSettings {
 struct MeasurementSettings {
   bool psnr = true;                 ///< fills FrameStatistics::sse
   bool ssim = false;                ///< fills FrameStatistics::ssim
+  /// As in VideoFormat: samples of luma that only repeat others. They do not count in `sse` and `ssim`.
+  int repeated_columns = 0;
+  int repeated_rows = 0;
   bool keep_reconstruction = false; ///< gives the sink the decoded picture
   bool keep_prediction = false;     ///< gives the sink the motion-compensated prediction
   bool keep_motion = false;         ///< gives the sink the vector and SAD of every block
@@ -134,6 +137,10 @@ struct EncoderSettings {
   MeasurementSettings measurement = {};
 };
 
+/// Returns true if a device must compare whole pictures, because it cannot measure while it codes.
+[[nodiscard]] inline bool compares_pictures(const MeasurementSettings& wanted) {
+  return wanted.ssim || (wanted.psnr && wanted.repeated_columns + wanted.repeated_rows > 0);
+}
 /// Returns the preset's default for CodingSettings::search_range.
 [[nodiscard]] int search_range_of(Preset preset);
 /// Returns true if the encode looks ahead: to filter frames, to weight their errors, or to choose their references. The

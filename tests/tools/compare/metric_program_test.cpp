@@ -120,8 +120,8 @@ TEST_F(MetricProgramTest, OddSidesAreComparedAsFfmpegDoes) {
     return test::shell("ffmpeg -nostdin -v error -f rawvideo -s 48x32 -i '" + from + "' -frames:v 4 -vf crop=47:31:exact=1 '" + path(to) + "'").exit_code;
   };
   ASSERT_EQ(crop(a_, "a.y4m"), 0);
-  ASSERT_EQ(test::shell("'" C63_BIN_DIR "/c63enc' --backend cpu --quiet -q 5 '" + path("a.y4m") + "' -o '" + path("a.c63") +
-                        "' && '" C63_BIN_DIR "/c63dec' --quiet '" + path("a.c63") + "' '" + path("d_48x32.yuv") + "'").exit_code, 0);
+  ASSERT_EQ(test::shell("'" C63_BIN_DIR "/c63enc' --backend cpu --quiet --ssim -q 5 '" + path("a.y4m") + "' -o '" + path("a.c63") + "' --json '" +
+                        path("enc.json") + "' && '" C63_BIN_DIR "/c63dec' --quiet '" + path("a.c63") + "' '" + path("d_48x32.yuv") + "'").exit_code, 0);
   ASSERT_EQ(crop(path("d_48x32.yuv"), "b.y4m"), 0);
   const auto ffmpeg = test::shell("ffmpeg -nostdin -hide_banner -i '" + path("b.y4m") + "' -i '" + path("a.y4m") +
                                   "' -lavfi psnr -f null - 2>&1 | grep -o 'average:[0-9.]*'");
@@ -130,6 +130,10 @@ TEST_F(MetricProgramTest, OddSidesAreComparedAsFfmpegDoes) {
     const auto ours = run("'" + path("a.y4m") + "' '" + path(video) + "'");
     EXPECT_EQ(number(ours.output, "  all "), number(ffmpeg.output, "average:")) << video << ": " << ours.output << ffmpeg.output;
   }
+  ASSERT_EQ(run("'" + path("a.y4m") + "' '" + path("a.c63") + "' --json '" + path("cmp.json") + "'").exit_code, 0);
+  const auto encoded = nlohmann::json::parse(std::ifstream(path("enc.json")))["quality"];
+  const auto compared = nlohmann::json::parse(std::ifstream(path("cmp.json")))["videos"][0];
+  for (const char* figure : {"psnr_y_db", "psnr_all_db", "ssim_y"}) EXPECT_EQ(encoded[figure], compared[figure]) << figure;
 }
 
 TEST_F(MetricProgramTest, ReadsCodedStreams) {
