@@ -11,7 +11,7 @@
 #include <bit>
 
 #include "cpu/choose_levels_portable.h"
-#include "cpu/kernels_x86.h"
+#include "cpu/kernels_avx512.h"
 #include "cpu/unroll.h"
 
 namespace c63::cpu::avx512 {

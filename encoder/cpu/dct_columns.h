@@ -1,12 +1,14 @@
 #pragma once
 
+#include <hwy/highway.h>
+
 #include "codec/dct.h"
 #include "cpu/unroll.h"
 
 namespace c63::cpu {
 namespace {
 
-/// Transforms all columns of a block, which is one pass of a transform, with GCC's vector operators. The block's `rows`
+/// Transforms all columns of a block, which is one pass of a transform, with vector operators. The block's `rows`
 /// are eight registers of binary32 values. Output i is Σ_j (input j · weight of j in i), with j ascending; each product
 /// and each sum is rounded. The weights of input 0 (inverse) and of output 0 (forward) are 1. The weights of two
 /// outputs often differ only in sign; then one product is added to one sum and subtracted from the other.
@@ -20,7 +22,11 @@ template <bool kForward, int kInputs = 8, typename Block>
       constexpr float weight = kForward ? kDctCosines[j][i] : kDctCosines[i][j];
       constexpr float magnitude = weight < 0 ? -weight : weight;
       auto product = in.rows[j];
-      if constexpr (magnitude != 1) product = product * magnitude;
+      if constexpr (requires { product * magnitude; }) {
+        product = magnitude != 1 ? product * magnitude : product;
+      } else if constexpr (magnitude != 1) {  // a vector of Highway
+        product = product * hwy::HWY_NAMESPACE::Set(hwy::HWY_NAMESPACE::DFromV<decltype(product)>(), magnitude);
+      }
       if constexpr (j == 0) {
         static_assert(weight > 0);
         out.rows[i] = product;

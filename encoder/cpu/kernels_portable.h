@@ -10,10 +10,9 @@
 #include <bit>
 #include <cstring>
 
-#include "codec/dct.h"
 #include "cpu/best_keys.h"
-#include "cpu/each_block.h"
 #include "cpu/kernels.h"
+#include "cpu/transform_portable.h"
 
 namespace c63::cpu {
 namespace {
@@ -178,150 +177,6 @@ void quarter_sums(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, 
       }
       std::uint8_t* const to = sums + y * sums_pitch + x;
       for (int i = 0; i < width; ++i) to[i] = quarter_sum(columns[i] + columns[i + 1] + columns[i + 2] + columns[i + 3]);
-    }
-  }
-}
-
-// ---- transform
-
-using Floats = hn::CappedTag<float, 8>;
-using Integers = hn::RebindToSigned<Floats>;
-inline constexpr std::size_t kFloats = hn::MaxLanes(Floats());
-
-/// The weights of a transform: rows[j][i] is the weight of input j in output i.
-struct Weights {
-  alignas(64) float rows[8][8];
-
-  constexpr explicit Weights(bool forward) : rows() {
-    for (std::size_t j = 0; j < 8; ++j) {
-      for (std::size_t i = 0; i < 8; ++i) rows[j][i] = forward ? kDctCosines[j][i] : kDctCosines[i][j];
-    }
-  }
-};
-constexpr Weights kForward(true);
-constexpr Weights kInverse(false);
-
-/// Does both passes of a transform: rows, then columns. Every output is summed as the format says: products in the
-/// order of the inputs, each product and each sum rounded. Only the first `rows` rows of `in` may have numbers other
-/// than zero.
-template <const Weights& kWeights>
-void transform(const float* HWY_RESTRICT in, int rows, float* HWY_RESTRICT out) {
-  const Floats d;
-  alignas(64) float middle[64];
-  for (std::size_t lane = 0; lane < 8; lane += kFloats) {
-    for (int v = 0; v < rows; ++v) {
-      auto sum = hn::Mul(hn::Set(d, in[v * 8]), hn::Load(d, kWeights.rows[0] + lane));
-#pragma GCC unroll 8
-      for (int j = 1; j < 8; ++j) {
-        sum = hn::Add(sum, hn::Mul(hn::Set(d, in[v * 8 + j]), hn::Load(d, kWeights.rows[j] + lane)));
-      }
-      hn::Store(sum, d, middle + v * 8 + lane);
-    }
-    for (int v = rows; v < 8; ++v) hn::Store(hn::Zero(d), d, middle + v * 8 + lane);
-  }
-  for (std::size_t lane = 0; lane < 8; lane += kFloats) {
-    for (int i = 0; i < 8; ++i) {
-      auto sum = hn::Mul(hn::Load(d, middle + lane), hn::Set(d, kWeights.rows[0][i]));
-#pragma GCC unroll 8
-      for (int j = 1; j < 8; ++j) {
-        sum = hn::Add(sum, hn::Mul(hn::Load(d, middle + j * 8 + lane), hn::Set(d, kWeights.rows[j][i])));
-      }
-      hn::Store(sum, d, out + i * 8 + lane);
-    }
-  }
-}
-
-void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const BlockPrediction& prediction,
-                const TransformTable& table, std::int16_t levels[64]) {
-  const Floats d;
-  const Integers di;
-  const hn::Rebind<std::uint8_t, Floats> bytes;
-  alignas(64) float residual[64];
-  for (int y = 0; y < 8; ++y) {
-    for (std::size_t x = 0; x < 8; x += kFloats) {
-      const auto a = hn::PromoteTo(di, hn::LoadU(bytes, current + y * current_pitch + x));
-      const auto b = hn::PromoteTo(di, hn::LoadU(bytes, prediction.samples + y * prediction.pitch + x));
-      hn::Store(hn::ConvertTo(d, hn::Sub(a, b)), d, residual + y * 8 + x);
-    }
-  }
-  alignas(64) float coefficients[64];
-  transform<kForward>(residual, 8, coefficients);
-  for (int v = 0; v < 8; ++v) coefficients[v * 8] *= kDctScale;
-  for (int u = 0; u < 8; ++u) coefficients[u] *= kDctScale;
-
-  // To round, the largest number below 1/2 is added, not 1/2 itself. With 1/2, a quotient just below n + 1/2 could be
-  // rounded up.
-  const auto below_half = hn::Set(d, 0x1.fffffep-2F);
-  alignas(64) std::int32_t quantized[64];
-  std::uint64_t mask = 0;
-  for (std::size_t i = 0; i < 64; i += kFloats) {
-    const auto quotient = hn::Div(hn::Load(d, coefficients + i), hn::Load(d, table.divisors.data() + i));
-    const auto level = hn::ConvertTo(di, hn::Add(quotient, hn::CopySign(below_half, quotient)));
-    hn::Store(level, di, quantized + i);
-    std::uint8_t bits[8] = {};
-    hn::StoreMaskBits(di, hn::Ne(level, hn::Zero(di)), bits);
-    mask |= static_cast<std::uint64_t>(bits[0] & ((1U << kFloats) - 1U)) << i;
-  }
-  std::fill_n(levels, 64, std::int16_t{0});
-  for (; mask != 0; mask &= mask - 1) {
-    const int position = std::countr_zero(mask);
-    const int k = kZigZagPlace[static_cast<std::size_t>(position)];
-    const int limit = table.limits[static_cast<std::size_t>(k)];
-    levels[k] = static_cast<std::int16_t>(std::clamp<int>(quantized[position], -limit, limit));
-  }
-}
-
-/// Returns a mask of 64 bits. Bit k is set if level k is not zero.
-std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
-  const hn::CappedTag<std::int16_t, 16> d;
-  constexpr std::size_t kLanes = hn::MaxLanes(d);
-  std::uint64_t mask = 0;
-  for (std::size_t k = 0; k < 64; k += kLanes) {
-    std::uint8_t bits[8] = {};
-    hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, levels + k), hn::Zero(d)), bits);
-    mask |= static_cast<std::uint64_t>(bits[0] | static_cast<unsigned>(bits[1]) << 8) << k;
-  }
-  return mask;
-}
-
-void restore_block(const std::int16_t levels[64], const TransformTable& table, const BlockPrediction& prediction,
-                   std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch) {
-  std::uint64_t mask = nonzero_mask(levels);
-  if (mask == 0) {
-    for (int y = 0; y < 8; ++y) {
-      std::memmove(reconstruction + y * reconstruction_pitch, prediction.samples + y * prediction.pitch, 8);
-    }
-    return;
-  }
-  // Rows of zeros at the end are left out. They could only change the sign of a zero sum, and the conversion to an
-  // integer ignores that sign.
-  alignas(64) float coefficients[64] = {};
-  int last = 0;
-  for (; mask != 0; mask &= mask - 1) {
-    const int k = std::countr_zero(mask);
-    const int position = kZigZag[static_cast<std::size_t>(k)];
-    last = std::max(last, position);
-    coefficients[position] =
-        scale_coefficient(static_cast<float>(dequantize(levels[k], table.steps[static_cast<std::size_t>(k)])),
-                          position >> 3, position & 7);
-  }
-  alignas(64) float residual[64];
-  if (last == 0) {
-    std::fill_n(residual, 64, coefficients[0]);
-  } else {
-    transform<kInverse>(coefficients, last / 8 + 1, residual);
-  }
-
-  const Floats d;
-  const Integers di;
-  const hn::Rebind<std::uint8_t, Floats> bytes;
-  const auto low_16_bits = [](auto v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
-  for (int y = 0; y < 8; ++y) {
-    for (std::size_t x = 0; x < 8; x += kFloats) {
-      const auto cut = low_16_bits(hn::ConvertTo(di, hn::Load(d, residual + y * 8 + x)));
-      const auto from = hn::PromoteTo(di, hn::LoadU(bytes, prediction.samples + y * prediction.pitch + x));
-      hn::StoreU(hn::DemoteTo(bytes, low_16_bits(hn::Add(cut, from))), bytes,
-                 reconstruction + y * reconstruction_pitch + x);
     }
   }
 }

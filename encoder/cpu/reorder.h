@@ -51,6 +51,42 @@ template <const Reordering& kOrder, int o, typename D>
   return hn::BitCast(d, sum);
 }
 
+/// Returns eight samples of each of `kCount` blocks or rows. of(b) returns those of number b.
+template <int kCount, int kFirst = 0, typename Of>
+[[gnu::always_inline]] inline auto eights(Of&& of) {
+  if constexpr (kCount == 1) {
+    return of(kFirst);
+  } else {
+    const hn::Simd<std::uint8_t, 8 * kCount, 0> d;
+    return hn::Combine(d, eights<kCount / 2, kFirst + kCount / 2>(of), eights<kCount / 2, kFirst>(of));
+  }
+}
+
+/// Splits a register into parts of kLanes numbers, and calls f(part, its index) for each.
+template <std::size_t kLanes, typename D, typename F>
+[[gnu::always_inline]] inline void split(D d, hn::Vec<D> v, F&& f, std::size_t first = 0) {
+  if constexpr (hn::MaxLanes(d) == kLanes) {
+    f(v, first);
+  } else {
+    const hn::Half<D> half;
+    split<kLanes>(half, hn::LowerHalf(half, v), f, first);
+    split<kLanes>(half, hn::UpperHalf(half, v), f, first + hn::MaxLanes(half) / kLanes);
+  }
+}
+
+/// Truncates numbers to integers. On x86, hn::ConvertTo() takes longer, because it also limits them.
+template <typename V>
+[[gnu::always_inline]] inline auto truncated(V v) {
+  const hn::RebindToSigned<hn::DFromV<V>> d;
+#if defined(C63_SIMD_X86)
+  using Raw = decltype(hn::Zero(d).raw);
+  using Numbers __attribute__((vector_size(sizeof(V)))) = std::int32_t;
+  return hn::Vec<decltype(d)>{(Raw)__builtin_convertvector(v.raw, Numbers)};
+#else
+  return hn::ConvertTo(d, v);
+#endif
+}
+
 }  // namespace portable
 }  // namespace
 }  // namespace c63::cpu

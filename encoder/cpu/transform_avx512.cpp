@@ -13,7 +13,7 @@
 
 #include "codec/dct.h"
 #include "cpu/dct_columns.h"
-#include "cpu/kernels_x86.h"
+#include "cpu/kernels_avx512.h"
 #include "cpu/unroll.h"
 
 namespace c63::cpu::avx512 {

@@ -145,17 +145,6 @@ template <int kFactor>
   unroll<8>([&](auto i) __attribute__((always_inline)) { block.rows[i] = in.rows[place_of_column(i)]; });
 }
 
-/// Returns eight samples of each of `kCount` blocks. of(b) returns those of block b.
-template <int kCount, int kFirst = 0, typename Of>
-[[gnu::always_inline]] inline auto eights(Of&& of) {
-  if constexpr (kCount == 1) {
-    return of(kFirst);
-  } else {
-    const hn::Simd<std::uint8_t, 8 * kCount, 0> d;
-    return hn::Combine(d, eights<kCount / 2, kFirst + kCount / 2>(of), eights<kCount / 2, kFirst>(of));
-  }
-}
-
 /// Returns true if blocks come in pairs: both have the same samples, and the second one has no prediction. The
 /// candidates of preset `fast` are such pairs. Then half of the loads are enough.
 [[nodiscard]] [[gnu::always_inline]] inline bool come_in_twos(const BlockPair* pairs) {
@@ -218,20 +207,10 @@ struct AnyWidth {
   /// Writes the coefficients of all blocks to `blocks`, in zig-zag order.
   [[gnu::always_inline]] static void store_zig_zag(const BlockRegisters& registers, TransformedBlock* const* blocks) {
     unroll<8>([&](auto o) __attribute__((always_inline)) {
-      store_lanes(Words(), reordered<kPassToZigZag, o>(Words(), registers.rows), blocks, 8 * o);
+      split<8>(Words(), reordered<kPassToZigZag, o>(Words(), registers.rows), [&](auto eight, std::size_t b) __attribute__((always_inline)) {
+        hn::Store(eight, hn::Full128<std::int16_t>(), blocks[b]->coefficients.data() + 8 * o);
+      });
     });
-  }
-  /// Writes a lane of 128 bits to each block, at coefficient `at`.
-  template <typename D>
-  [[gnu::always_inline]] static void store_lanes(D d, hn::Vec<D> v, TransformedBlock* const* blocks, std::size_t at) {
-    constexpr std::size_t kLanes = hn::MaxLanes(d);
-    if constexpr (kLanes == 8) {
-      hn::Store(v, d, (*blocks)->coefficients.data() + at);
-    } else {
-      const hn::Half<D> half;
-      store_lanes(half, hn::LowerHalf(half, v), blocks, at);
-      store_lanes(half, hn::UpperHalf(half, v), blocks + kLanes / 16, at);
-    }
   }
 
   /// Sets `ac` of all blocks to the result of summarize_ac().

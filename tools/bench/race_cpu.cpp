@@ -115,7 +115,7 @@ std::string next_step(const Json& code, double share) {
   if (code.is_object() && code.value("sums_of_differences", 0) == 0) {
     return "PSADBW sums eight absolute differences in one instruction: _mm_sad_epu8 (step 0 of docs/course.md)";
   }
-  return "more candidates an instruction, and the block's rows in registers: encoder/cpu/search_avx512.cpp";
+  return "more candidates an instruction, and the block's rows in registers: encoder/cpu/kernels_avx512.cpp";
 }
 
 std::vector<Column> columns() {
