@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "decode/allocation_probe.h"
+#include "support/allocations.h"
 #include "decode/bad_stream.h"
 
 namespace c63::test::bad_header_test {

@@ -9,7 +9,7 @@
 
 #include "c63/settings.h"
 #include "cpu/kernels.h"
-#include "decode/allocation_probe.h"
+#include "support/allocations.h"
 #include "encode/block_statistics.h"
 #include "support/coding.h"
 #include "support/compact_stream.h"

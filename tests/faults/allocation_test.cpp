@@ -5,21 +5,22 @@
 // Runs are in child processes. So a run that aborts or hangs is reported as a failure and does not end the test. With
 // C63_FAULT_EVERY=1 in the environment, every allocation is also tried in a process of its own.
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <new>
 #include <numeric>
 #include <string>
 #include <string_view>
 
-#include "allocation_countdown.h"
 #include "c63/decoder.h"
 #include "c63/encode_session.h"
 #include "c63/encoder.h"
@@ -28,8 +29,21 @@
 #include "c63/frame_source.h"
 #include "files/frame_writer.h"
 #include "filter/signal_file.h"
-#include "support/generators.h"
+#include "support/allocations.h"
+#include "support/compact_stream.h"
 #include "support/temporary_folder.h"
+
+namespace {
+
+constinit c63::test::Countdown failing_threads;
+
+}  // namespace
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) noexcept {
+  if (failing_threads.fails()) return EAGAIN;
+  static const auto real = reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return real(thread, attributes, start, argument);
+}
 
 namespace c63::test {
 namespace {
@@ -49,13 +63,13 @@ struct Report {
 
 /// Runs a scenario and makes call `number` fail, or none if it is 0. If `from_there_on` is true, all later calls fail,
 /// too.
-Report run(const Scenario& scenario, Call call, long number, bool from_there_on) {
+Report run(const Scenario& scenario, Countdown& countdown, long number, bool from_there_on) {
   Report report;
-  fail_call(call, number, from_there_on);
+  countdown.start(number, from_there_on);
   try {
     const Bytes result = scenario();
-    report.calls = calls();
-    stop_failing();
+    report.calls = countdown.calls();
+    countdown.stop();
     report.hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(result.data()), result.size()});
     report.code = kSame;
   } catch (const std::bad_alloc&) {
@@ -65,7 +79,7 @@ Report run(const Scenario& scenario, Call call, long number, bool from_there_on)
     report.code = is_clear ? kMemory : kOtherError;
   } catch (...) {
   }
-  stop_failing();
+  countdown.stop();
   return report;
 }
 
@@ -77,14 +91,15 @@ struct Outcome {
 /// Runs a scenario several times in one child process, and makes another allocation fail each time: those in `numbers`.
 /// A run may take five seconds. From the second run on, objects that live as long as the process already exist
 /// (threads, arenas, constants), so these are not allocated again.
-Outcome run_in_child(const Scenario& scenario, const std::vector<long>& numbers, bool from_there_on, Call call = Call::allocation) {
+Outcome run_in_child(const Scenario& scenario, const std::vector<long>& numbers, bool from_there_on,
+                     Countdown& countdown = failing_allocations) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
   if (child == 0) {
     for (const long number : numbers) {
       ::alarm(5);
-      const Report report = run(scenario, call, number, from_there_on);
+      const Report report = run(scenario, countdown, number, from_there_on);
       if (::write(ends[1], &report, sizeof report) != sizeof report) ::_exit(1);
     }
     ::_exit(0);
@@ -153,13 +168,13 @@ void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
 /// Runs a scenario in new processes, and makes another start of a thread fail each time. A run must then have the whole
 /// result, or fail with C63-THREADS or for lack of memory.
 void try_thread_starts(const Scenario& scenario) {
-  const Outcome whole = run_in_child(scenario, {0}, false, Call::thread);
+  const Outcome whole = run_in_child(scenario, {0}, false, failing_threads);
   ASSERT_EQ(whole.reports.size(), 1U) << describe(whole.status);
   ASSERT_EQ(whole.reports[0].code, kSame);
   ASSERT_GT(whole.reports[0].calls, 0);
   for (const bool from_there_on : {false, true}) {
     for (long number = 1; number <= whole.reports[0].calls; ++number) {
-      const Outcome outcome = run_in_child(scenario, {number}, from_there_on, Call::thread);
+      const Outcome outcome = run_in_child(scenario, {number}, from_there_on, failing_threads);
       const std::string what = "thread " + std::to_string(number) + (from_there_on ? " and all after it: " : ": ");
       ASSERT_EQ(outcome.reports.size(), 1U) << what << describe(outcome.status);
       const Report& report = outcome.reports[0];
@@ -174,49 +189,46 @@ Bytes bytes_of_values(const std::vector<T>& values) {
   return {bytes, bytes + values.size() * sizeof(T)};
 }
 
-TEST(Allocations, OfFiltersOnSignals) {
-  std::vector<double> signal(100000);
-  std::iota(signal.begin(), signal.end(), -50.0);
-  Bytes bytes(300000);
-  std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
-  try_positions(
-      [&] {
-        std::vector<double> values = signal;
-        std::vector<double> out(values.size());
-        convolve(values, mean_taps(5), out);
-        inclusive_scan<double>(out, values);
-        values.push_back(sum<double>(out));
-        values.push_back(static_cast<double>(argmin<double>(out)));
-        BinMap map;
-        map.bins = 256;
-        std::iota(map.bin.begin(), map.bin.end(), std::uint8_t{0});
-        std::vector<std::uint64_t> counts(256);
-        histogram(bytes, map, counts);
-        for (const std::uint64_t count : counts) values.push_back(static_cast<double>(count));
-        return bytes_of_values(values);
-      },
-      20);
+template <typename T>
+std::vector<T> ascending(std::size_t count, T first) {
+  std::vector<T> values(count);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+const std::vector<double> kSignal = ascending(100000, -50.0);
+const Bytes kSamples = ascending(300000, std::uint8_t{0});
+
+Bytes filter_signals() {
+  std::vector<double> values = kSignal;
+  std::vector<double> out(values.size());
+  convolve(values, mean_taps(5), out);
+  inclusive_scan<double>(out, values);
+  values.push_back(sum<double>(out));
+  values.push_back(static_cast<double>(argmin<double>(out)));
+  BinMap map;
+  map.bins = 256;
+  std::iota(map.bin.begin(), map.bin.end(), std::uint8_t{0});
+  std::vector<std::uint64_t> counts(256);
+  histogram(kSamples, map, counts);
+  for (const std::uint64_t count : counts) values.push_back(static_cast<double>(count));
+  return bytes_of_values(values);
 }
 
-TEST(Allocations, OfFiltersOnPictures) {
+Bytes filter_pictures() {
   static constexpr int kWidth = 24, kHeight = 20;
-  try_positions(
-      [] {
-        const Bytes video = moving_video(kWidth, kHeight, 4);
-        const std::size_t frame = frame_bytes(kWidth, kHeight);
-        Bytes smoothed(kWidth * kHeight);
-        std::vector<float> rest(kWidth * kHeight);
-        Whitener<std::uint8_t> whitener(kWidth, kHeight, {.memory = 2, .method = WhiteningMethod::correlation, .reject = 3.0});
-        for (std::size_t i = 0; i < 4; ++i) {
-          const ConstPlaneView luma{video.data() + i * frame, kWidth, kHeight, kWidth};
-          convolve(luma, gauss_kernel(1.5), PlaneView{smoothed.data(), kWidth, kHeight, kWidth});
-          whitener.push(luma, {rest.data(), kWidth, kHeight, kWidth});
-        }
-        Bytes result = bytes_of_values(rest);
-        result.insert(result.end(), smoothed.begin(), smoothed.end());
-        return result;
-      },
-      200);
+  const Bytes video = moving_video(kWidth, kHeight, 4);
+  const std::size_t frame = frame_bytes(kWidth, kHeight);
+  Bytes smoothed(kWidth * kHeight);
+  std::vector<float> rest(kWidth * kHeight);
+  Whitener<std::uint8_t> whitener(kWidth, kHeight, {.memory = 2, .method = WhiteningMethod::correlation, .reject = 3.0});
+  for (std::size_t i = 0; i < 4; ++i) {
+    const ConstPlaneView luma{video.data() + i * frame, kWidth, kHeight, kWidth};
+    convolve(luma, gauss_kernel(1.5), PlaneView{smoothed.data(), kWidth, kHeight, kWidth});
+    whitener.push(luma, {rest.data(), kWidth, kHeight, kWidth});
+  }
+  Bytes result = bytes_of_values(rest);
+  result.insert(result.end(), smoothed.begin(), smoothed.end());
+  return result;
 }
 
 /// A folder for the files of a scenario. Each process has its own.
@@ -226,7 +238,7 @@ class Folder {
     std::filesystem::create_directory(path_);
   }
   ~Folder() {
-    stop_failing();
+    failing_allocations.stop();
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
@@ -238,38 +250,24 @@ class Folder {
   std::filesystem::path path_;
 };
 
-TEST(Allocations, OfSignalFiles) {
-  try_positions(
-      [] {
-        const Folder folder;
-        Bytes result;
-        for (const char* name : {"a.txt", "a.npy", "a.f32"}) {
-          write_signal(folder.file(name), std::vector<double>{1, 2.5, -3});
-          const Bytes values = bytes_of_values(read_signal(folder.file(name)));
-          result.insert(result.end(), values.begin(), values.end());
-        }
-        return result;
-      },
-      7);
-}
-
-TEST(Allocations, OfVideoFiles) {
-  try_positions(
-      [] {
-        const Folder folder;
-        const Bytes video = moving_video(16, 16, 2);
-        Bytes result;
-        for (const char* name : {"a_16x16.yuv", "a.y4m"}) {
-          const auto writer = open_frame_writer(folder.file(name));
-          for (std::size_t i = 0; i < 2; ++i) writer->write(16, 16, std::span(video).subspan(i * 384, 384));
-          writer->commit();
-          const auto source = clip_frames(open_frame_source({.path = folder.file(name)}), 0);
-          Bytes frame(384);
-          for (std::int64_t i = 0; source->read(i, frame); ++i) result.insert(result.end(), frame.begin(), frame.end());
-        }
-        return result;
-      },
-      7);
+Bytes write_and_read_files() {
+  const Folder folder;
+  Bytes result;
+  for (const char* name : {"a.txt", "a.npy", "a.f32"}) {
+    write_signal(folder.file(name), std::vector<double>{1, 2.5, -3});
+    const Bytes values = bytes_of_values(read_signal(folder.file(name)));
+    result.insert(result.end(), values.begin(), values.end());
+  }
+  const Bytes video = moving_video(16, 16, 2);
+  for (const char* name : {"a_16x16.yuv", "a.y4m"}) {
+    const auto writer = open_frame_writer(folder.file(name));
+    for (std::size_t i = 0; i < 2; ++i) writer->write(16, 16, std::span(video).subspan(i * 384, 384));
+    writer->commit();
+    const auto source = clip_frames(open_frame_source({.path = folder.file(name)}), 0);
+    Bytes frame(384);
+    for (std::int64_t i = 0; source->read(i, frame); ++i) result.insert(result.end(), frame.begin(), frame.end());
+  }
+  return result;
 }
 
 EncoderSettings small_settings() {
@@ -280,23 +278,18 @@ EncoderSettings small_settings() {
   return settings;
 }
 
-TEST(Allocations, OfAnEncoder) {
-  try_positions([] { return encode(moving_video(32, 32, 6), small_settings()); }, 4);
+Bytes encode_plainly() { return encode(moving_video(32, 32, 6), small_settings()); }
+
+Bytes encode_by_rate() {
+  EncoderSettings settings = small_settings();
+  settings.coding.preset = Preset::good;
+  settings.coding.scene_cuts = true;
+  settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
+  return encode(moving_video(32, 32, 4), settings);
 }
 
-TEST(Allocations, OfAnEncoderThatDecides) {
-  try_positions(
-      [] {
-        EncoderSettings settings = small_settings();
-        settings.coding.preset = Preset::good;
-        settings.coding.scene_cuts = true;
-        settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
-        return encode(moving_video(32, 32, 4), settings);
-      },
-      61);
-}
-
-/// A source that allocates memory in the thread that reads frames, as a filter does.
+/// A source that allocates memory in the thread that reads frames, as a filter does. So an error may come from the search
+/// for scene cuts, which reads a frame before the encoder takes it for coding.
 class AllocatingSource final : public FrameSource {
  public:
   explicit AllocatingSource(std::unique_ptr<FrameSource> inner) : inner_(std::move(inner)) {}
@@ -314,37 +307,19 @@ class AllocatingSource final : public FrameSource {
   std::unique_ptr<FrameSource> inner_;
 };
 
-TEST(Allocations, OfASearchForScenes) {
-  // The error may come from the search for scene cuts, which reads a frame before the encoder takes it for coding.
-  try_positions(
-      [] {
-        const Bytes video = scene_video(32, 32, {9, 9, 9, 200, 200, 90, 90, 90});
-        EncoderSettings settings = small_settings();
-        settings.coding.key_interval = 4;
-        settings.coding.scene_cuts = true;
-        AllocatingSource source(std::make_unique<MemorySource>(video, VideoFormat{32, 32, {}}));
-        Bytes stream;
-        Encoder(settings).encode(source, [&](EncodedFrame&& frame) {
-          stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());
-        });
-        return stream;
-      },
-      200, 7);
-}
-
-TEST(Allocations, OfTablesForDecisions) {
-  try_positions(
-      [] {
-        EncoderSettings settings = small_settings();
-        settings.coding.preset = Preset::fast;
-        settings.execution.lanes = 1;
-        return encode(moving_video(32, 32, 4), settings);
-      },
-      5);
+Bytes encode_scenes() {
+  const Bytes video = scene_video(32, 32, {9, 9, 9, 200, 200, 90, 90, 90});
+  EncoderSettings settings = small_settings();
+  settings.coding.key_interval = 4;
+  settings.coding.scene_cuts = true;
+  AllocatingSource source(std::make_unique<MemorySource>(video, VideoFormat{32, 32, {}}));
+  Bytes stream;
+  Encoder(settings).encode(source, [&](EncodedFrame&& frame) { stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end()); });
+  return stream;
 }
 
 /// Pushes six frames, and returns the stream.
-Bytes pushed_stream() {
+Bytes push_frames() {
   const Bytes video = moving_video(32, 32, 6);
   const std::size_t frame = frame_bytes(32, 32);
   EncodeSession session(small_settings());
@@ -364,42 +339,44 @@ Bytes pushed_stream() {
   return stream;
 }
 
-TEST(Allocations, OfAPushSession) { try_positions(pushed_stream, 4); }
+/// A stream that was written before the first test. It is not encoded: the process forks, so it must not have threads.
+const Bytes kStream = [] {
+  CompactStreamWriter writer(32, 32, 4);
+  writer.add_any(6, 3);
+  return writer.bytes();
+}();
 
-TEST(ThreadStarts, OfAnEncoder) {
-  try_thread_starts([] { return encode(moving_video(32, 32, 6), small_settings()); });
-}
+Bytes decode_frames() { return decode(kStream, {.execution = {.threads = 2}}); }
 
-TEST(ThreadStarts, OfAPushSession) { try_thread_starts(pushed_stream); }
+struct Work {
+  const char* name;
+  Bytes (*run)();
+  long in_new;  ///< see try_positions()
+  long in_old;
+};
 
-/// Returns a stream that a child process made. A test's own process must not encode: it forks later, and must not have
-/// threads then.
-Bytes stream_of_child() {
-  const std::string file = std::filesystem::temp_directory_path() / ("c63-stream-" + std::to_string(::getpid()));
-  const Outcome made = run_in_child(
-      [&] {
-        const Bytes stream = encode(moving_video(32, 32, 6), small_settings());
-        test::write_bytes(file, stream);
-        return stream;
-      },
-      {0}, false);
-  EXPECT_EQ(made.status, 0);
-  std::ifstream in(file, std::ios::binary);
-  Bytes stream{std::istreambuf_iterator<char>(in), {}};
-  std::filesystem::remove(file);
-  EXPECT_FALSE(stream.empty());
-  return stream;
-}
+const Work kWithThreads[] = {{"encode", encode_plainly, 4, 1}, {"push", push_frames, 4, 1}, {"decode", decode_frames, 3, 1}};
+const Work kOther[] = {
+    {"filter_signals", filter_signals, 40, 3}, {"filter_pictures", filter_pictures, 200, 3}, {"files", write_and_read_files, 7, 1},
+    {"encode_by_rate", encode_by_rate, 25, 1}, {"encode_scenes", encode_scenes, 200, 7},
+};
 
-TEST(Allocations, OfADecoder) {
-  const Bytes stream = stream_of_child();
-  try_positions([&] { return decode(stream, {.execution = {.threads = 2}}); }, 3);
-}
+#if defined(C63_SANITIZED)
+constexpr long kSparser = 3;  // sanitizers make starting a process slow
+#else
+constexpr long kSparser = 1;
+#endif
 
-TEST(ThreadStarts, OfADecoder) {
-  const Bytes stream = stream_of_child();
-  try_thread_starts([&] { return decode(stream, {.execution = {.threads = 2}}); });
-}
+class Allocations : public testing::TestWithParam<Work> {};
+TEST_P(Allocations, MayFail) { try_positions(GetParam().run, GetParam().in_new * kSparser, GetParam().in_old * kSparser); }
+
+class ThreadStarts : public testing::TestWithParam<Work> {};
+TEST_P(ThreadStarts, MayFail) { try_thread_starts(GetParam().run); }
+
+const auto name_of = [](const auto& tested) { return std::string(tested.param.name); };
+INSTANTIATE_TEST_SUITE_P(Threads, Allocations, testing::ValuesIn(kWithThreads), name_of);
+INSTANTIATE_TEST_SUITE_P(Other, Allocations, testing::ValuesIn(kOther), name_of);
+INSTANTIATE_TEST_SUITE_P(Threads, ThreadStarts, testing::ValuesIn(kWithThreads), name_of);
 
 }  // namespace
 }  // namespace c63::test
