@@ -85,10 +85,8 @@ def convolve(signal: Any, taps: Any) -> Array:
 
     The result has the same bits on every machine. Both arguments may be lists of numbers.
     """
-    signal, taps = _array("signal", signal, np.float64), _array("taps", taps, np.float64)
-    out = np.empty(np.size(signal), np.float64)
-    _c63.convolve_signal(signal, taps, out)
-    return out
+    found: Array = _c63.convolve_signal(_array("signal", signal, np.float64), _array("taps", taps, np.float64))
+    return found
 
 
 def mean_filter(signal: Any, width: int) -> Array:
@@ -105,23 +103,18 @@ def convolve_picture(picture: Any, kernel: Union[Kernel, Any]) -> Array:
     if not isinstance(kernel, Kernel):
         kernel = Kernel(kernel)
     picture = _array("picture", picture, np.float32)
-    floats = getattr(picture, "dtype", None) == np.float32
-    of_taps = np.float32 if floats else np.int32
+    of_taps = np.float32 if getattr(picture, "dtype", None) == np.float32 else np.int32
     taps, row, column = (_array(name, getattr(kernel, name), of_taps) for name in ("taps", "row", "column"))
-    out = np.empty(np.shape(picture), np.float32 if floats else np.uint8)
-    _c63.convolve_picture(picture, taps, row, column, number("divisor", kernel.divisor), out)
-    return out
+    found: Array = _c63.convolve_picture(picture, taps, row, column, number("divisor", kernel.divisor))
+    return found
 
 
 def histogram(values: Any, bins: Optional[Any] = None) -> Array:
     """Returns how often each value occurs, uint64 (256,). `values` is uint8 of any shape. With `bins`, uint8 (256,) or
     a list, value v is counted in bins[v].
     """
-    if bins is not None:
-        bins = _array("bins", bins, np.uint8)
-    out = np.empty(256 if bins is None else int(np.max(bins, initial=0)) + 1, np.uint64)
-    _c63.histogram(values, bins, out)
-    return out
+    found: Array = _c63.histogram(values, None if bins is None else _array("bins", bins, np.uint8))
+    return found
 
 
 def sum(values: Any) -> Union[int, float]:
@@ -170,18 +163,14 @@ def _scan(values: Any, exclusive: bool) -> Array:
     values = _array("values", values, np.float64)
     if not hasattr(values, "shape"):
         refuse("values", "an array (n,) of int32, uint32 or float64", values)
-    out = np.empty_like(np.asarray(values))
-    _c63.scan(values, exclusive, out)
-    return out
+    found: Array = _c63.scan(values, exclusive)
+    return found
 
 
 def multiply(a: Any, b: Any) -> Array:
     """Returns the matrix product of float32 (n, k) and (k, m)."""
-    a, b = _array("a", a, np.float32), _array("b", b, np.float32)
-    rows, columns = (np.shape(a)[0], np.shape(b)[-1]) if np.ndim(a) == 2 == np.ndim(b) else (0, 0)
-    out = np.empty((rows, columns), np.float32)
-    _c63.multiply(a, b, out)
-    return out
+    found: Array = _c63.multiply(_array("a", a, np.float32), _array("b", b, np.float32))
+    return found
 
 
 def estimate_shift(reference: Any, frame: Any) -> Optional[tuple[float, float]]:
@@ -215,7 +204,5 @@ def whiten(
         reject = number("reject", reject)
     if not isinstance(method, str):
         refuse("method", '"shift" or "correlation"', method)
-    shape = np.shape(frames)
-    out = np.empty((max(0, shape[0] - memory) if shape else 0, *shape[1:]), np.float32)
-    _c63.whiten(frames, memory, method, degree, epsilon, reject, out)
-    return out
+    found: Array = _c63.whiten(frames, memory, method, degree, epsilon, reject)
+    return found

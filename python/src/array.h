@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace c63::python {
@@ -73,6 +74,29 @@ class Array {
   int device_ = -1;
   std::shared_ptr<void> owner_;  ///< releases the array when it is destroyed
 };
+
+/// Memory that the library owns and that Python sees through the buffer protocol.
+struct Samples {
+  std::shared_ptr<void> memory;
+  std::string format;
+  py::ssize_t item_bytes;
+  std::vector<py::ssize_t> shape;
+};
+
+/// Returns a numpy array of Items that keeps the values alive.
+template <typename Item, typename T>
+py::object numpy_array(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
+  const auto kept = std::make_shared<std::vector<T>>(std::move(values));
+  kept->reserve(1);  // numpy takes no null pointer
+  return py::module_::import("numpy").attr("asarray")(
+      Samples{std::shared_ptr<void>(kept, kept->data()), py::format_descriptor<Item>::format(), sizeof(Item), std::move(shape)});
+}
+
+/// Returns the same, but None if there are no values.
+template <typename Item, typename T>
+py::object array_or_none(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
+  return values.empty() ? py::object(py::none()) : numpy_array<Item>(std::move(values), std::move(shape));
+}
 
 /// Returns a shape as numpy writes it: "(10, 432, 352)", "(5,)".
 [[nodiscard]] std::string shape_text(std::span<const std::ptrdiff_t> shape);

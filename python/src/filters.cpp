@@ -6,8 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "array.h"
@@ -47,28 +49,20 @@ BasicPlaneView<T> view_of(const Array& array) {
           array.strides()[0] / static_cast<std::ptrdiff_t>(sizeof(T))};
 }
 
-/// Returns the elements of an output array, for writing.
-template <typename T>
-std::span<T> room(const Array& array) {
-  array.require_writable();
-  return array.span<T>();
-}
-
-void convolve_signal(py::handle values, py::handle taps, py::handle out) {
+py::object convolve_signal(py::handle values, py::handle taps) {
   const Array in = signal(values, "signal", "float64");
   const Array factors = signal(taps, "taps", "float64");
-  const Array result = signal(out, "out", "float64");
-  const auto to = room<double>(result);
-  const py::gil_scoped_release released;
-  convolve(in.span<const double>(), factors.span<const double>(), to);
+  std::vector<double> out(in.size());
+  {
+    const py::gil_scoped_release released;
+    convolve(in.span<const double>(), factors.span<const double>(), out);
+  }
+  return numpy_array<double>(std::move(out), {in.shape()[0]});
 }
 
 /// Convolves a picture. The taps of a picture of uint8 are int32; those of a picture of float32 are float32.
-void convolve_picture(py::handle in, py::handle taps, py::handle row, py::handle column, double divisor, py::handle out) {
+py::object convolve_picture(py::handle in, py::handle taps, py::handle row, py::handle column, double divisor) {
   const Array from = picture(in, "picture");
-  const Array to = picture(out, "out");
-  to.require_dtype(from.dtype());
-  to.require_writable();
   const auto fill = [&](auto& kernel, const char* dtype) {
     using Tap = typename std::decay_t<decltype(kernel.taps)>::value_type;
     const auto take = [&](py::handle object, const char* name, int dimensions) {
@@ -93,39 +87,41 @@ void convolve_picture(py::handle in, py::handle taps, py::handle row, py::handle
     }
     kernel.divisor = static_cast<Tap>(divisor);
   };
-  if (from.dtype() == "uint8") {
-    ByteKernel kernel;
-    fill(kernel, "int32");
-    const py::gil_scoped_release released;
-    convolve(view_of<const std::uint8_t>(from), kernel, view_of<std::uint8_t>(to));
-  } else if (from.dtype() == "float32") {
-    FloatKernel kernel;
-    fill(kernel, "float32");
-    const py::gil_scoped_release released;
-    convolve(view_of<const float>(from), kernel, view_of<float>(to));
-  } else {
-    from.refuse("C63-ARRAY-DTYPE", "uint8 or float32");
-  }
+  const auto run = [&](auto kernel, auto zero, const char* dtype) {
+    using Sample = decltype(zero);
+    fill(kernel, dtype);
+    std::vector<Sample> out(from.size());
+    const auto view = view_of<const Sample>(from);
+    {
+      const py::gil_scoped_release released;
+      convolve(view, kernel, BasicPlaneView<Sample>{out.data(), view.width, view.height, view.width});
+    }
+    return numpy_array<Sample>(std::move(out), {view.height, view.width});
+  };
+  if (from.dtype() == "uint8") return run(ByteKernel{}, std::uint8_t{}, "int32");
+  if (from.dtype() == "float32") return run(FloatKernel{}, float{}, "float32");
+  from.refuse("C63-ARRAY-DTYPE", "uint8 or float32");
 }
 
 /// Returns size, taps (k, k), row and column factors and divisor of one of the library's kernels.
 py::tuple parts_of(const ByteKernel& kernel) { return py::make_tuple(kernel.size, kernel.taps, kernel.row, kernel.column, kernel.divisor); }
 
-void count(py::handle values, py::handle bins, py::handle out) {
+py::object count(py::handle values, py::handle bins) {
   const Array bytes = whole(values, "values");
   bytes.require_dtype("uint8");
-  const Array counts = signal(out, "out", "uint64");
   BinMap map = BinMap::identity();
   if (!bins.is_none()) {
     const Array table = signal(bins, "bins", "uint8");
     if (table.size() != map.bin.size()) table.refuse("C63-ARRAY-SHAPE", "(256,)");
-    const auto entries = table.span<const std::uint8_t>();
-    std::copy(entries.begin(), entries.end(), map.bin.begin());
-    map.bins = static_cast<int>(counts.size());
+    std::ranges::copy(table.span<const std::uint8_t>(), map.bin.begin());
+    map.bins = 1 + *std::ranges::max_element(map.bin);
   }
-  const auto to = room<std::uint64_t>(counts);
-  const py::gil_scoped_release released;
-  histogram(bytes.span<const std::uint8_t>(), map, to);
+  std::vector<std::uint64_t> out(static_cast<std::size_t>(map.bins));
+  {
+    const py::gil_scoped_release released;
+    histogram(bytes.span<const std::uint8_t>(), map, out);
+  }
+  return numpy_array<std::uint64_t>(std::move(out), {map.bins});
 }
 
 /// Calls visit(T()) with the C++ type T of the array's elements.
@@ -165,15 +161,17 @@ std::uint64_t squared_errors(py::handle a, py::handle b) {
   return sum_of_squared_errors(x.span<const std::uint8_t>(), y.span<const std::uint8_t>());
 }
 
-void scan(py::handle values, bool exclusive, py::handle out) {
+py::object scan(py::handle values, bool exclusive) {
   const Array in = whole(values, "values");
   in.require_dimensions(1, "a signal (n,)");
-  const Array result = signal(out, "out", in.dtype().c_str());
   const auto run = [&](auto zero) {
     using T = decltype(zero);
-    const auto to = room<T>(result);
-    const py::gil_scoped_release released;
-    exclusive ? exclusive_scan(in.span<const T>(), to) : inclusive_scan(in.span<const T>(), to);
+    std::vector<T> out(in.size());
+    {
+      const py::gil_scoped_release released;
+      exclusive ? exclusive_scan(in.span<const T>(), std::span(out)) : inclusive_scan(in.span<const T>(), std::span(out));
+    }
+    return numpy_array<T>(std::move(out), {in.shape()[0]});
   };
   if (in.dtype() == "int32") return run(std::int32_t{});
   if (in.dtype() == "uint32") return run(std::uint32_t{});
@@ -181,14 +179,18 @@ void scan(py::handle values, bool exclusive, py::handle out) {
   in.refuse("C63-ARRAY-DTYPE", "int32, uint32 or float64");
 }
 
-void product(py::handle a, py::handle b, py::handle out) {
+py::object product(py::handle a, py::handle b) {
   const Array left = picture(a, "a");
   const Array right = picture(b, "b");
-  const Array result = picture(out, "out");
-  for (const Array* const matrix : {&left, &right, &result}) matrix->require_dtype("float32");
-  result.require_writable();
-  const py::gil_scoped_release released;
-  multiply(view_of<const float>(left), view_of<const float>(right), view_of<float>(result));
+  for (const Array* const matrix : {&left, &right}) matrix->require_dtype("float32");
+  const auto rows = left.shape()[0];
+  const auto columns = right.shape()[1];
+  std::vector<float> out(static_cast<std::size_t>(rows * columns));
+  {
+    const py::gil_scoped_release released;
+    multiply(view_of<const float>(left), view_of<const float>(right), {out.data(), static_cast<int>(columns), static_cast<int>(rows), columns});
+  }
+  return numpy_array<float>(std::move(out), {rows, columns});
 }
 
 py::object shift(py::handle reference, py::handle frame) {
@@ -212,31 +214,32 @@ py::object shift(py::handle reference, py::handle frame) {
   return py::make_tuple(found->dx, found->dy);
 }
 
-void whiten_frames(py::handle frames, const WhiteningSettings& settings, py::handle out) {
+py::object whiten_frames(py::handle frames, const WhiteningSettings& settings) {
   const Array in = whole(frames, "frames");
   in.require_dimensions(3, "(n, height, width)");
-  const Array result = whole(out, "out");
-  result.require_dtype("float32");
-  result.require_writable();
   const int height = static_cast<int>(in.shape()[1]);
   const int width = static_cast<int>(in.shape()[2]);
   const auto size = static_cast<std::ptrdiff_t>(height) * width;
-  if (result.size() != static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, in.shape()[0] - settings.memory) * size)) {
-    result.refuse("C63-ARRAY-SHAPE", "(n - memory, height, width)");
-  }
+  const auto count = std::max<std::ptrdiff_t>(0, in.shape()[0] - settings.memory);
+  std::vector<float> out(static_cast<std::size_t>(count * size));
   const auto run = [&](auto zero) {
     using Sample = decltype(zero);
     const py::gil_scoped_release released;
     Whitener<Sample> whitener(width, height, settings);
-    float* to = static_cast<float*>(result.data());
+    float* to = out.data();
     for (std::ptrdiff_t i = 0; i < in.shape()[0]; ++i) {
       const Sample* const from = static_cast<const Sample*>(in.data()) + i * size;
       if (whitener.push({from, width, height, width}, {to, width, height, width})) to += size;
     }
   };
-  if (in.dtype() == "uint8") return run(std::uint8_t{});
-  if (in.dtype() == "float32") return run(float{});
-  in.refuse("C63-ARRAY-DTYPE", "uint8 or float32");
+  if (in.dtype() == "uint8") {
+    run(std::uint8_t{});
+  } else if (in.dtype() == "float32") {
+    run(float{});
+  } else {
+    in.refuse("C63-ARRAY-DTYPE", "uint8 or float32");
+  }
+  return numpy_array<float>(std::move(out), {count, height, width});
 }
 
 WhiteningSettings whitening(int memory, const std::string& method, int degree, double epsilon, std::optional<double> reject) {
@@ -254,22 +257,23 @@ WhiteningSettings whitening(int memory, const std::string& method, int degree, d
 
 void add_filters(py::module_& module) {
   using namespace py::literals;
-  module.def("convolve_signal", convolve_signal, "signal"_a, "taps"_a, "out"_a);
-  module.def("convolve_picture", convolve_picture, "picture"_a, "taps"_a, "row"_a, "column"_a, "divisor"_a, "out"_a);
+  module.def("convolve_signal", convolve_signal, "signal"_a, "taps"_a);
+  module.def("convolve_picture", convolve_picture, "picture"_a, "taps"_a, "row"_a, "column"_a, "divisor"_a);
   module.def("mean_kernel", [](int size) { return parts_of(mean_kernel(size)); }, "size"_a);
   module.def("gauss_kernel", [](double sigma) { return parts_of(gauss_kernel(sigma)); }, "sigma"_a);
   module.def("mean_taps", mean_taps, "width"_a);
-  module.def("histogram", count, "values"_a, "bins"_a, "out"_a);
+  module.def("histogram", count, "values"_a, "bins"_a);
   module.def("reduce", reduce, "values"_a, "operation"_a);
   module.def("sum_of_squared_errors", squared_errors, "a"_a, "b"_a);
-  module.def("scan", scan, "values"_a, "exclusive"_a, "out"_a);
-  module.def("multiply", product, "a"_a, "b"_a, "out"_a);
+  module.def("scan", scan, "values"_a, "exclusive"_a);
+  module.def("multiply", product, "a"_a, "b"_a);
   module.def("estimate_shift", shift, "reference"_a, "frame"_a);
   module.def(
       "whiten",
-      [](py::handle frames, int memory, const std::string& method, int degree, double epsilon, std::optional<double> reject,
-         py::handle out) { whiten_frames(frames, whitening(memory, method, degree, epsilon, reject), out); },
-      "frames"_a, "memory"_a, "method"_a, "degree"_a, "epsilon"_a, "reject"_a, "out"_a);
+      [](py::handle frames, int memory, const std::string& method, int degree, double epsilon, std::optional<double> reject) {
+        return whiten_frames(frames, whitening(memory, method, degree, epsilon, reject));
+      },
+      "frames"_a, "memory"_a, "method"_a, "degree"_a, "epsilon"_a, "reject"_a);
 }
 
 }  // namespace c63::python
