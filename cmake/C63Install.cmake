@@ -19,17 +19,6 @@ if(TARGET c63_cuda)
     COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endif()
 
-# Libraries that a program must link if it links c63 as a static library.
-get_target_property(c63_library_type c63 TYPE)
-set(c63_private_modules tbb)
-set(C63_PC_REQUIRES "")
-if(c63_library_type STREQUAL "STATIC_LIBRARY")
-  # A static library does not link its dependencies itself, so `pkg-config --libs c63` must name them.
-  set(C63_PC_REQUIRES "Requires: ${c63_private_modules}")
-else()
-  set(C63_PC_REQUIRES "Requires.private: ${c63_private_modules}")
-endif()
-
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/c63Config.cmake.in ${PROJECT_BINARY_DIR}/c63Config.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/c63ConfigVersion.cmake COMPATIBILITY SameMajorVersion)

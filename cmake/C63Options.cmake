@@ -50,7 +50,6 @@ endif()
 message(STATUS "c63: CUDA backend ${C63_HAVE_CUDA}")
 
 find_package(Threads REQUIRED)
-find_package(TBB REQUIRED)
 find_package(PkgConfig)
 
 set(C63_HAVE_FFMPEG OFF)

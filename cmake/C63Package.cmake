@@ -41,7 +41,6 @@ endif()
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libc63-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS libtbb-dev)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "library of the Codec63 encoder and decoder
  Headers, the static library, a CMake package and a pkg-config file for
  programs that encode or decode Codec63, search motion, or filter.")

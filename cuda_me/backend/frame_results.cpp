@@ -1,7 +1,5 @@
 #include "cuda_me/backend/frame_results.h"
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +10,7 @@
 #include "bitstream/frame_header.h"
 #include "c63/own_search.h"
 #include "c63/quality.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/runtime/check.h"
 #include "decide/vectors.h"
@@ -62,21 +60,17 @@ void FrameResults::append(const Batch& batch, std::vector<CodedFrame>& finished)
   const StageTimes times = times_of(batch);
   if (context_.settings.measurement.trace != nullptr) trace(batch, times);
   std::vector<CodedFrame> results(batch.entries.size());
-  const auto finish_some = [&](const oneapi::tbb::blocked_range<std::size_t>& some) {
-    const DeviceGuard guard(device_);
-    for (std::size_t i = some.begin(); i < some.end(); ++i) results[i] = finish(batch, batch.entries[i], times);
-  };
   // Results are divided among threads only if their frames have more than this many bytes (before coding). With large
   // frames, a single thread would take as long to copy a batch's coded bytes as the device takes to code it. With small
   // frames, waking other threads would take longer than copying.
   constexpr std::size_t kBytesOfFrames = 1 << 20;
   const std::size_t grain = std::max<std::size_t>(1, kBytesOfFrames / context_.geometry.frame_bytes());
-  const oneapi::tbb::blocked_range<std::size_t> all(0, results.size(), grain);
-  if (all.is_divisible()) {
-    context_.settings.execution.arena->execute([&] { oneapi::tbb::parallel_for(all, finish_some); });
-  } else {
-    finish_some(all);
-  }
+  context_.settings.execution.pool->execute([&] {
+    parallel_ranges(results.size(), grain, [&](std::size_t begin, std::size_t end) {
+      const DeviceGuard guard(device_);
+      for (std::size_t i = begin; i < end; ++i) results[i] = finish(batch, batch.entries[i], times);
+    });
+  });
   std::ranges::move(results, std::back_inserter(finished));
 }
 

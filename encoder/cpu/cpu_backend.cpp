@@ -1,4 +1,3 @@
-#include <oneapi/tbb/parallel_for_each.h>
 
 #include <algorithm>
 #include <array>
@@ -13,10 +12,9 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "c63/trace.h"
 #include "cpu/gop_chain.h"
-#include "threads/work_threads.h"
 
 namespace c63::cpu {
 namespace {
@@ -25,11 +23,22 @@ namespace {
 /// from the source.
 constexpr int kDepth = 3;
 
+class CpuBackend;
+struct ScheduledChain;
+
+/// A task of the backend: to run a chain, or to write one of its frames.
+struct ChainTask : ThreadPool::Task {
+  CpuBackend* backend = nullptr;
+  ScheduledChain* chain = nullptr;
+  std::int64_t number = 0;  ///< of the frame to write
+};
+
 /// Memory for one frame of a chain: its samples, and from submit() until collect() also its plan and its result.
 struct Slot {
   PaddedPicture picture;  ///< the input
   ChainFrame frame;
   CodedFrame coded;
+  ChainTask writing;
   bool finished = false;
   std::exception_ptr fault;
 };
@@ -38,6 +47,7 @@ struct Slot {
 struct ScheduledChain {
   std::optional<GopChain> chain;
   std::array<Slot, kDepth> slots;
+  ChainTask running_task;
   TraceRow trace;  ///< written by the task that runs the chain
 
   // How many frames of the chain were submitted, started and collected so far. The backend's mutex guards changes of
@@ -56,20 +66,20 @@ class CpuBackend final : public Backend {
  public:
   CpuBackend(const ResolvedEncode& encode, int max_chains)
       : settings_(encode.settings),
-        arena_(*settings_.execution.arena),
+        pool_(*settings_.execution.pool),
         chains_(static_cast<std::size_t>(chain_count(encode, max_chains))),
-        writes_beside_(static_cast<int>(chains_.size()) < arena_.concurrency()),
-        threads_(arena_, chains_.size() * (kDepth + 1)) {
+        writes_beside_(static_cast<int>(chains_.size()) < pool_.concurrency()) {
     const Kernels& kernels = cpu::kernels(settings_.execution.simd);
     // The chains are made in parallel, because their memory takes long to fill: 0.4 s for all chains at 1920x1080.
-    arena_.execute([&] {
-      oneapi::tbb::parallel_for_each(chains_, [&](ScheduledChain& chain) {
+    pool_.execute([&] {
+      parallel_for(chains_.size(), [&](std::size_t i) {
+        ScheduledChain& chain = chains_[i];
         chain.chain.emplace(encode, kernels);
         for (Slot& slot : chain.slots) slot.picture = PaddedPicture(encode.geometry);
         chain.trace = TraceRow(settings_.measurement.trace, TraceTrack::lane, index_of(chain));
       });
     });
-    const int concurrency = arena_.concurrency();
+    const int concurrency = pool_.concurrency();
     info_.description = "cpu (" + std::string(name(kernels.level)) + ", " + std::to_string(concurrency) +
                         (concurrency == 1 ? " thread)" : " threads)");
     info_.chains = info_.inputs = static_cast<int>(chains_.size());
@@ -134,7 +144,7 @@ class CpuBackend final : public Backend {
   /// there is one more chain than threads, so that the last GOP is not coded alone; with a single thread there is one.
   [[nodiscard]] static int chain_count(const ResolvedEncode& encode, int max_chains) {
     const ExecutionSettings& execution = encode.settings.execution;
-    const int threads = execution.arena->concurrency();
+    const int threads = execution.pool->concurrency();
     const int wanted = execution.lanes > 0 ? execution.lanes : threads == 1 ? 1 : threads + 1;
     std::uint64_t most = static_cast<std::uint64_t>(max_chains);
     // The memory limit also covers the frames of the look-ahead, so there are fewer chains if a look-ahead is used.
@@ -143,13 +153,19 @@ class CpuBackend final : public Backend {
   }
   [[nodiscard]] int index_of(const ScheduledChain& chain) const { return static_cast<int>(&chain - chains_.data()); }
 
-  /// Posts the member function kTask as a task. The function must call end_task() when it is done. The caller holds the
-  /// mutex.
-  template <auto kTask>
-  void post(std::size_t argument) {
+  /// Posts a task that calls the member function kFunction. The function must call end_task() when it is done. The
+  /// caller holds the mutex.
+  template <auto kFunction>
+  void post(ChainTask& task, ScheduledChain& chain, std::int64_t number) {
     ++tasks_;
-    threads_.post({[](void* backend, std::size_t value) noexcept { (static_cast<CpuBackend*>(backend)->*kTask)(value); },
-                   this, argument});
+    task.backend = this;
+    task.chain = &chain;
+    task.number = number;
+    task.run = [](ThreadPool::Task& posted) noexcept {
+      const auto& self = static_cast<const ChainTask&>(posted);
+      (self.backend->*kFunction)(*self.chain, self.number);
+    };
+    pool_.post(task);
   }
 
   /// Counts a task as ended. After the last one, the destructor may go on. The caller holds the mutex.
@@ -163,7 +179,7 @@ class CpuBackend final : public Backend {
   void run_if_possible(ScheduledChain& chain) {
     if (chain.running || !may_start(chain)) return;
     chain.running = true;
-    post<&CpuBackend::run>(static_cast<std::size_t>(index_of(chain)));
+    post<&CpuBackend::run>(chain.running_task, chain, chain.started);
   }
   [[nodiscard]] bool may_start(ScheduledChain& chain) const {
     if (chain.started == chain.submitted || dropped_) return false;
@@ -171,43 +187,27 @@ class CpuBackend final : public Backend {
     return before < chain.collected || chain.slot(before).finished;
   }
 
-  /// Codes the frames of a chain one after another, while may_start() is true. If threads_.should_yield() returns true
-  /// before that, run() ends, and a new task continues with the chain.
-  void run(std::size_t index) noexcept {
-    ScheduledChain& chain = chains_[index];
+  /// Codes the frames of a chain one after another, while may_start() is true.
+  void run(ScheduledChain& chain, std::int64_t /*first*/) noexcept {
     std::unique_lock lock(mutex_);
-    bool handed_on = false;
-    while (!handed_on && may_start(chain)) {
+    while (may_start(chain)) {
       const std::int64_t number = chain.started++;
       lock.unlock();
       code(chain, number);
       if (!writes_beside_) write(chain, number);
       lock.lock();
-      if (!writes_beside_) finish(chain, number);
-      handed_on = may_start(chain) && threads_.should_yield();
-      if (handed_on) post<&CpuBackend::run>(index);
-      if (!writes_beside_) continue;
-      const std::size_t written = static_cast<std::size_t>(number) * chains_.size() + index;
-      if (!handed_on) {
-        post<&CpuBackend::write_beside>(written);
-        continue;
+      if (writes_beside_) {
+        post<&CpuBackend::write_beside>(chain.slot(number).writing, chain, number);
+      } else {
+        finish(chain, number);
       }
-      // This thread writes the frame itself instead of waking a worker for it. That worker might take the task that
-      // continues the chain, and then nobody would write the frame soon.
-      ++tasks_;
-      lock.unlock();
-      write_beside(written);
-      lock.lock();
     }
-    if (!handed_on) chain.running = false;
+    chain.running = false;
     end_task();
   }
 
-  /// Writes the bytes of a coded frame, while another thread may code the chain's next frame. `argument` is the frame's
-  /// number times the number of chains, plus the index of the chain.
-  void write_beside(std::size_t argument) noexcept {
-    ScheduledChain& chain = chains_[argument % chains_.size()];
-    const auto number = static_cast<std::int64_t>(argument / chains_.size());
+  /// Writes the bytes of a coded frame, while another thread may code the chain's next frame.
+  void write_beside(ScheduledChain& chain, std::int64_t number) noexcept {
     write(chain, number);
     const std::lock_guard lock(mutex_);
     finish(chain, number);
@@ -252,7 +252,7 @@ class CpuBackend final : public Backend {
   }
 
   EncoderSettings settings_;
-  ThreadArena& arena_;
+  ThreadPool& pool_;
   BackendInfo info_;
   std::vector<ScheduledChain> chains_;
   bool writes_beside_;  ///< there are more threads than chains
@@ -261,7 +261,6 @@ class CpuBackend final : public Backend {
   std::condition_variable idle_;
   int tasks_ = 0;         ///< posted and not yet ended
   bool dropped_ = false;  ///< drop() was called: frames that are not started need not be coded
-  WorkThreads threads_;   ///< the last member, because its threads use all others
 };
 
 }  // namespace

@@ -31,8 +31,7 @@ std::uint32_t mcu_error(ConstPlaneView a, ConstPlaneView b, int plane, int mcu_c
 
 FrameCoder::FrameCoder(const CodingSettings& settings, const Kernels& kernels)
     : kernels_(kernels),
-      geometry_(settings.width, settings.height),
-      deciders_([&kernels, geometry = geometry_] { return RowDecider(kernels, geometry); }) {
+      geometry_(settings.width, settings.height) {
   auto searchers = make_plane_searchers(settings, kernels, geometry_);
   for (int p = 0; p < kPlanes; ++p) {
     searches_.emplace_back(std::move(searchers[static_cast<std::size_t>(p)]), kernels, geometry_.plane(p), block_rows_per_mcu(p),
@@ -102,16 +101,29 @@ std::uint64_t FrameCoder::search_row(int mcu_row) {
 }
 
 std::int64_t FrameCoder::decide_row(int p, int mcu_row) {
-  return deciders_.local().decide({.plane = p,
-                                   .mcu_row = mcu_row,
-                                   .current = job().current->plane(p),
-                                   .reference = job().reference->plane(p),
-                                   .search = job().plan->key ? nullptr : &searches_[p],
-                                   .rate = &job().plan->rate,
-                                   .levels = levels_[p].data(),
-                                   .weights = weights_of_row(p, mcu_row),
-                                   .inherited = job().inherited() != nullptr ? &job().inherited()->plane(p) : nullptr},
-                                  job().syntax->planes[p]);
+  std::unique_ptr<RowDecider> decider;
+  {
+    const std::lock_guard lock(deciders_mutex_);
+    if (!deciders_.empty()) {
+      decider = std::move(deciders_.back());
+      deciders_.pop_back();
+    }
+  }
+  if (decider == nullptr) decider = std::make_unique<RowDecider>(kernels_, geometry_);
+  const std::int64_t cost =
+      decider->decide({.plane = p,
+                       .mcu_row = mcu_row,
+                       .current = job().current->plane(p),
+                       .reference = job().reference->plane(p),
+                       .search = job().plan->key ? nullptr : &searches_[p],
+                       .rate = &job().plan->rate,
+                       .levels = levels_[p].data(),
+                       .weights = weights_of_row(p, mcu_row),
+                       .inherited = job().inherited() != nullptr ? &job().inherited()->plane(p) : nullptr},
+                      job().syntax->planes[p]);
+  const std::lock_guard lock(deciders_mutex_);
+  deciders_.push_back(std::move(decider));
+  return cost;
 }
 
 std::int64_t FrameCoder::code_row(int mcu_row) {

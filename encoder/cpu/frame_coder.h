@@ -1,9 +1,8 @@
 #pragma once
-
-#include <oneapi/tbb/enumerable_thread_specific.h>
-
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -94,7 +93,8 @@ class FrameCoder {
   std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< one table for the frame's λ, or one for each weight
   QuantizationTables level_tables_{};                    ///< the quantization tables for which levels_ was made
   Cost lambda_ = 0;                                      ///< the λ for which levels_ was made
-  oneapi::tbb::enumerable_thread_specific<RowDecider> deciders_;
+  std::mutex deciders_mutex_;
+  std::vector<std::unique_ptr<RowDecider>> deciders_;  ///< those that no thread uses; guarded by the mutex
 };
 
 }  // namespace c63::cpu

@@ -1,7 +1,5 @@
 #include "cpu/gop_chain.h"
 
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +12,7 @@
 #include "c63/error.h"
 #include "c63/filters.h"
 #include "c63/quality.h"
+#include "c63/thread_pool.h"
 #include "cpu/block_prediction.h"
 #include "decide/repeat_frame.h"
 
@@ -23,14 +22,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
-template <typename Row>
-void for_each_mcu_row(const Geometry& geometry, Row&& row) {
-  // The rows are isolated from other tasks. Otherwise a thread that waits for rows could take over another chain's
-  // work.
-  oneapi::tbb::this_task_arena::isolate(
-      [&] { oneapi::tbb::parallel_for(0, geometry.mcu_rows(), std::forward<Row>(row)); });
-}
 
 }  // namespace
 
@@ -74,7 +65,7 @@ bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, Tr
   // are added to it, because a repeat with such an error is not chosen.
   const auto error_up_to = [&](std::uint64_t limit) {
     std::atomic<std::uint64_t> error = 0;
-    for_each_mcu_row(geometry_, [&](int row) {
+    parallel_for(geometry_.mcu_rows(), [&](int row) {
       if (error < limit) error += coder_->repeat_error(row);
     });
     return error.load();
@@ -116,7 +107,7 @@ std::int64_t GopChain::code_rows(const FrameJob& job, FrameStatistics& statistic
   const std::int64_t index = job.plan->index;
   const auto begin = Clock::now();
   if (!key) {
-    for_each_mcu_row(geometry_, [&](int row) { coder_->prepare_row(row); });
+    parallel_for(geometry_.mcu_rows(), [&](int row) { coder_->prepare_row(row); });
     try {
       coder_->prepare();
     } catch (const Error& error) {  // only a user's own search throws
@@ -151,10 +142,10 @@ std::int64_t GopChain::code_rows(const FrameJob& job, FrameStatistics& statistic
     measure += measured - coded;
   };
   if (!key && coder_->codes_after_search()) {
-    for_each_mcu_row(geometry_, search_row);
-    for_each_mcu_row(geometry_, code_row);
+    parallel_for(geometry_.mcu_rows(), search_row);
+    parallel_for(geometry_.mcu_rows(), code_row);
   } else {
-    for_each_mcu_row(geometry_, [&](int row) {
+    parallel_for(geometry_.mcu_rows(), [&](int row) {
       if (!key) search_row(row);
       code_row(row);
     });

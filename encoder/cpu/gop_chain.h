@@ -25,7 +25,7 @@ struct ChainPicture {
 };
 
 /// Encodes the frames of one GOP, one after another, as their plans say. MCU rows are coded in parallel by the threads
-/// of the caller's arena.
+/// of the caller's pool.
 ///
 /// A frame takes two steps, code() and write(). The next frame's code() does not need this frame's write(), so both may
 /// run at the same time.

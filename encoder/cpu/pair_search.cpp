@@ -1,8 +1,5 @@
 #include "cpu/pair_search.h"
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "c63/thread_pool.h"
 #include "cpu/plane_search.h"
 #include "cpu/search_method.h"
 
@@ -54,11 +52,11 @@ class PairSearcher {
     reference_.set(pair.reference, settings_.guarded);
     search_.begin(current_.view(), reference_.view(), around);
     const int mcu_rows = (geometry_.height + kMcuSize - 1) / kMcuSize;
-    oneapi::tbb::parallel_for(0, mcu_rows, [&](int row) {
+    parallel_for(mcu_rows, [&](int row) {
       search_.prepare_rows(row * kMcuSize, std::min((row + 1) * kMcuSize, geometry_.height));
     });
     search_.prepare();
-    oneapi::tbb::parallel_for(0, mcu_rows, [&](int mcu_row) {
+    parallel_for(mcu_rows, [&](int mcu_row) {
       search_.search_mcu_row(mcu_row);
       for (int row = mcu_row * kRowsPerMcu; row < std::min((mcu_row + 1) * kRowsPerMcu, geometry_.rows); ++row) {
         for (int column = 0; column < geometry_.columns; ++column) finish_block(column, row, results);
@@ -141,7 +139,7 @@ namespace {
 /// threads busy.
 std::size_t pairs_at_once(std::size_t pairs, const PlaneGeometry& geometry) {
   constexpr std::size_t kRowsPerThread = 4;  // with fewer, threads are idle at the end of a pair
-  const auto threads = static_cast<std::size_t>(oneapi::tbb::this_task_arena::max_concurrency());
+  const auto threads = static_cast<std::size_t>(ThreadPool::current().concurrency());
   const auto rows = static_cast<std::size_t>((geometry.height + kMcuSize - 1) / kMcuSize);
   return std::clamp<std::size_t>((kRowsPerThread * threads + rows - 1) / rows, 1, std::min(threads, pairs));
 }
@@ -163,19 +161,15 @@ void PairSearchers::search(std::span<const MotionPair> pairs, const MotionResult
   const std::size_t at_once = pairs_at_once(pairs.size(), geometry_);
   while (searchers_.size() < at_once)
     searchers_.push_back(std::make_unique<PairSearcher>(geometry_, settings_, kernels_));
-  oneapi::tbb::parallel_for(std::size_t{0}, at_once, [&](std::size_t part) {
-    // A thread that waits for MCU rows of its pair must not begin another part of the pairs. It would finish its own
-    // part late.
-    oneapi::tbb::this_task_arena::isolate([&] {
-      const std::size_t first = part * pairs.size() / at_once;
-      for (std::size_t i = first; i < (part + 1) * pairs.size() / at_once; ++i) {
-        const std::size_t at = i * blocks;
-        const MotionResults own{results.vectors + at, results.sads != nullptr ? results.sads + at : nullptr,
-                                results.seconds != nullptr ? results.seconds + at : nullptr,
-                                results.quarters != nullptr ? results.quarters + 4 * at : nullptr};
-        searchers_[part]->search(pairs[i], own, around != nullptr ? around + at : nullptr);
-      }
-    });
+  parallel_for(at_once, [&](std::size_t part) {
+    const std::size_t first = part * pairs.size() / at_once;
+    for (std::size_t i = first; i < (part + 1) * pairs.size() / at_once; ++i) {
+      const std::size_t at = i * blocks;
+      const MotionResults own{results.vectors + at, results.sads != nullptr ? results.sads + at : nullptr,
+                              results.seconds != nullptr ? results.seconds + at : nullptr,
+                              results.quarters != nullptr ? results.quarters + 4 * at : nullptr};
+      searchers_[part]->search(pairs[i], own, around != nullptr ? around + at : nullptr);
+    }
   });
 }
 

@@ -3,14 +3,14 @@
 #include <memory>
 #include <utility>
 
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "decide/planner.h"
 
 namespace c63 {
 
 ResolvedEncode resolve(EncoderSettings settings, PlannerFactory planners) {
   ExecutionSettings& execution = settings.execution;
-  if (!execution.arena) execution.arena = std::make_shared<ThreadArena>(execution.threads);
+  if (!execution.pool) execution.pool = std::make_shared<ThreadPool>(execution.threads);
   if (!planners) planners = make_planner_factory(settings.coding);
   ResolvedEncode encode{.settings = std::move(settings), .geometry = {}, .planners = std::move(planners), .lookahead = {}, .rate = {}};
   const CodingSettings& coding = encode.settings.coding;

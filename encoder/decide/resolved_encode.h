@@ -13,7 +13,7 @@ namespace c63 {
 /// The settings of one encode, with everything that follows from them. It is made once, when the encode starts. After
 /// that, the preset is read only to estimate how long the encode takes.
 struct ResolvedEncode {
-  EncoderSettings settings;  ///< valid; execution.arena is set
+  EncoderSettings settings;  ///< valid; execution.pool is set
   Geometry geometry;
   PlannerFactory planners;
   LookaheadDecisions lookahead;  ///< what the planners' look-ahead does; only λ may differ between GOPs
@@ -50,7 +50,7 @@ struct ResolvedEncode {
   }
 };
 
-/// Resolves settings, which must be valid. If they have no arena, a new one is made. Empty `planners` are replaced by
+/// Resolves settings, which must be valid. If they have no pool, a new one is made. Empty `planners` are replaced by
 /// those of the settings' preset.
 [[nodiscard]] ResolvedEncode resolve(EncoderSettings settings, PlannerFactory planners = {});
 

@@ -30,12 +30,12 @@ std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geo
 
 }  // namespace
 
-std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings) {
+std::shared_ptr<ThreadPool> pool_of(const DecoderSettings& settings) {
   const ExecutionSettings& execution = settings.execution;
-  if (execution.arena) return execution.arena;
+  if (execution.pool) return execution.pool;
   // More threads than CPUs would be slower: a thread without a CPU delays rows that other threads need.
   const int cpus = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return std::make_shared<ThreadArena>(std::min(execution.threads, cpus));
+  return std::make_shared<ThreadPool>(std::min(execution.threads, cpus));
 }
 
 FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction) {
@@ -58,8 +58,8 @@ void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
   }
 }
 
-CpuDecodeBackend::CpuDecodeBackend(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena)
-    : settings_(settings), arena_(std::move(arena)), threads_(arena_->concurrency()) {
+CpuDecodeBackend::CpuDecodeBackend(const DecoderSettings& settings, std::shared_ptr<ThreadPool> pool)
+    : settings_(settings), pool_(std::move(pool)), threads_(pool_->concurrency()) {
   while (static_cast<int>(workers_.size()) < threads_) {
     workers_.push_back({.trace = {settings_.trace, TraceTrack::thread, static_cast<int>(workers_.size())}});
   }
@@ -67,7 +67,6 @@ CpuDecodeBackend::CpuDecodeBackend(const DecoderSettings& settings, std::shared_
 
 CpuDecodeBackend::~CpuDecodeBackend() {
   clear();
-  work_.reset();
   for (Worker& worker : workers_) worker.trace.did("idle");
 }
 
@@ -85,12 +84,11 @@ void CpuDecodeBackend::open(const Geometry& geometry, std::uint64_t max_memory, 
   const std::uint64_t most_waiting =
       std::min(kWaitingPictures, kWaitingPicturesPerThread * static_cast<std::uint64_t>(threads_));
   const std::uint64_t spare = std::min(std::min(left - std::min(left, tasks * frame), kWaitingBytes) / picture, most_waiting);
-  pool_ = PicturePool(kKeptPictures + 2 * tasks + static_cast<std::size_t>(spare));
+  pictures_ = PicturePool(kKeptPictures + 2 * tasks + static_cast<std::size_t>(spare));
   tasks_.clear();
   free_tasks_.clear();
   free_tasks_.reserve(tasks);
   while (tasks_.size() < tasks) free_tasks_.push_back(&tasks_.emplace_back(*this));
-  work_.emplace(*arena_, tasks);
 }
 
 bool CpuDecodeBackend::has_room() const {
@@ -98,7 +96,7 @@ bool CpuDecodeBackend::has_room() const {
   // the frames, only few may be submitted, so that few pictures are used. Writing to a picture's memory for the first
   // time takes longer than waking a thread.
   const bool are_wanted = outputs_.empty() || outputs_.back().wanted;
-  const std::size_t most = are_wanted ? pool_.size() : std::min(pool_.size(), kKeptPictures + 2 * tasks_.size() + kWakeAfter);
+  const std::size_t most = are_wanted ? pictures_.size() : std::min(pictures_.size(), kKeptPictures + 2 * tasks_.size() + kWakeAfter);
   if (outputs_.size() + kKeptPictures >= most) return false;
   const std::lock_guard lock(mutex_);
   return coded_bytes_ < settings_.execution.limits.max_memory / 4;
@@ -115,7 +113,7 @@ void CpuDecodeBackend::submit(StreamFrame&& coded, std::int64_t count, bool want
     output.done = true;  // a repeat needs no decoding: it has the previous frame's picture, and is taken after it
     return;
   }
-  DecodedPicture& picture = *pool_.find_free();
+  DecodedPicture& picture = *pictures_.find_free();
   output.picture = PictureRef(&picture);
   FramePictures pictures = chain_.next(frame.key, frame.advances_reference, picture);
   const std::lock_guard lock(mutex_);
@@ -134,7 +132,7 @@ void CpuDecodeBackend::begin_next(Task& task) noexcept {
   task.coded_bytes = job.coded.bytes.size();
   task.begin(std::move(job.coded), std::move(job.pictures));
   jobs_.pop_front();
-  post(task);
+  pool_->post(task);
 }
 
 bool CpuDecodeBackend::is_ready() {
@@ -171,13 +169,6 @@ void CpuDecodeBackend::clear() noexcept {
   chain_ = {};
 }
 
-void CpuDecodeBackend::post(Task& task) noexcept {
-  work_->post({[](void* task_to_run, std::size_t self) noexcept {
-                 reinterpret_cast<CpuDecodeBackend*>(self)->run(*static_cast<Task*>(task_to_run));
-               },
-               &task, reinterpret_cast<std::size_t>(this)});
-}
-
 /// Marks the first unused worker (row of the trace) as busy and returns it; null if there are more threads than
 /// workers.
 CpuDecodeBackend::Worker* CpuDecodeBackend::begin_work() noexcept {
@@ -192,7 +183,7 @@ CpuDecodeBackend::Worker* CpuDecodeBackend::begin_work() noexcept {
 void CpuDecodeBackend::run(Task& task) noexcept {
   Worker* const worker = begin_work();
   TraceRow nobody;
-  const bool ended = task.run(worker != nullptr ? worker->trace : nobody);
+  const bool ended = task.FrameTask::run(worker != nullptr ? worker->trace : nobody);
   if (ended) finish(task);
   // The mutex is held to the end, because a waiting thread may destroy this object as soon as the mutex is released.
   const std::lock_guard lock(mutex_);

@@ -7,24 +7,22 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/decode_backend.h"
 #include "c63/decoder.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "c63/trace.h"
 #include "decode/frame_task.h"
 #include "decode/picture_pool.h"
 #include "decode/stream_reader.h"
-#include "threads/work_threads.h"
 
 namespace c63 {
 
-/// Returns the arena of the settings. If they have none, makes one with execution.threads threads, but at most one for
+/// Returns the pool of the settings. If they have none, makes one with execution.threads threads, but at most one for
 /// each CPU.
-[[nodiscard]] std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings);
+[[nodiscard]] std::shared_ptr<ThreadPool> pool_of(const DecoderSettings& settings);
 
 /// Returns a view of a picture, and of its prediction if `with_prediction` is true.
 [[nodiscard]] FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction);
@@ -38,7 +36,7 @@ void require_memory(const DecoderSettings& settings, const Geometry& geometry);
 /// frame, even within one GOP. Further frames wait to be decoded or to be taken, so threads seldom wait for the caller.
 class CpuDecodeBackend final : public DecodeBackend {
  public:
-  CpuDecodeBackend(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
+  CpuDecodeBackend(const DecoderSettings& settings, std::shared_ptr<ThreadPool> pool);
   /// Drops frames that were submitted and not taken.
   ~CpuDecodeBackend() override;
   CpuDecodeBackend(const CpuDecodeBackend&) = delete;
@@ -64,10 +62,15 @@ class CpuDecodeBackend final : public DecodeBackend {
     bool done = false;         ///< guarded by the mutex
   };
 
-  class Task final : public FrameTask {
+  class Task final : public FrameTask, public ThreadPool::Task {
    public:
-    explicit Task(CpuDecodeBackend& owner) : FrameTask(owner.settings_), owner_(owner) {}
-    void resume() noexcept override { owner_.post(*this); }
+    explicit Task(CpuDecodeBackend& owner) : FrameTask(owner.settings_), owner_(owner) {
+      ThreadPool::Task::run = [](ThreadPool::Task& task) noexcept {
+        auto& self = static_cast<Task&>(task);
+        self.owner_.run(self);
+      };
+    }
+    void resume() noexcept override { owner_.pool_->post(*this); }
 
     Decoded* output = nullptr;
     std::uint64_t coded_bytes = 0;  ///< bytes of its coded frame; guarded by the mutex
@@ -90,21 +93,20 @@ class CpuDecodeBackend final : public DecodeBackend {
   };
 
   void begin_next(Task& task) noexcept;
-  void post(Task& task) noexcept;
   void run(Task& task) noexcept;
   void finish(Task& task) noexcept;
   Worker* begin_work() noexcept;
 
   const DecoderSettings settings_;
   std::string description_ = "cpu";
-  std::shared_ptr<ThreadArena> arena_;
+  std::shared_ptr<ThreadPool> pool_;
   int threads_;
   ReferenceChain chain_;
 
   std::deque<Worker> workers_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  PicturePool pool_;
+  PicturePool pictures_;
   std::deque<Task> tasks_;
   // Guarded by the mutex:
   std::vector<Task*> free_tasks_;
@@ -114,7 +116,6 @@ class CpuDecodeBackend final : public DecodeBackend {
   std::size_t finished_ = 0;        ///< frames that were finished since front() began to wait
 
   std::deque<Decoded> outputs_;     ///< in stream order
-  std::optional<WorkThreads> work_;  ///< the last member, since its threads use all others
 };
 
 }  // namespace c63

@@ -1,6 +1,5 @@
 #include "decode/decode_run.h"
 
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +12,7 @@
 
 #include "c63/error.h"
 #include "c63/picture.h"
+#include "c63/thread_pool.h"
 #include "c63/trace.h"
 #include "decode/cpu_decode_backend.h"
 
@@ -162,9 +162,9 @@ class DecodeRun {
 }  // namespace
 
 StreamDevice::StreamDevice(const DecoderSettings& settings)
-    : max_memory_(settings.execution.limits.max_memory), arena_(arena_of(settings)), backend_(settings.device) {
+    : max_memory_(settings.execution.limits.max_memory), pool_(pool_of(settings)), backend_(settings.device) {
   if (!backend_) {
-    backend_ = std::make_shared<CpuDecodeBackend>(settings, arena_);
+    backend_ = std::make_shared<CpuDecodeBackend>(settings, pool_);
   } else if (settings.keep_prediction || settings.keep_motion) {
     throw Error(ErrorKind::device, "C63-DEVICE-KEEP",
                 std::string(settings.keep_prediction ? "predictions" : "motion vectors") +
@@ -174,8 +174,8 @@ StreamDevice::StreamDevice(const DecoderSettings& settings)
 
 void StreamDevice::open(const Geometry& geometry) {
   if (is_open_) return;
-  backend_->open(geometry, max_memory_, [arena = arena_](int count, const std::function<void(int)>& body) {
-    arena->execute([&] { oneapi::tbb::parallel_for(0, count, body); });
+  backend_->open(geometry, max_memory_, [pool = pool_](int count, const std::function<void(int)>& body) {
+    pool->execute([&] { parallel_for(count, body); });
   });
   is_open_ = true;
 }

@@ -27,7 +27,7 @@ class StreamDevice {
 
  private:
   const std::uint64_t max_memory_;
-  std::shared_ptr<ThreadArena> arena_;
+  std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<DecodeBackend> backend_;
   bool is_open_ = false;
 };

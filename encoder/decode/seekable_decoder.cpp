@@ -25,7 +25,7 @@ struct SeekableDecoder::State {
     if (!source->size()) {
       throw Error(ErrorKind::input, "C63-NOT-SEEKABLE", "a pipe can be decoded from its beginning only", {.file = file});
     }
-    settings.execution.arena = arena_of(settings);
+    settings.execution.pool = pool_of(settings);
   }
 
   /// Extends the index to frame `number`. Returns false if there is no such frame.

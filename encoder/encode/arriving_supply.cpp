@@ -1,19 +1,14 @@
 // The FrameSupply of a source that cannot seek. A thread reads frames as they arrive and keeps them until their GOP
 // chain takes them. So a pipe is read while frames are coded, and a frame can be coded as soon as it has arrived.
 
-#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "c63/thread_arena.h"
 #include "encode/frame_supply.h"
-#include "encode/scene_cuts.h"
 #include "threads/start_thread.h"
 
 namespace c63 {
@@ -22,17 +17,12 @@ namespace {
 class ArrivingSupply final : public FrameSupply {
  public:
   ArrivingSupply(FrameSource& source, const FrameSupplyOptions& options, ChangeSignal& arrived)
-      : source_(source),
+      : FrameSupply(source, options),
         arrived_(arrived),
         read_ahead_(options.read_ahead),
         rewindable_(options.rewindable),
-        reading_arena_(options.threads),
         trace_(options.trace),
-        frame_bytes_(c63::frame_bytes(source.format().width, source.format().height)),
-        luma_bytes_(plane_bytes(source.format().width, source.format().height, 0)) {
-    if (options.scene_cuts) cuts_ = options.scene_starts ? SceneCuts(*options.scene_starts) : SceneCuts();
-    reader_ = start_thread([this] { reading_arena_.execute([this] { read_all(); }); });
-  }
+        reader_(start_thread([this, pool = options.pool] { pool->execute([this] { read_all(); }); })) {}
 
   ~ArrivingSupply() override { stop(); }
 
@@ -40,11 +30,6 @@ class ArrivingSupply final : public FrameSupply {
     const std::lock_guard lock(mutex_);
     if (index >= next_) return ended_ ? FrameState::none : FrameState::pending;
     return cuts_ && index >= cuts_->decided() ? FrameState::pending : FrameState::ready;
-  }
-
-  [[nodiscard]] bool starts_scene(std::int64_t index) override {
-    const std::lock_guard lock(mutex_);
-    return cuts_ && cuts_->starts_scene(index);
   }
 
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
@@ -103,18 +88,8 @@ class ArrivingSupply final : public FrameSupply {
     const std::lock_guard lock(mutex_);
     return next_;
   }
-  [[nodiscard]] std::exception_ptr fault() const override {
-    const std::lock_guard lock(mutex_);
-    return fault_;
-  }
-  [[nodiscard]] double reading_ms() const override {
-    const std::lock_guard lock(mutex_);
-    return std::chrono::duration<double, std::milli>(reading_).count();
-  }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Frame {
     std::shared_ptr<std::vector<std::uint8_t>> bytes;
     bool taken = false;
@@ -166,7 +141,7 @@ class ArrivingSupply final : public FrameSupply {
     }
     const auto end = Clock::now();
     std::optional<SceneCuts::Histogram> histogram;
-    if (there && cuts_) histogram = SceneCuts::histogram_of(std::span<const std::uint8_t>(bytes).first(luma_bytes_));
+    if (there && cuts_) histogram = histogram_of(bytes);
     {
       const std::lock_guard lock(mutex_);
       reading_ += end - start;
@@ -180,26 +155,18 @@ class ArrivingSupply final : public FrameSupply {
     return true;
   }
 
-  FrameSource& source_;
   ChangeSignal& arrived_;
-  std::int64_t read_ahead_;
-  bool rewindable_;
-  ThreadArena reading_arena_;
-  TraceSink* trace_;
-  std::size_t frame_bytes_;
-  std::size_t luma_bytes_;
+  const std::int64_t read_ahead_;
+  const bool rewindable_;
+  TraceSink* const trace_;
 
-  mutable std::mutex mutex_;  ///< guards the members below
+  // Guarded by mutex_:
   std::condition_variable room_;
   std::map<std::int64_t, Frame> frames_;
   std::vector<std::vector<std::uint8_t>> spare_;  ///< unused buffers for later frames
   std::int64_t next_ = 0;     ///< number of frames that were read
   std::int64_t waiting_ = 0;  ///< frames that nobody has taken yet
-  bool stopped_ = false;
   bool ended_ = false;
-  std::exception_ptr fault_;
-  Clock::duration reading_{};
-  std::optional<SceneCuts> cuts_;
   std::jthread reader_;  ///< the last member, since it uses all others
 };
 

@@ -1,6 +1,6 @@
 #include "encode/device_run.h"
+#include "c63/thread_pool.h"
 
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <utility>
@@ -77,7 +77,11 @@ bool DeviceRun::find_work() {
     if (feeds_no_more()) return false;
     if (!reads_.empty()) return true;
     if (!may_go_on) return false;
-    parts_.changes.wait_past(version);
+    if (parts_.supply.search_scenes()) {
+      parts_.changes.notify();
+    } else {
+      parts_.changes.wait_past(version);
+    }
   }
 }
 
@@ -93,7 +97,7 @@ void DeviceRun::read_frames() {
   constexpr double kWorthSharingMs = 0.05;
   const bool is_much = chains_[0].lookahead || static_cast<double>(work) * read_ms_ > kWorthSharingMs;
   if (work > 1 && parts_.reads_side_by_side && is_much) {
-    oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
+    parallel_for(reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
   } else {
     for (Read& read : reads_) read_frame(read);
   }

@@ -34,7 +34,7 @@ struct RunParts {
   /// Notified when input arrived, when frames were finished or delivered, and when the run must end.
   ChangeSignal& changes;
   std::function<void()> end_run;  ///< ends the run on all devices
-  bool reads_side_by_side;        ///< feed() may read several frames at the same time, on threads of its arena
+  bool reads_side_by_side;        ///< feed() may read several frames at the same time, with the threads of the pool
 };
 
 /// One device during a run. Two threads drive it: one fills the inputs of its chains, the other collects finished

@@ -20,11 +20,9 @@ EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_p
       order_(options.delivered, options.most_waiting),
       first_stop_(options.first_stop),
       supply_(supply),
-      changes_(changes) {
-  readers_ = encode.settings.execution.arena->concurrency();
-  // Looking ahead gives several threads enough work, even if reading itself is fast.
-  reads_side_by_side_ = readers_ > 1 && (supply.concurrent() || encode.lookahead.any());
-}
+      changes_(changes),
+      // Looking ahead gives several threads enough work, even if reading itself is fast.
+      reads_side_by_side_(supply.concurrent() || encode.lookahead.any()) {}
 
 void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<void(CodedFrame&&)>& deliver) {
   {
@@ -69,11 +67,13 @@ void EncodeRun::start(Backend& backend) {
   const RunParts parts{encode_, supply_, gops_, order_, changes_, [this] { end(); }, reads_side_by_side_};
   bool collects = false;  // true: the collecting thread removes the producer at its end
   try {
-    Member& member = members_.emplace_back(parts, backend, static_cast<int>(members_.size()), readers_);
+    Member& member = members_.emplace_back(parts, backend, static_cast<int>(members_.size()));
     if (stop_ >= StopLevel::finish) member.device.stop(stop_);
     member.collector = start_thread([&device = member.device] { device.collect(); });
     collects = true;
-    member.feeder = start_thread([&member] { member.reading_arena.execute([&] { member.device.feed(); }); });
+    // The feeding thread reads with the pool's threads, so ExecutionSettings::threads also limits reading.
+    member.feeder = start_thread(
+        [&pool = *encode_.settings.execution.pool, &device = member.device] { pool.execute([&] { device.feed(); }); });
   } catch (...) {
     if (collects) {
       members_.back().device.stop(StopLevel::drop);

@@ -9,7 +9,6 @@
 #include <stop_token>
 #include <thread>
 
-#include "c63/thread_arena.h"
 #include "encode/device_run.h"
 
 namespace c63 {
@@ -43,12 +42,8 @@ class EncodeRun {
  private:
   /// A device of the run, and its threads.
   struct Member {
-    Member(const RunParts& parts, Backend& backend, int index, int readers) : reading_arena(readers), device(parts, backend, index) {}
+    Member(const RunParts& parts, Backend& backend, int index) : device(parts, backend, index) {}
 
-    /// The arena in which the feeding thread reads. It has no more threads than the arena in which the CPU codes, so
-    /// ExecutionSettings::threads also limits reading. It is a separate arena, because coding may occupy all threads of
-    /// the other arena until the last frame.
-    ThreadArena reading_arena;
     DeviceRun device;
     std::jthread collector;
     std::jthread feeder;
@@ -74,8 +69,7 @@ class EncodeRun {
   StopLevel first_stop_;
   FrameSupply& supply_;
   ChangeSignal& changes_;
-  int readers_ = 1;             ///< threads that read for each device
-  bool reads_side_by_side_ = false;
+  bool reads_side_by_side_;
 
   std::mutex mutex_;  ///< guards the members below
   std::list<Member> members_;

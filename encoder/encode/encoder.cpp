@@ -4,21 +4,18 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <future>
 #include <limits>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "backend/backend.h"
 #include "decide/resolved_encode.h"
 #include "c63/byte_count.h"
 #include "c63/error.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "c63/trace.h"
 #include "encode/encode_run.h"
-#include "threads/start_thread.h"
 
 namespace c63 {
 namespace {
@@ -82,28 +79,15 @@ Devices open_devices(std::span<const BackendFactory> factories, const ResolvedEn
   const int lanes = encode.settings.execution.lanes;
   const int chains = lanes > 0 ? std::min(lanes, max_chains) : max_chains;
   const std::size_t count = std::min(factories.size(), static_cast<std::size_t>(chains));
-  std::vector<std::future<std::unique_ptr<Backend>>> opening;
-  for (std::size_t i = 0; i < count; ++i) {
-    const int share = share_of(chains, count, i);
-    ResolvedEncode own = encode;
-    if (lanes > 0) own.settings.execution.lanes = share;
-    const auto open = [&factory = factories[i], own, share] { return factory(own, share); };
-    try {
-      opening.push_back(std::async(count > 1 ? std::launch::async : std::launch::deferred, open));
-    } catch (const std::system_error& error) {
-      throw no_thread(error);
-    }
-  }
-  Devices devices;
-  std::exception_ptr fault;
-  for (auto& device : opening) {
-    try {
-      devices.push_back(device.get());
-    } catch (...) {
-      fault = std::current_exception();
-    }
-  }
-  if (fault) std::rethrow_exception(fault);
+  Devices devices(count);
+  encode.settings.execution.pool->execute([&] {
+    parallel_for(count, [&](std::size_t i) {
+      const int share = share_of(chains, count, i);
+      ResolvedEncode own = encode;
+      if (lanes > 0) own.settings.execution.lanes = share;
+      devices[i] = factories[i](own, share);
+    });
+  });
   return devices;
 }
 
@@ -177,8 +161,8 @@ Encoder::Encoder(EncoderSettings settings, std::vector<BackendFactory> devices)
     : state_(std::make_unique<State>(State{std::move(settings), std::move(devices)})) {
   validate(state_->settings);
   if (state_->devices.empty()) throw Error(ErrorKind::usage, "C63-NO-DEVICE", "no device was given: an encoder needs at least one BackendFactory");
-  if (!state_->settings.execution.arena) {
-    state_->settings.execution.arena = std::make_shared<ThreadArena>(state_->settings.execution.threads);
+  if (!state_->settings.execution.pool) {
+    state_->settings.execution.pool = std::make_shared<ThreadPool>(state_->settings.execution.threads);
   }
 }
 
@@ -312,7 +296,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                                           .scene_starts = state_->scene_starts,
                                           .rewindable = may_fall_back,
                                           .read_ahead = encode.read_ahead_frames(),
-                                          .threads = settings.execution.arena->concurrency(),
+                                          .pool = settings.execution.pool.get(),
                                           .trace = settings.measurement.trace};
   const std::unique_ptr<FrameSupply> supply = source.seekable() ? make_seeking_supply(source, supply_options)
                                                                 : make_arriving_supply(source, supply_options, changes);

@@ -21,7 +21,7 @@ struct ChainPosition {
 };
 
 /// Gives whole GOPs to chains, in order. The end of a GOP may become known late, because scene cuts and the end of the
-/// video are searched no further than a chain needs. A GOP is given out as soon as its key frame has arrived, so its
+/// video are searched no further than a chain needs (FrameSupply::search_scenes()). A GOP is given out as soon as its key frame has arrived, so its
 /// frames can be coded while later ones still arrive. Several threads may use it at once.
 class GopQueue {
  public:
@@ -60,7 +60,7 @@ class GopQueue {
   FrameSupply& supply_;
   PlannerFactory planners_;
   Options options_;
-  std::mutex mutex_;  ///< guards the members below; held during the search for scene cuts, which reads frames
+  std::mutex mutex_;  ///< guards the members below
   /// Key frames of the GOPs of which not all frames are delivered, and always of the newest GOP.
   std::deque<std::int64_t> handed_out_;
   std::optional<std::int64_t> last_key_;

@@ -6,7 +6,7 @@
 #include "c63/filter_checks.h"
 #include "c63/filters.h"
 #include "filters/clones.h"
-#include "filters/parallel.h"
+#include "c63/thread_pool.h"
 
 namespace c63 {
 namespace {

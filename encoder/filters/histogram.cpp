@@ -1,13 +1,14 @@
 // Histogram of bytes. The fast form has sixteen tables of counters, one for each of sixteen neighbouring bytes. So
 // equal neighbours are counted in different tables, and no count waits for another. The sixteen counters of a value lie
 // next to each other, in 64 bytes.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
 
 #include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/parallel.h"
+#include "c63/thread_pool.h"
 
 namespace c63 {
 namespace {

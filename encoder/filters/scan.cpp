@@ -3,13 +3,12 @@
 // result on at once. Then it scans its tile, which is still in the cache. At the same time it sums the tile that it
 // takes next. So memory is read once and written once, without pauses. Sums of doubles differ from those of the serial
 // form in the last digits.
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <atomic>
 
 #include "c63/filter_checks.h"
 #include "c63/filters.h"
+#include "c63/thread_pool.h"
 #include "filters/clones.h"
 
 namespace c63 {
@@ -193,7 +192,7 @@ void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
     }
     if (stream) stream_end();
   };
-  tbb::parallel_for(0, tbb::this_task_arena::max_concurrency(), [&](int) { work(); });
+  parallel_for(ThreadPool::current().concurrency(), [&](int) { work(); });
 }
 
 template <typename T>

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/thread_pool.h"
 #include "io/descriptor.h"
 
 namespace c63 {
@@ -104,7 +104,7 @@ std::size_t InputFile::read_at(std::int64_t offset, std::span<std::uint8_t> byte
   constexpr std::size_t kPiece = 256 << 10;
   if (bytes.size() < 2 * kPiece) return read_piece(offset, bytes);
   std::atomic<std::size_t> filled = 0;
-  oneapi::tbb::parallel_for(std::size_t{0}, (bytes.size() + kPiece - 1) / kPiece, [&](std::size_t i) {
+  parallel_for((bytes.size() + kPiece - 1) / kPiece, [&](std::size_t i) {
     const std::span<std::uint8_t> piece = bytes.subspan(i * kPiece, std::min(kPiece, bytes.size() - i * kPiece));
     filled += read_piece(offset + static_cast<std::int64_t>(i * kPiece), piece);
   });

@@ -1,10 +1,10 @@
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstddef>
 
 #include "c63/error.h"
 #include "c63/frame_source.h"
+#include "c63/thread_pool.h"
 #include "io/source_parts.h"
 
 namespace c63 {
@@ -15,7 +15,7 @@ void copy_in_pieces(std::span<const std::uint8_t> from, std::span<std::uint8_t> 
     std::ranges::copy(from, to.begin());
     return;
   }
-  oneapi::tbb::parallel_for(std::size_t{0}, (from.size() + kPiece - 1) / kPiece, [&](std::size_t i) {
+  parallel_for((from.size() + kPiece - 1) / kPiece, [&](std::size_t i) {
     const std::size_t first = i * kPiece;
     std::ranges::copy(from.subspan(first, std::min(kPiece, from.size() - first)), to.begin() + static_cast<std::ptrdiff_t>(first));
   });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend_test_support.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "cuda_me/backend/cuda_backend.h"
 #include "plans.h"
 

@@ -56,7 +56,7 @@ TEST(Decoder, RangesOfFrames) {
     const std::vector<DecodedFrame> all = without_error(decode_stream(bytes, {.execution = {.threads = 1}})).frames;
     const int frames = static_cast<int>(all.size());
     ASSERT_GE(frames, kFrames);
-    SeekableDecoder seekable(bytes, {.execution = {.arena = arena_with(2)}});
+    SeekableDecoder seekable(bytes, {.execution = {.pool = pool_with(2)}});
     for (int first = 0; first <= frames + 1; first += kStep) {
       for (const int count : {-1, 0, 1, 5, 100}) {
         SCOPED_TRACE(testing::Message() << first << ", " << count << " frames");
@@ -153,10 +153,10 @@ TEST(Decoder, SmallMemoryLimitGivesTheSamePictures) {
 
 TEST(Decoder, ThreadsWithoutACpuAreNotStarted) {
   const int cpus = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  EXPECT_EQ(arena_of({.execution = {.threads = cpus + 5}})->concurrency(), cpus);
-  EXPECT_EQ(arena_of({.execution = {.threads = 1}})->concurrency(), 1);
-  EXPECT_EQ(arena_of({})->concurrency(), cpus);
-  EXPECT_EQ(arena_of({.execution = {.arena = arena_with(cpus + 5)}})->concurrency(), cpus + 5);
+  EXPECT_EQ(pool_of({.execution = {.threads = cpus + 5}})->concurrency(), cpus);
+  EXPECT_EQ(pool_of({.execution = {.threads = 1}})->concurrency(), 1);
+  EXPECT_EQ(pool_of({})->concurrency(), cpus);
+  EXPECT_EQ(pool_of({.execution = {.pool = pool_with(cpus + 5)}})->concurrency(), cpus + 5);
 }
 
 TEST(Decoder, Stop) {
@@ -164,7 +164,7 @@ TEST(Decoder, Stop) {
     std::stop_source stop;
     StreamSource source(stream(), 1000);
     std::size_t frames = 0;
-    const DecodeSummary summary = Decoder({.execution = {.arena = arena_with(threads)}})
+    const DecodeSummary summary = Decoder({.execution = {.pool = pool_with(threads)}})
                                       .decode(
                                           source,
                                           [&](DecodedFrame&& frame) {
@@ -181,7 +181,7 @@ TEST(Decoder, Stop) {
 TEST(Decoder, SinkThatThrowsEndsTheRun) {
   int frames = 0;
   expect_error(ErrorKind::output, "TEST-FULL", [&] {
-    Decoder({.execution = {.arena = arena_with(3)}}).decode(stream(), [&](DecodedFrame&&) {
+    Decoder({.execution = {.pool = pool_with(3)}}).decode(stream(), [&](DecodedFrame&&) {
       if (++frames == 6) throw Error(ErrorKind::output, "TEST-FULL", "no space left");
     });
   });

@@ -51,7 +51,7 @@ TEST(SeekableDecoder, AnyFrameInAnyOrder) {
     ASSERT_FALSE(expected.error);
     const auto frames = static_cast<std::int64_t>(expected.frames.size());
     for (const int threads : {1, 3}) {
-      SeekableDecoder decoder(stream, {.execution = {.arena = arena_with(threads)}, .keep_prediction = true});
+      SeekableDecoder decoder(stream, {.execution = {.pool = pool_with(threads)}, .keep_prediction = true});
       Random random(static_cast<std::uint32_t>(threads));
       std::vector<std::int64_t> order = {0, 1, 2, 2, frames - 1, 0};
       for (std::int64_t i = 0; i < frames; ++i) order.push_back(i);
@@ -140,7 +140,7 @@ TEST(SeekableDecoder, FilesAndPipes) {
 TEST(SeekableDecoder, StopAndSinkThatThrowsLeaveItUsable) {
   const Bytes stream = varied_stream();
   const Decoded expected = decode_stream(stream);
-  SeekableDecoder decoder(stream, {.execution = {.arena = arena_with(3)}});
+  SeekableDecoder decoder(stream, {.execution = {.pool = pool_with(3)}});
   for (int frames = 1; frames < 9; ++frames) {
     std::stop_source stop;
     int seen = 0;

@@ -11,7 +11,7 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "support/sources.h"
 #include "support/trace_format.h"
 
@@ -98,7 +98,7 @@ TEST(TraceTest, SpansOfARowAddUpToTheRun) {
     }
 
     TraceRecorder decoding;
-    const DecodeSummary decoded = decode_traced({.execution = {.arena = std::make_shared<ThreadArena>(threads)}}, noise_stream(settings, 12), decoding);
+    const DecodeSummary decoded = decode_traced({.execution = {.pool = std::make_shared<ThreadPool>(threads)}}, noise_stream(settings, 12), decoding);
     rows = rows_of(decoding);
     const auto decode_loop = rows.at({TraceTrack::loop, 0});
     expect_no_gap(decode_loop);

@@ -44,7 +44,7 @@ struct Outcome {
 };
 
 Outcome decode_with(std::span<const std::uint8_t> stream, SimdLevel level, int threads) {
-  DecoderSettings settings{.execution = {.arena = arena_with(threads), .simd = level}, .keep_prediction = true};
+  DecoderSettings settings{.execution = {.pool = pool_with(threads), .simd = level}, .keep_prediction = true};
   settings.execution.limits.max_pixels = 1 << 20;
   Outcome outcome;
   try {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <vector>
 
+#include "c63/thread_pool.h"
 #include "codec/search_window.h"
 #include "cpu/search_method.h"
 

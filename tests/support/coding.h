@@ -13,7 +13,7 @@
 #include "c63/decoder.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "support/generators.h"
 #include "support/sources.h"
 
@@ -39,14 +39,14 @@ template <typename Run>
   return run;
 }
 
-/// Returns an arena with this many threads, even if the machine has fewer CPUs. The arena that a decoder makes itself
+/// Returns a pool with this many threads, even if the machine has fewer CPUs. The pool that a decoder makes itself
 /// never has more threads than there are CPUs.
-inline std::shared_ptr<ThreadArena> arena_with(int threads) { return std::make_shared<ThreadArena>(threads); }
+inline std::shared_ptr<ThreadPool> pool_with(int threads) { return std::make_shared<ThreadPool>(threads); }
 
 inline Decoded decode_stream(ByteSource& source, DecoderSettings settings = {}) {
   Decoded result;
-  if (settings.execution.threads > 1 && !settings.execution.arena) {
-    settings.execution.arena = arena_with(std::exchange(settings.execution.threads, 0));
+  if (settings.execution.threads > 1 && !settings.execution.pool) {
+    settings.execution.pool = pool_with(std::exchange(settings.execution.threads, 0));
   }
   try {
     result.summary =

@@ -1,7 +1,5 @@
 // c63bench filter and c63bench scan: the serial and the fast form of each filter on the CPU, and all variants on the GPU.
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +10,7 @@
 
 #include "bench/filter_table.h"
 #include "c63/filters.h"
+#include "c63/thread_pool.h"
 
 namespace c63::bench {
 
@@ -64,7 +63,7 @@ void copy_on_cpu(FilterTable& table) {
   std::vector<std::uint8_t> to(table.bytes(), 2);
   constexpr std::size_t kPieces = 64;
   table.add_copy("cpu", measure(timed([&] {
-                                  tbb::parallel_for(std::size_t{0}, kPieces, [&](std::size_t piece) {
+                                  parallel_for(kPieces, [&](std::size_t piece) {
                                     const std::size_t first = from.size() * piece / kPieces;
                                     std::memcpy(to.data() + first, from.data() + first, from.size() * (piece + 1) / kPieces - first);
                                   });
@@ -157,12 +156,12 @@ void scans_on_cpu(FilterTable& table) {
 }
 
 void run_filters(std::string_view name, const Options& options, void (*on_cpu)(FilterTable&), [[maybe_unused]] void (*on_gpu)(FilterTable&)) {
-  std::optional<tbb::global_control> threads;
-  if (options.threads > 0) threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
   FilterTable table(name, options);
   if (options.cpu) {
-    copy_on_cpu(table);
-    on_cpu(table);
+    ThreadPool(options.threads).execute([&] {
+      copy_on_cpu(table);
+      on_cpu(table);
+    });
   }
   if (options.cuda) {
     if (on_gpu != nullptr) on_gpu(table);

@@ -116,18 +116,13 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
     return fail(system_fault(ErrorKind::internal, "C63-INTERNAL", no_thread ? "cannot start a thread" : "internal error",
                              e.code().value()));
   } catch (const std::exception& e) {
-    // oneTBB throws no special type if a thread does not start. Only the exception's text says it.
-    if (std::string_view(e.what()).starts_with("pthread_create")) {
-      return fail(system_fault(ErrorKind::limit, "C63-THREADS", "cannot start a thread", EAGAIN));
-    }
     return fail(Error(ErrorKind::internal, "C63-INTERNAL", std::string("internal error: ") + e.what()));
   } catch (...) {
     return fail(Error(ErrorKind::internal, "C63-INTERNAL", "internal error of unknown kind"));
   }
 }
 
-/// Ends the process after an exception that nothing catches, such as one in a oneTBB thread that cannot start another
-/// thread.
+/// Ends the process after an exception that nothing catches.
 [[noreturn]] void end_by_exception() noexcept {
   int code = kExitInternal;
   try {

@@ -9,7 +9,7 @@
 
 #include "c63/byte_count.h"
 #include "c63/error.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "common/errors.h"
 #include "common/outputs.h"
 #include "common/video_input.h"
@@ -102,7 +102,7 @@ int run_filter(const Session& session, const FilterOptions& o) {
                         {"--before", o.before},
                         {"--after", o.after},
                         {"--log-file", session.common.log.file}});
-  ThreadArena(session.common.threads).execute([&] {
+  ThreadPool(session.common.threads).execute([&] {
     FilterEngines engines(session, o);
     is_video(o) ? filter_video(session, o, engines) : filter_signal(session, o, engines);
     engines.report(session);

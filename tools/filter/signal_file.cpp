@@ -2,7 +2,6 @@
 // at line ends, and several threads read or print pieces at the same time.
 #include "filter/signal_file.h"
 
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/thread_pool.h"
 #include "io/input_file.h"
 
 namespace c63 {
@@ -242,7 +242,7 @@ std::vector<double> parse_signal_text(std::string_view text, const std::string& 
   const std::vector<std::size_t> bounds = split_at_lines(text, std::size_t{1} << 18);
   const std::size_t pieces = bounds.size() - 1;
   std::vector<std::size_t> first_line(pieces + 1);
-  tbb::parallel_for(std::size_t{0}, pieces, [&](std::size_t piece) {
+  parallel_for(pieces, [&](std::size_t piece) {
     const std::string_view part = text.substr(bounds[piece], bounds[piece + 1] - bounds[piece]);
     first_line[piece + 1] = static_cast<std::size_t>(std::ranges::count(part, '\n')) + (part.back() != '\n' ? 1 : 0);
   });
@@ -251,7 +251,7 @@ std::vector<double> parse_signal_text(std::string_view text, const std::string& 
   check_signal_memory(text.size(), first_line[pieces], max_bytes, file);
   std::vector<double> values(first_line[pieces]);
   std::vector<Fault> faults(pieces);
-  tbb::parallel_for(std::size_t{0}, pieces, [&](std::size_t piece) {
+  parallel_for(pieces, [&](std::size_t piece) {
     std::size_t at = bounds[piece];
     for (std::size_t line = first_line[piece]; line < first_line[piece + 1]; ++line) {
       const char* from = text.data() + at;
@@ -283,7 +283,7 @@ std::vector<double> parse_signal_text(std::string_view text, const std::string& 
 std::vector<std::string> print_signal_text(std::span<const double> values) {
   constexpr std::size_t kPiece = 16384;
   std::vector<std::string> pieces((values.size() + kPiece - 1) / kPiece);
-  tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t piece) {
+  parallel_for(pieces.size(), [&](std::size_t piece) {
     const auto mine = values.subspan(piece * kPiece, std::min(kPiece, values.size() - piece * kPiece));
     std::string& text = pieces[piece];
     text.resize(mine.size() * 25);  // a double takes at most 24 characters, plus the line end

@@ -1,7 +1,6 @@
 #include "generate/generate_run.h"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <spdlog/logger.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "c63/error.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "common/errors.h"
 #include "common/options.h"
 #include "common/outputs.h"
@@ -136,16 +135,16 @@ int run_generate(const Session& session, const GenerateOptions& o) {
   const auto start = std::chrono::steady_clock::now();
   const auto progress = session.progress(o.sequence.frames, o.sequence.rate.value());
   const std::size_t bytes = frame_bytes(o.sequence.width, o.sequence.height);
-  ThreadArena arena(session.common.threads);
+  ThreadPool pool(session.common.threads);
   const auto at_once = static_cast<std::int64_t>(std::clamp<std::uint64_t>(
-      o.sequence.limits.max_memory / bytes, 1, 2 * static_cast<std::uint64_t>(arena.concurrency())));
+      o.sequence.limits.max_memory / bytes, 1, 2 * static_cast<std::uint64_t>(pool.concurrency())));
   std::vector<std::vector<std::uint8_t>> frames(static_cast<std::size_t>(std::min(at_once, o.sequence.frames)),
                                                 std::vector<std::uint8_t>(bytes));
   std::int64_t done = 0;
   while (done < o.sequence.frames && !session.stop.stop_requested()) {
     const std::int64_t count = std::min(at_once, o.sequence.frames - done);
-    arena.execute([&] {
-      tbb::parallel_for(std::int64_t{0}, count,
+    pool.execute([&] {
+      parallel_for(count,
                         [&](std::int64_t i) { (void)source.read(done + i, frames[static_cast<std::size_t>(i)]); });
     });
     for (std::int64_t i = 0; i < count; ++i, ++done) {

@@ -61,7 +61,7 @@ FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std:
       source_(std::move(source)),
       codec_vectors_(std::move(codec_vectors)),
       search_(std::move(search)),
-      arena_(settings.threads),
+      pool_(settings.threads),
       format_(source_->format()),
       full_range_(source_->full_range()),
       columns_(whole_blocks(format_.width)),
@@ -194,7 +194,7 @@ void FilmMotion::search_batch(Batch& batch) {
   if (pairs.empty()) return;
   const MotionResults results{batch.vectors.data(), batch.sads.data(), settings_.seconds ? batch.seconds.data() : nullptr,
                               settings_.quarters ? batch.quarters.data() : nullptr};
-  arena_.execute([&] { search_(pairs, results); });
+  pool_.execute([&] { search_(pairs, results); });
 }
 
 /// Begins to search the next batch on another thread. Before that, gives frames back to the reader that neither this

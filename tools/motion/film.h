@@ -12,7 +12,7 @@
 
 #include "c63/frame_source.h"
 #include "c63/motion_search.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "io/one_ahead.h"
 #include "motion/motion_stream.h"
 
@@ -67,7 +67,7 @@ class FilmMotion {
   std::unique_ptr<FrameSource> source_;
   std::shared_ptr<std::vector<CodecVector>> codec_vectors_;
   PairSearch search_;
-  ThreadArena arena_;
+  ThreadPool pool_;
   VideoFormat format_;
   bool full_range_;
   int columns_;

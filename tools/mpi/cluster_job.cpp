@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "c63/error.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "common/backends.h"
 #include "common/cuda_environment.h"
 #include "common/options.h"
@@ -49,8 +49,8 @@ int choose_threads(int asked_for, const Communicator& ranks) {
 void choose_backend(const Preparation& p) {
   EncodeOptions& o = p.options();
   p.job.threads = choose_threads(o.encoder.execution.threads, p.ranks);
-  o.encoder.execution.arena = std::make_shared<ThreadArena>(p.job.threads);
-  o.encoder.execution.threads = 0;  // use the arena's threads
+  o.encoder.execution.pool = std::make_shared<ThreadPool>(p.job.threads);
+  o.encoder.execution.threads = 0;  // use the pool's threads
   o.backend.sharer = p.ranks.local_rank();
   o.backend.queues = queues_for(o.encoder.coding);
   p.job.backend = select_backend(o.backend, {}, [&](const std::string& note) { p.session.log->info("{}", note); });

@@ -49,7 +49,7 @@ struct MotionResults {
 /// Searches the motion of pairs of planes in host memory, as estimate_motion() does.
 using PairSearch = std::function<void(std::span<const MotionPair>, const MotionResults&)>;
 
-/// Finds the best vector of every 8x8 block of every pair, on the CPU, with all threads of the caller's arena. All
+/// Finds the best vector of every 8x8 block of every pair, on the CPU, with all threads of the caller's pool. All
 /// planes have the same size, with sides that are multiples of 8.
 ///
 /// Candidates follow the codec's rules. The components of a vector are from -range to range-1. The block that it points

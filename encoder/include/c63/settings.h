@@ -9,7 +9,7 @@
 
 namespace c63 {
 
-class ThreadArena;
+class ThreadPool;
 class TraceSink;
 struct OwnSearch;
 
@@ -109,8 +109,8 @@ struct CodingSettings {
 
 /// How an encode or decode runs. These settings do not change the bytes.
 struct ExecutionSettings {
-  int threads = 0;                     ///< 0: as many as the machine has; must be 0 if `arena` is set
-  std::shared_ptr<ThreadArena> arena = {};  ///< the threads to use (c63/thread_arena.h); null: a new arena
+  int threads = 0;                     ///< 0: as many as the machine has; must be 0 if `pool` is set
+  std::shared_ptr<ThreadPool> pool = {};  ///< the threads to use (c63/thread_pool.h); null: a new pool
   int lanes = 0;                       ///< GOPs encoded at the same time; 0: automatic
   bool keep_devices = false;           ///< an Encoder keeps devices and their memory from one encode() to the next
   std::optional<SimdLevel> simd = {};  ///< empty: the fastest that the machine has

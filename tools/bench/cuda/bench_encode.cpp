@@ -14,7 +14,7 @@
 #include "c63/cuda/devices.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "common/backends.h"
 #include "common/cuda_environment.h"
 #include "common/values.h"
@@ -43,8 +43,8 @@ class PageLock {
 /// locking of the memory, is made at its first use.
 class Places {
  public:
-  Places(const Options& options, int width, int height, ThreadArena& arena)
-      : arena_(arena), length_(static_cast<std::int64_t>(options.gops) * options.key_interval), video_(made(options, width, height)) {}
+  Places(const Options& options, int width, int height, ThreadPool& pool)
+      : pool_(pool), length_(static_cast<std::int64_t>(options.gops) * options.key_interval), video_(made(options, width, height)) {}
 
   FrameSource& source(const std::string& from) {
     video_.offer({});
@@ -78,7 +78,7 @@ class Places {
   std::optional<Rates> rates(const std::string& from, std::span<const int> devices) {
     if (from == "page-locked" || from == "device") return std::nullopt;
     std::optional<Rates>& known = from == "file" ? file_rates_ : memory_rates_;
-    if (!known) known = {measure_reading(source(from), arena_), measure_feeding(source(from), arena_, devices)};
+    if (!known) known = {measure_reading(source(from), pool_), measure_feeding(source(from), pool_, devices)};
     return known;
   }
 
@@ -90,7 +90,7 @@ class Places {
     return {width, height, repeated(frames, frame_bytes(width, height), std::size_t{1} << 30), length_};
   }
 
-  ThreadArena& arena_;
+  ThreadPool& pool_;
   std::int64_t length_;
   MemoryVideo video_;
   std::optional<PageLock> lock_;
@@ -103,7 +103,7 @@ class Places {
 }  // namespace
 
 void bench_encode(const Options& options) {
-  const auto arena = std::make_shared<ThreadArena>(options.threads);
+  const auto pool = std::make_shared<ThreadPool>(options.threads);
   int queues = 0;  // number of the GPU's hardware queues for kernels; c63enc asks for that of its preset
   for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *preset_from(preset)}));
   tools::ask_for_queues(queues);
@@ -122,7 +122,7 @@ void bench_encode(const Options& options) {
                                     {"code_us", "code us", 9, 1}, {"scan_us", "scan us", 9, 1}});
   report.about().update({{"device", device.name},
                          {"devices", options.devices},
-                         {"threads", arena->concurrency()},
+                         {"threads", pool->concurrency()},
                          {"motion_kernel", options.kernel},
                          {"qp", options.qp},
                          {"upload", options.upload},
@@ -143,7 +143,7 @@ void bench_encode(const Options& options) {
     settings.coding.qp = options.qp;
     settings.execution.lanes = lanes;
     settings.execution.limits.max_memory = std::uint64_t{64} << 30;  // enough for the requested number of lanes
-    settings.execution.arena = arena;
+    settings.execution.pool = pool;
     cuda::CudaBackendOptions backend;
     backend.devices = options.devices;
     backend.motion_kernel = options.kernel;
@@ -184,7 +184,7 @@ void bench_encode(const Options& options) {
   };
   for (const std::string& text : options.sizes) {
     const auto [width, height] = tools::require_size("--sizes", text);
-    Places places(options, width, height, *arena);
+    Places places(options, width, height, *pool);
     for (const std::string& from : options.from) {
       for (const int lanes : options.lanes) {
         for (const std::string& launch : options.launch) {

@@ -1,6 +1,5 @@
 #include "bench/cuda/probes.h"
 
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <memory>
 
 #include "bench/cuda/absdiff_probe.h"
+#include "c63/thread_pool.h"
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
@@ -49,10 +49,10 @@ struct Reading {
         frames(std::min<std::int64_t>(*source.frame_count(), static_cast<std::int64_t>(kRoundBytes / bytes + 1))) {}
 
   /// Reads frames `first` to `end` - 1 in parallel, into memory that begins at `to`.
-  void read(FrameSource& source, ThreadArena& arena, std::int64_t first, std::int64_t end, std::uint8_t* to) const {
-    arena.execute([&] {
-      oneapi::tbb::parallel_for(first, end, [&](std::int64_t index) {
-        static_cast<void>(source.read(index, {to + static_cast<std::size_t>(index - first) * bytes, bytes}));
+  void read(FrameSource& source, ThreadPool& pool, std::int64_t first, std::int64_t end, std::uint8_t* to) const {
+    pool.execute([&] {
+      parallel_for(end - first, [&](std::int64_t i) {
+        static_cast<void>(source.read(first + i, {to + static_cast<std::size_t>(i) * bytes, bytes}));
       });
     });
   }
@@ -72,12 +72,12 @@ class Feeder {
     for (Half& half : halves_) half.memory = cuda::PinnedBuffer<std::uint8_t>(target_.size());
   }
 
-  void feed(FrameSource& source, ThreadArena& arena) {
+  void feed(FrameSource& source, ThreadPool& pool) {
     for (std::int64_t first = 0, turn = 0; first < reading_.frames; first += half_, ++turn) {
       Half& half = halves_[static_cast<std::size_t>(turn % 2)];
       const std::int64_t end = std::min(first + half_, reading_.frames);
       half.uploaded.synchronize();
-      reading_.read(source, arena, first, end, half.memory.data());
+      reading_.read(source, pool, first, end, half.memory.data());
       cuda::copy_async(target_.data(), half.memory.data(), static_cast<std::size_t>(end - first) * reading_.bytes, stream_);
       half.uploaded.record(stream_);
     }
@@ -146,19 +146,19 @@ BusRates measure_buses(std::span<const int> devices) {
   return {.alone = summarize(alone).median, .together = buses.size() > 1 ? rate(buses) : alone.front()};
 }
 
-double measure_reading(FrameSource& source, ThreadArena& arena) {
+double measure_reading(FrameSource& source, ThreadPool& pool) {
   const Reading reading(source);
   const cuda::PinnedBuffer<std::uint8_t> staging(static_cast<std::size_t>(reading.places) * reading.bytes);
   const Sample seconds = measure(timed([&] {
                                    for (std::int64_t first = 0; first < reading.frames; first += reading.places) {
-                                     reading.read(source, arena, first, std::min(first + reading.places, reading.frames), staging.data());
+                                     reading.read(source, pool, first, std::min(first + reading.places, reading.frames), staging.data());
                                    }
                                  }),
                                  4);
   return seconds.rate(reading.all_bytes()).median;
 }
 
-double measure_feeding(FrameSource& source, ThreadArena& arena, std::span<const int> devices) {
+double measure_feeding(FrameSource& source, ThreadPool& pool, std::span<const int> devices) {
   const Reading reading(source);
   std::vector<std::unique_ptr<Feeder>> feeders;
   for (const int device : devices) {
@@ -170,7 +170,7 @@ double measure_feeding(FrameSource& source, ThreadArena& arena, std::span<const 
                                    for (std::size_t i = 0; i < feeders.size(); ++i) {
                                      at_work.push_back(std::async(std::launch::async, [&, i] {
                                        const cuda::DeviceGuard guard(devices[i]);
-                                       feeders[i]->feed(source, arena);
+                                       feeders[i]->feed(source, pool);
                                      }));
                                    }
                                    for (std::future<void>& one : at_work) one.get();

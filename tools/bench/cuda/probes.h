@@ -5,7 +5,7 @@
 
 #include "bench/bench.h"
 #include "c63/frame_source.h"
-#include "c63/thread_arena.h"
+#include "c63/thread_pool.h"
 #include "cuda_me/runtime/stream.h"
 
 // The limits of a machine with GPUs, measured in the same run as what they limit. Rates are per second.
@@ -31,11 +31,11 @@ struct BusRates {
 };
 [[nodiscard]] BusRates measure_buses(std::span<const int> devices);
 
-/// Returns how many bytes all threads of an arena read from a source into page-locked memory.
-[[nodiscard]] double measure_reading(FrameSource& source, ThreadArena& arena);
+/// Returns how many bytes all threads of a pool read from a source into page-locked memory.
+[[nodiscard]] double measure_reading(FrameSource& source, ThreadPool& pool);
 
 /// Returns the rate of measure_reading() while GPUs fetch the frames over all their buses. No encode from that source
 /// can be faster. Fetching takes a part of the host memory's rate, too.
-[[nodiscard]] double measure_feeding(FrameSource& source, ThreadArena& arena, std::span<const int> devices);
+[[nodiscard]] double measure_feeding(FrameSource& source, ThreadPool& pool, std::span<const int> devices);
 
 }  // namespace c63::bench
