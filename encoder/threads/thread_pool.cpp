@@ -117,7 +117,8 @@ void ThreadPool::wake() noexcept {
   }
 }
 
-/// Returns the oldest loop in which one more thread may take part, or null.
+/// Returns the oldest loop in which one more thread may take part, or null. Other threads take calls meanwhile, so it
+/// may have none left a moment later.
 ThreadPool::Loop* ThreadPool::open_loop() const {
   for (Loop* loop = loops_; loop != nullptr; loop = loop->later) {
     if (loop->next < loop->count && loop->helpers + 1 < concurrency_) return loop;
@@ -125,22 +126,25 @@ ThreadPool::Loop* ThreadPool::open_loop() const {
   return nullptr;
 }
 
-void ThreadPool::take_work(std::unique_lock<std::mutex>& lock) noexcept {
+/// Does one piece of work, and releases the mutex meanwhile. Returns false if there is none.
+bool ThreadPool::take_work(std::unique_lock<std::mutex>& lock) noexcept {
   if (first_ != nullptr) {
     Task& task = *std::exchange(first_, first_->next);
     if (has_work()) wake();
     lock.unlock();
     task.run(task);
     lock.lock();
-    return;
+    return true;
   }
-  Loop& loop = *open_loop();
-  ++loop.helpers;
+  Loop* const loop = open_loop();
+  if (loop == nullptr) return false;
+  ++loop->helpers;
   if (has_work()) wake();
   lock.unlock();
-  loop.take_part();
+  loop->take_part();
   lock.lock();
-  if (--loop.helpers == 0) loop.ended.notify_one();
+  if (--loop->helpers == 0) loop->ended.notify_one();
+  return true;
 }
 
 /// Waits a moment for work. Returns true if some may have come. The mutex is released meanwhile.
@@ -158,7 +162,8 @@ void ThreadPool::work() noexcept {
   for (;;) {
     if (has_work()) {
       --looking_;
-      while (has_work()) take_work(lock);
+      while (take_work(lock)) {
+      }
       ++looking_;
     }
     if (closed_) return;

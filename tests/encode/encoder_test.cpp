@@ -171,6 +171,42 @@ TEST(Encoder, AVideoShorterThanItPromisedIsAnError) {
   }
 }
 
+/// The CPU backend, but it returns its first frame again instead of frame `lost`.
+class LosingBackend final : public Backend {
+ public:
+  LosingBackend(std::unique_ptr<Backend> inner, std::int64_t lost) : inner_(std::move(inner)), lost_(lost) {}
+
+  [[nodiscard]] const BackendInfo& info() const override { return inner_->info(); }
+  [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return inner_->input(chain); }
+  void submit(std::span<const ChainFrame> frames) override { inner_->submit(frames); }
+  void drop() noexcept override { inner_->drop(); }
+  void collect(std::vector<CodedFrame>& finished) override {
+    inner_->collect(finished);
+    for (CodedFrame& frame : finished) {
+      if (frame.frame.index == lost_) frame.frame.index = 0;
+    }
+  }
+
+ private:
+  std::unique_ptr<Backend> inner_;
+  std::int64_t lost_;
+};
+
+// Segments and ranks of a cluster run encode with Encoder, too.
+TEST(Encoder, AFrameThatADeviceLosesIsAnError) {
+  for (const std::int64_t lost : {1, 4, kFrames - 1}) {
+    Encoder encoder(small_gops(), [lost](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
+      return std::make_unique<LosingBackend>(open_cpu_backend(encode, max_chains), lost);
+    });
+    VideoSource source(video(), kWidth, kHeight);
+    const Encoded encoded = encode_source(source, encoder);
+    ASSERT_TRUE(encoded.error);
+    EXPECT_EQ(encoded.error->id(), "C63-FRAMES-LOST");
+    EXPECT_EQ(encoded.error->kind(), ErrorKind::internal);
+    EXPECT_EQ(encoded.frames.size(), static_cast<std::size_t>(lost)) << "the frames before it are delivered";
+  }
+}
+
 TEST(DeviceChoice, AGpuIsChosenOnlyForWorkThatTakesLongerThanItsStart) {
   EXPECT_FALSE(choose_device({}).gpu) << "the length is unknown";
   EXPECT_FALSE(choose_device(799).gpu);

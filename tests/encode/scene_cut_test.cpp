@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <stop_token>
 #include <vector>
 
 #include "generate/sequence_generator.h"
@@ -62,6 +65,39 @@ TEST(SceneCuts, FlashesFadesAndPansAreNotCuts) {
   for (const Pattern pattern : {Pattern::natural, Pattern::pan, Pattern::zoom, Pattern::rotate, Pattern::objects}) {
     SequenceGenerator source({.pattern = pattern, .width = kWidth, .height = kHeight, .frames = 12});
     EXPECT_EQ(keys_of(encode_source(source, settings_with(100))), (Indices{0})) << name(pattern);
+  }
+}
+
+/// A long video without cuts that requests a stop when a frame is read for the 20th time.
+class StoppingSource final : public FrameSource {
+ public:
+  explicit StoppingSource(bool concurrent) : concurrent_(concurrent) {}
+  [[nodiscard]] VideoFormat format() const override { return {kWidth, kHeight, {}}; }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return kFrames; }
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool concurrent() const override { return concurrent_; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    std::ranges::fill(frame, 7);
+    if (++reads == 20) stop.request_stop();
+    return index < kFrames;
+  }
+
+  std::atomic<int> reads = 0;
+  std::stop_source stop;
+
+ private:
+  static constexpr std::int64_t kFrames = 100'000;
+  bool concurrent_;
+};
+
+// The second lane's GOP begins after 100,000 frames. The search for cuts before it must end at the stop.
+TEST(SceneCuts, AStopEndsTheSearch) {
+  for (const bool concurrent : {false, true}) {
+    StoppingSource source(concurrent);
+    const EncodeSummary summary =
+        Encoder(settings_with(100'000, 2)).encode(source, [](EncodedFrame&&) {}, source.stop.get_token());
+    EXPECT_TRUE(summary.stopped);
+    EXPECT_LE(source.reads, 20 + 16 + 3) << "one step of the search, and the frames that a lane may hold";
   }
 }
 

@@ -90,7 +90,7 @@ struct Outcome {
 
 /// Runs a scenario several times in one child process, and makes another allocation fail each time: those in `numbers`.
 /// A run may take five seconds. From the second run on, objects that live as long as the process already exist
-/// (threads, arenas, constants), so these are not allocated again.
+/// (threads, pools, constants), so these are not allocated again.
 Outcome run_in_child(const Scenario& scenario, const std::vector<long>& numbers, bool from_there_on,
                      Countdown& countdown = failing_allocations) {
   int ends[2];

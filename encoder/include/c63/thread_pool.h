@@ -65,7 +65,7 @@ class ThreadPool {
   void start_one();
   [[nodiscard]] Loop* open_loop() const;
   [[nodiscard]] bool has_work() const { return first_ != nullptr || open_loop() != nullptr; }
-  void take_work(std::unique_lock<std::mutex>& lock) noexcept;
+  bool take_work(std::unique_lock<std::mutex>& lock) noexcept;
   [[nodiscard]] bool look_for_work(std::unique_lock<std::mutex>& lock) const noexcept;
   void wake() noexcept;
 
