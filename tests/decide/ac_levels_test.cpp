@@ -8,7 +8,7 @@
 
 #include "decide/rdoq.h"
 #include "support/chosen_levels.h"
-#include "support/flat_table.h"
+#include "decide/flat_table.h"
 #include "support/generators.h"
 
 namespace c63::test::ac_levels_test {

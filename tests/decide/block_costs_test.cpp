@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "decide/repeat_frame.h"
-#include "support/flat_table.h"
+#include "decide/flat_table.h"
 #include "support/generators.h"
 
 namespace c63::test::block_costs_test {

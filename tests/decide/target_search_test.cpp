@@ -12,7 +12,7 @@
 #include "decide/presets.h"
 #include "support/expect_error.h"
 #include "support/generators.h"
-#include "support/made_up_bits.h"
+#include "decide/made_up_bits.h"
 
 namespace c63::test::target_search_test {
 namespace {

@@ -387,6 +387,10 @@ TEST(CompactStream, BlockStatisticsCountWhatIsCodedAndShowWhatIsInherited) {
     EXPECT_EQ(motion, coded.bits.motion);
     EXPECT_EQ(sum(blocks.planes[0].coefficient_bits), coded.bits.luma);
     EXPECT_EQ(sum(blocks.planes[1].coefficient_bits) + sum(blocks.planes[2].coefficient_bits), coded.bits.chroma);
+    const KindBits& kinds = blocks.bits;
+    EXPECT_EQ(kinds.flags + kinds.vectors, coded.bits.motion);
+    EXPECT_EQ(kinds.dc + kinds.ac + kinds.end_of_block, coded.bits.luma + coded.bits.chroma);
+    EXPECT_EQ(kinds.sum(), 8 * coded.bytes.size());
   }
 }
 

@@ -67,6 +67,9 @@ TEST(Decoder, RangesOfFrames) {
               decode_stream(bytes, {.execution = {.threads = threads}, .first_frame = first, .max_frames = count}));
           ASSERT_EQ(decoded.frames.size(), static_cast<std::size_t>(wanted));
           EXPECT_EQ(decoded.summary.frames, wanted);
+          if (wanted > 0) {
+            EXPECT_EQ(std::pair(decoded.summary.width, decoded.summary.height), std::pair(kWidth, kHeight));
+          }
           for (int i = 0; i < wanted; ++i) {
             const DecodedFrame& frame = decoded.frames[static_cast<std::size_t>(i)];
             const DecodedFrame& expected = all[static_cast<std::size_t>(first + i)];

@@ -13,9 +13,8 @@
 
 #include "c63/device_choice.h"
 #include "backend/backend.h"
-#include "support/coding.h"
-#include "encode/failing_backend.h"
-#include "encode/in_place_backend.h"
+#include "encode/backends.h"
+#include "encode/rate_support.h"
 #include "support/expect_error.h"
 
 namespace c63::test::encoder_test {
@@ -56,24 +55,6 @@ void expect_first_frames(const Encoded& encoded, std::size_t count) {
   for (std::size_t i = 0; i < encoded.frames.size(); ++i) EXPECT_EQ(encoded.frames[i].key, i % 4 == 0);
 }
 
-TEST(Encoder, NumberOfLanes) {
-  for (const Kind kind : {Kind::file, Kind::pipe}) {
-    for (const int threads : {1, 2, 5}) {
-      for (int lanes = 0; lanes <= 7; ++lanes) {
-        EncoderSettings settings = small_gops();
-        settings.execution.threads = threads;
-        settings.execution.lanes = lanes;
-        VideoSource source(video(), kWidth, kHeight, kind);
-        const Encoded encoded = encode_source(source, settings);
-        expect_first_frames(encoded, kFrames);
-        // If `lanes` is 0, the encoder chooses: one lane for one thread, otherwise one lane more than threads.
-        const int wanted = lanes > 0 ? lanes : threads == 1 ? 1 : threads + 1;
-        EXPECT_EQ(encoded.summary.lanes, kind == Kind::file ? std::min(wanted, 6) : wanted);
-      }
-    }
-  }
-}
-
 TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
   const EncoderSettings settings = small_gops();
   const auto offer_every_second = [](VideoSource& source) {
@@ -87,7 +68,7 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
   EXPECT_EQ(read.reads(), kFrames);
 
   InPlaceBackend::Counter taken = 0;
-  Encoder encoder(settings, std::vector<BackendFactory>(2, in_place(open_cpu_backend, taken)));
+  Encoder encoder(settings, std::vector<BackendFactory>(2, wrapped_cpu<InPlaceBackend>(taken)));
   VideoSource source(video(), kWidth, kHeight);
   offer_every_second(source);
   const Encoded encoded = without_error(encode_source(source, encoder));
@@ -123,22 +104,11 @@ TEST(Encoder, ReconstructionPredictionAndStatisticsAreThoseOfTheDecoder) {
   const Encoded encoded = encode_source(source, settings);
   ASSERT_FALSE(encoded.error);
   expect_first_frames(encoded, kFrames);
-  const Decoded decoded = decode_stream(encoded.stream(), {.keep_prediction = true, .keep_motion = true});
-  ASSERT_EQ(decoded.frames.size(), encoded.frames.size());
-  std::uint64_t offset = 0;
+  expect_decodes(encoded, "statistics");
   for (std::size_t i = 0; i < encoded.frames.size(); ++i) {
     const EncodedFrame& e = encoded.frames[i];
-    const DecodedFrame& d = decoded.frames[i];
-    EXPECT_EQ(d.picture, e.reconstruction);
-    EXPECT_EQ(d.prediction, e.prediction);
-    EXPECT_EQ(d.offset, offset);
-    EXPECT_EQ(d.coded_bytes, e.bytes.size());
-    offset += e.bytes.size();
     std::uint64_t luma_sad = 0;
-    for (int p = 0; p < 3; ++p) {
-      EXPECT_EQ(d.motion[p].vectors, e.motion[p].vectors);
-      for (const std::uint16_t sad : e.motion[p].sads) luma_sad += p == 0 ? sad : 0;
-    }
+    for (const std::uint16_t sad : e.motion[0].sads) luma_sad += sad;
     EXPECT_EQ(luma_sad, e.statistics.luma_sad);
     const auto shown = split_planes(std::span(e.reconstruction), kWidth, kHeight);
     const auto original = split_planes(std::span(video()).subspan(i * frame_bytes(kWidth, kHeight)), kWidth, kHeight);

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "encode/backends.h"
 #include "support/coding.h"
-#include "encode/failing_backend.h"
 
 namespace c63::test::keep_devices_test {
 namespace {
@@ -84,7 +84,7 @@ TEST(KeptDevices, AreNotKeptUnlessAskedFor) {
 TEST(KeptDevices, AreOpenedAnewAfterAFault) {
   int opened = 0;
   Encoder encoder(settings_for(2), [&opened](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
-    if (++opened == 2) return std::make_unique<FailingBackend>(encode, max_chains, 3, ErrorKind::device);
+    if (++opened == 2) return failing_after(3)(encode, max_chains);
     return open_cpu_backend(encode, max_chains);
   });
   const Bytes video = moving_video(kWidth, kHeight, 20);
@@ -106,7 +106,7 @@ TEST(KeptDevices, TheFallbackIsNotKept) {
   int opened = 0;
   int fell_back = 0;
   Encoder encoder(settings_for(2), [&opened](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
-    if (++opened == 1) return std::make_unique<FailingBackend>(encode, max_chains, 3, ErrorKind::device);
+    if (++opened == 1) return failing_after(3)(encode, max_chains);
     return open_cpu_backend(encode, max_chains);
   });
   encoder.set_fallback(open_cpu_backend, [&](const std::string&) { ++fell_back; });

@@ -9,7 +9,6 @@
 
 #include "bitstream/frame_header.h"
 #include "encode/rate_support.h"
-#include "support/print_names.h"
 
 namespace c63::test::rate_test {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "c63/encode_session.h"
+#include "encode/backends.h"
 #include "support/coding.h"
-#include "encode/failing_backend.h"
 #include "support/expect_error.h"
 
 namespace c63::test::session_test {
@@ -81,13 +81,6 @@ TEST(Session, AnotherThreadMayTake) {
   EXPECT_EQ(stream, encode(video(), settings_with(1)));
 }
 
-TEST(Session, CanBeLeftAtAnyTime) {
-  for (std::size_t frames = 0; frames < 6; ++frames) {
-    EncodeSession session(settings_with(2));
-    for (std::size_t i = 0; i < frames; ++i) session.push(frame(i));
-  }
-}
-
 TEST(Session, RefusesImpossibleCalls) {
   expect_error(ErrorKind::usage, "C63-SIZE-ZERO", [] { EncodeSession session(EncoderSettings{}); });
   EncodeSession session(settings_with(1));
@@ -117,21 +110,15 @@ TEST(Session, ADeviceThatFailsEndsPushAndPoll) {
 }
 
 /// Fails at its first frame. Closing it takes long, and `is_closing` says when that begins.
-class SlowToClose final : public Backend {
+class SlowToClose final : public WrappedBackend {
  public:
-  SlowToClose(std::unique_ptr<Backend> inner, std::atomic<bool>& is_closing) : inner_(std::move(inner)), is_closing_(is_closing) {}
+  SlowToClose(std::unique_ptr<Backend> inner, std::atomic<bool>& is_closing) : WrappedBackend(std::move(inner)), is_closing_(is_closing) {}
   ~SlowToClose() override {
     is_closing_ = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
-  [[nodiscard]] const BackendInfo& info() const override { return inner_->info(); }
-  [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return inner_->input(chain); }
-  void submit(std::span<const ChainFrame> frames) override { inner_->submit(frames); }
-  void collect(std::vector<CodedFrame>& finished) override { inner_->collect(finished); }
-  void drop() noexcept override { inner_->drop(); }
 
  private:
-  std::unique_ptr<Backend> inner_;
   std::atomic<bool>& is_closing_;
 };
 

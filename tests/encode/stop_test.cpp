@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "c63/encode_session.h"
+#include "encode/backends.h"
 #include "support/coding.h"
-#include "encode/gated_backend.h"
 #include "support/expect_error.h"
 
 namespace c63::test::stop_test {
@@ -56,7 +56,7 @@ class InOrder final : public FrameSource {
 /// Encodes in a thread of its own. The device returns no coded frame until the gate is open.
 class StoppedEncode {
  public:
-  StoppedEncode(const EncoderSettings& settings, FrameSource& source) : encoder_(settings, behind(gate)) {
+  StoppedEncode(const EncoderSettings& settings, FrameSource& source) : encoder_(settings, wrapped_cpu<GatedBackend>(gate)) {
     encoder_.set_on_drain([this](std::int64_t frames) { drained = frames; });
     thread_ = std::jthread([this, &source] {
       result.summary = encoder_.encode(source, [this](EncodedFrame&& frame) { result.frames.push_back(std::move(frame)); },
@@ -175,7 +175,7 @@ std::span<const std::uint8_t> frame(std::size_t index) {
 TEST(Stop, TheEndOfASessionDropsWhatWaits) {
   Gate gate;
   {
-    EncodeSession session(stop_settings(1), {behind(gate)});
+    EncodeSession session(stop_settings(1), {wrapped_cpu<GatedBackend>(gate)});
     for (std::size_t i = 0; i < kFrames; ++i) session.push(frame(i));
   }
   EXPECT_LE(gate.submitted(), 3);
@@ -183,7 +183,7 @@ TEST(Stop, TheEndOfASessionDropsWhatWaits) {
 
 TEST(Stop, ClosingASessionEndsCallsThatWait) {
   Gate gate;
-  EncodeSession session(stop_settings(1), {behind(gate)});
+  EncodeSession session(stop_settings(1), {wrapped_cpu<GatedBackend>(gate)});
   session.push(frame(0));
   std::optional<EncodedFrame> coded;
   std::jthread waiting([&] { coded = session.wait(); });
@@ -197,7 +197,7 @@ TEST(Stop, ClosingASessionEndsCallsThatWait) {
 
 TEST(Stop, FinishingASessionCodesWhatWaits) {
   Gate gate;
-  EncodeSession session(stop_settings(1), {behind(gate)});
+  EncodeSession session(stop_settings(1), {wrapped_cpu<GatedBackend>(gate)});
   for (std::size_t i = 0; i < kFrames; ++i) session.push(frame(i));
   session.finish();
   gate.open();

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "support/browser.h"
+#include "tools/browser.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
 #include "support/temporary_folder.h"

@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "support/browser.h"
+#include "tools/browser.h"
 #include "support/generators.h"
 #include "support/shared_data.h"
 #include "support/shell.h"

@@ -15,7 +15,7 @@
 #include "c63/motion.h"
 #include "c63/motion_search.h"
 #include "motion/npz_file.h"
-#include "support/browser.h"
+#include "tools/browser.h"
 #include "support/shell.h"
 #include "support/temporary_folder.h"
 

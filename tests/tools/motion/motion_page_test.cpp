@@ -10,7 +10,7 @@
 #include <string>
 
 #include "motion_program_fixture.h"
-#include "support/browser.h"
+#include "tools/browser.h"
 
 namespace c63::tools {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "c63/decoder.h"
 #include "motion_program_fixture.h"
-#include "support/browser.h"
+#include "tools/browser.h"
 #include "support/compact_stream.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
