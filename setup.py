@@ -37,7 +37,7 @@ class CMakeBuild(build_ext):
         to = pathlib.Path(self.get_ext_fullpath(extension.name)).parent
         to.mkdir(parents=True, exist_ok=True)
         package = folder / "python" / "c63"
-        # _c63, oneTBB, libc63_ffmpeg if FFmpeg is there, and what the build makes of the table of options
+        # _c63, libc63_ffmpeg if FFmpeg is there, and what the build makes of the table of options
         libraries = list(package.glob("*.so*"))
         self.check_links(libraries)
         for file in [*libraries, package / "_options.py"]:

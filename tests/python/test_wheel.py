@@ -65,9 +65,9 @@ def test_a_wheel_works_by_itself(wheel):
     assert f"\nVersion: {c63.__version__}\n" in metadata.read_text()
     for path in (ROOT / "python" / "c63").iterdir():
         assert path.suffix not in (".py", ".pyi", ".typed") or (wheel / "c63" / path.name).is_file(), path.name
-    program = "import c63, numpy; c63.encode(numpy.zeros((2, 48, 32), 'u1')); print(c63.__file__, open('/proc/self/maps').read())"
+    program = "import c63, numpy; c63.encode(numpy.zeros((2, 48, 32), 'u1')); print(c63.__file__)"
     said = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": str(wheel)}, text=True, capture_output=True, check=True).stdout
-    assert said.startswith(str(wheel)) and re.findall(r"/\S*/libtbb\.so\S*", said)[0].startswith(str(wheel))
+    assert said.startswith(str(wheel))
 
 
 def test_a_wheel_that_needs_another_library_is_refused(sources, tmp_path):
