@@ -36,11 +36,8 @@ def share_of(stream, sequence, vector):
 def planes_of(video, width, height, frame):
     luma, chroma = width * height, width * height // 4
     start = frame * (luma + 2 * chroma)
-    return [
-        video[start : start + luma],
-        video[start + luma : start + luma + chroma],
-        video[start + luma + chroma : start + luma + 2 * chroma],
-    ]
+    ends = [start, start + luma, start + luma + chroma, start + luma + 2 * chroma]
+    return [video[first:end] for first, end in zip(ends, ends[1:])]
 
 
 def difference(a, b):
@@ -76,19 +73,12 @@ def look_of(decoded, expected, width, height):
             ) / len(rows)
     (dy, dx), least = min(shifts.items(), key=lambda item: item[1])
     if (dy, dx) != (0, 0) and least < luma / 3:
-
-        def name(n, one):
-            return f"{abs(n)} {one}{'s' if abs(n) != 1 else ''}"
-
-        where = " and ".join(
-            text
-            for text in (
-                (name(dy, "row") + (" down" if dy > 0 else " up")) if dy else "",
-                (name(dx, "column") + (" right" if dx > 0 else " left")) if dx else "",
-            )
-            if text
-        )
-        return f"The picture is right but moved: {where}."
+        way = [
+            f"{abs(n)} {one}{'s' if abs(n) > 1 else ''} {before if n < 0 else after}"
+            for n, one, before, after in ((dy, "row", "up", "down"), (dx, "column", "left", "right"))
+            if n
+        ]
+        return f"The picture is right but moved: {' and '.join(way)}."
     return f"The picture is wrong: its luma is off by {luma:.1f} levels on average."
 
 
@@ -98,26 +88,12 @@ def first_difference(stream, expected, source, frames):
     for mine, theirs in zip(blocks_of(stream, source, frames), blocks_of(expected, source, frames)):
         where = f"frame {mine['frame']}, plane {mine['plane']}, block at ({mine['x']}, {mine['y']})"
         if mine["inter"] != theirs["inter"]:
-            return (
-                f"{where}: " + ("has a vector" if mine["inter"] == "1" else "has no vector") + ", unlike the course encoder's.",
-                "codes",
-            )
+            return f"{where}: has {'a' if mine['inter'] == '1' else 'no'} vector, unlike the course encoder's.", "codes"
+        vectors = [f"({row['mv_x']}, {row['mv_y']}) with SAD {row['sad'] or '?'}" for row in (mine, theirs)]
         if (mine["mv_x"], mine["mv_y"]) != (theirs["mv_x"], theirs["mv_y"]):
-            a, b = mine["sad"] or "?", theirs["sad"] or "?"
-            kind = (
-                "missed"
-                if not (a.isdigit() and b.isdigit())
-                else "tie"
-                if a == b
-                else "missed"
-                if int(a) > int(b)
-                else "outside"
-            )
-            return (
-                f"{where}: vector ({mine['mv_x']}, {mine['mv_y']}) with SAD {a} "
-                f"instead of ({theirs['mv_x']}, {theirs['mv_y']}) "
-                f"with SAD {b}."
-            ), kind
+            a, b = (int(row["sad"] or -1) for row in (mine, theirs))
+            kind = "missed" if min(a, b) < 0 or a > b else "tie" if a == b else "outside"
+            return f"{where}: vector {vectors[0]} instead of {vectors[1]}.", kind
         if mine["coefficient_bits"] != theirs["coefficient_bits"] or mine["sad"] != theirs["sad"]:
             return f"{where}: levels take {mine['coefficient_bits']} bits instead of {theirs['coefficient_bits']}.", "levels"
         if mine["vector_bits"] != theirs["vector_bits"]:
