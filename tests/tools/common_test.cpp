@@ -1,7 +1,5 @@
 #include <unistd.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -26,15 +24,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-TEST(WholeNumber, SaysWhatItWouldTake) {
-  const auto fault = [](const CLI::Validator& validator, std::string text) { return validator(text); };
-  for (const char* good : {"0", "7", "9223372036854775807"}) EXPECT_EQ(fault(whole_number(), good), "") << good;
-  for (const char* bad : {"-1", "", "x", "1.5", "1e3", "9223372036854775808", "+1", " 1"}) {
-    EXPECT_EQ(fault(whole_number(), bad), std::string("\"") + bad + "\" is not a whole number of at least 0");
-  }
-  EXPECT_EQ(fault(whole_number(1, 5), "6"), "\"6\" is not a whole number from 1 to 5");
-}
 
 TEST(Sizes, AreTwoPositiveNumbers) {
   EXPECT_EQ(require_size("--sizes", "352x288"), (std::pair{352, 288}));

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "bench/bench.h"
 #include "codec/quantization.h"
 #include "common/errors.h"
+#include "common/options.h"
 
 namespace c63::bench {
 namespace {
@@ -23,92 +24,121 @@ struct Benchmark {
 };
 
 /// Adds the options that a benchmark has.
-class Adder {
- public:
-  Adder(CLI::App& app, const Benchmark& bench) : app_(app), names_(fmt::format(" {} ", bench.options)) {}
-
-  template <typename T>
-  void add(const char* name, T& value, const char* type, const char* text, const CLI::Validator& check = {}) {
-    if (!has(name)) return;
-    app_.add_option(name, value, text)->type_name(type)->capture_default_str()->check(check);
-  }
-  /// Adds an option whose value is a list, separated by commas.
-  template <typename T>
-  void add(const char* name, std::vector<T>& values, const char* type, const char* text, const CLI::Validator& check = {}) {
-    if (!has(name)) return;
-    CLI::Option* const option = app_.add_option(name, values, text)->type_name(type)->delimiter(',')->check(check);
-    if (!values.empty()) option->default_str(fmt::format("{}", fmt::join(values, ",")));
-  }
-  void add(const char* name, bool& value, const char* text) {
-    if (has(name)) app_.add_flag(name, value, text);
-  }
-  void require(const char* name) {
-    if (has(name)) app_.get_option(std::string(name).substr(0, std::string(name).find(',')))->required();
-  }
-
- private:
-  [[nodiscard]] bool has(const char* name) const { return names_.find(fmt::format(" {} ", name)) != std::string::npos; }
-
-  CLI::App& app_;
-  std::string names_;
-};
-
 void add_options(CLI::App& app, const Benchmark& bench, Options& o) {
-  Adder to(app, bench);
-  to.add("--stream,stream", o.streams, "FILE", "Coded streams to measure on");
-  to.require("--stream,stream");
-  to.add("results", o.results, "FILE...", "Results of c63bench cpu --search FILE --json and c63bench me --json");
-  to.require("results");
-  to.add("--yuv,--video", o.yuv, "FILE", "Raw 4:2:0 file to measure on; without this option generated video");
-  to.add("--sizes", o.sizes, "WxH", "Sizes of pictures; with --yuv the size of the file");
-  to.add("--size", o.size, "WxH", "Size of the generated videos; both sides are multiples of 8");
-  to.add("-w,--width", o.width, "N", "Width of the video");
-  to.add("-h,--height", o.height, "N", "Height of the video");
-  to.add("--frame", o.first_frame, "N", "Number of the first frame to use");
-  to.add("--frames", o.frames, "N", "Number of frames of each video", CLI::Range(2, 1000));
-  to.add("--range", o.range, "N", "Search range of luma", CLI::Range(1, 127));
-  to.add("--contents", o.contents, "NAME", "Generated content to search in", CLI::IsMember({"natural", "noise"}));
-  to.add("--preset", o.presets, "NAME", "Presets", CLI::IsMember({"reference", "fast", "good", "best"}));
-  to.add("--tune", o.tune, "NAME", "What to optimize for, in presets other than reference", CLI::IsMember({"psnr", "ssim"}));
-  to.add("--qp", o.qp, "N", "Quality setting; higher is better", CLI::Range(double{kMinQp}, double{kMaxQp}));
-  to.add("--lanes", o.lanes, "N", "Numbers of GOPs to code at the same time; 0: automatic", CLI::Range(0, 4096));
-  to.add("--jobs", o.jobs, "N", "Number of frames that one call searches, as in an encode with that many lanes", CLI::Range(1, 1000));
-  to.add("--devices", o.devices, "N", "Numbers of the GPUs; without this option the first");
-  to.add("--device", o.device, "N", "Number of the GPU");
-  to.add("--repeats,--rounds", o.repeats, "N", "Number of measured runs", CLI::Range(1, 100000));
-  to.add("--only", o.only, "TEXT", "Measure only what has one of these in its name");
-  to.add("--kernels", o.kernels, "NAME",
-         "Measure only these built-in kernels, separated by commas; without this option all, or with --kernel five of them");
-  to.add("--me-kernel", o.kernel, "NAME", "Motion search kernel of the GPU");
-  to.add("--upload", o.upload, "WHAT", "What is copied to the GPU for each frame: frame, or pair (the frame and its reference)",
-         CLI::IsMember({"frame", "pair"}));
-  to.add("--launch", o.launch, "HOW", "How kernels are launched: stream (one by one), or auto (as a recorded graph if a GPU has one lane)",
-         CLI::IsMember({"auto", "stream"}));
-  to.add("--from", o.from, "WHERE",
-         "Where frames come from: memory, file (both copied), page-locked (not copied) or device (in GPU memory)",
-         CLI::IsMember({"memory", "file", "page-locked", "device"}));
-  to.add("--keyint", o.key_interval, "N", "Number of frames of a GOP");
-  to.add("--gops", o.gops, "N", "Number of GOPs to encode");
-  to.add("--thread-counts", o.thread_counts, "N", "Numbers of threads to decode with", CLI::Range(1, 1024));
-  to.add("--output", o.outputs, "HOW", "views: frames in the decoder's memory; copies: frames copied to the caller's memory",
-         CLI::IsMember({"views", "copies"}));
-  to.add("--backend", o.backends, "NAME", "Where to decode: cpu, cuda or both; a GPU's views are in page-locked memory",
-         CLI::IsMember({"cpu", "cuda"}));
-  to.add("--mb", o.megabytes, "N", "Megabytes of input for functions that memory speed limits", CLI::Range(1.0, 16384.0));
-  to.add("--cpu,!--no-cpu", o.cpu, "Measure on the CPU");
-  to.add("--cuda,!--no-cuda", o.cuda, "Measure on the GPU");
-  to.add("--python", o.python, "PROGRAM", "Python program that has numpy and the packages to measure");
-  to.add("--verify", o.verify, "Compare the kernels with the CPU's search, not only with each other");
-  to.add("--search", o.files, "FILE", "Race your own searches: .c, .cpp or .so in the form of c63/motion_kernel.h");
-  to.add("--kernel", o.files, "FILE", "Race your own kernels: .cu, .cubin, .ptx or .so in the form of c63/motion_kernel.h");
-  to.add("--inexact", o.inexact, "Accept raced searches that do not find the best vectors, and show how much larger their SAD is");
-  to.add("--seed", o.seed, "N", "Seed of the race's test pictures; 0: taken from the clock");
-  to.add("--limit", o.limit_s, "SECONDS", "Stop a raced file that takes longer than this", CLI::Range(1.0, 3600.0));
-  to.add("--counters", o.counters,
-         "Measure what limits each --kernel with NVIDIA's profiler Nsight Compute (ncu), if it is installed and permitted; takes seconds");
-  to.add("--in-process", o.in_process, "Run the raced file in this process, for profilers and debuggers");
-  to.add("--json", o.json, "FILE", "Write the results as JSON; - is stdout");
-  to.add("-o,--output", o.output, "FILE", "Page to write; - is stdout");
+  const std::vector<tools::OptionRow> all = {
+      {"--stream,stream", &o.streams, "FILE", "Coded streams to measure on", {.delimiter = ',', .required = true}},
+      {"results",
+       &o.results,
+       "FILE...",
+       "Results of c63bench cpu --search FILE --json and c63bench me --json",
+       {.delimiter = ',', .required = true}},
+      {"--yuv,--video", &o.yuv, "FILE", "Raw 4:2:0 file to measure on; without this option generated video"},
+      {"--sizes", &o.sizes, "WxH", "Sizes of pictures; with --yuv the size of the file", {.delimiter = ','}},
+      {"--size", &o.size, "WxH", "Size of the generated videos; both sides are multiples of 8"},
+      {"-w,--width", &o.width, "N", "Width of the video"},
+      {"-h,--height", &o.height, "N", "Height of the video"},
+      {"--frame", &o.first_frame, "N", "Number of the first frame to use"},
+      {"--frames", &o.frames, "N", "Number of frames of each video", {.least = 2, .most = 1000}},
+      {"--range", &o.range, "N", "Search range of luma", {.least = 1, .most = 127}},
+      {"--contents",
+       &o.contents,
+       "NAME",
+       "Generated content to search in",
+       {.choices = {"natural", "noise"}, .delimiter = ','}},
+      {"--preset", &o.presets, "NAME", "Presets", {.choices = {"reference", "fast", "good", "best"}, .delimiter = ','}},
+      {"--tune",
+       &o.tune,
+       "NAME",
+       "What to optimize for, in presets other than reference",
+       {.choices = {"psnr", "ssim"}}},
+      {"--qp", &o.qp, "N", "Quality setting; higher is better", {.least = kMinQp, .most = kMaxQp}},
+      {"--lanes",
+       &o.lanes,
+       "N",
+       "Numbers of GOPs to code at the same time; 0: automatic",
+       {.least = 0, .most = 4096, .delimiter = ','}},
+      {"--jobs",
+       &o.jobs,
+       "N",
+       "Number of frames that one call searches, as in an encode with that many lanes",
+       {.least = 1, .most = 1000, .delimiter = ','}},
+      {"--devices", &o.devices, "N", "Numbers of the GPUs; without this option the first", {.delimiter = ','}},
+      {"--device", &o.device, "N", "Number of the GPU"},
+      {"--repeats,--rounds", &o.repeats, "N", "Number of measured runs", {.least = 1, .most = 100000}},
+      {"--only", &o.only, "TEXT", "Measure only what has one of these in its name", {.delimiter = ','}},
+      {"--kernels",
+       &o.kernels,
+       "NAME",
+       "Measure only these built-in kernels, separated by commas; without this option all, or with --kernel five of "
+       "them",
+       {.delimiter = ','}},
+      {"--me-kernel", &o.kernel, "NAME", "Motion search kernel of the GPU"},
+      {"--upload",
+       &o.upload,
+       "WHAT",
+       "What is copied to the GPU for each frame: frame, or pair (the frame and its reference)",
+       {.choices = {"frame", "pair"}}},
+      {"--launch",
+       &o.launch,
+       "HOW",
+       "How kernels are launched: stream (one by one), or auto (as a recorded graph if a GPU has one lane)",
+       {.choices = {"auto", "stream"}, .delimiter = ','}},
+      {"--from",
+       &o.from,
+       "WHERE",
+       "Where frames come from: memory, file (both copied), page-locked (not copied) or device (in GPU memory)",
+       {.choices = {"memory", "file", "page-locked", "device"}, .delimiter = ','}},
+      {"--keyint", &o.key_interval, "N", "Number of frames of a GOP"},
+      {"--gops", &o.gops, "N", "Number of GOPs to encode"},
+      {"--thread-counts",
+       &o.thread_counts,
+       "N",
+       "Numbers of threads to decode with",
+       {.least = 1, .most = 1024, .delimiter = ','}},
+      {"--output",
+       &o.outputs,
+       "HOW",
+       "views: frames in the decoder's memory; copies: frames copied to the caller's memory",
+       {.choices = {"views", "copies"}, .delimiter = ','}},
+      {"--backend",
+       &o.backends,
+       "NAME",
+       "Where to decode: cpu, cuda or both; a GPU's views are in page-locked memory",
+       {.choices = {"cpu", "cuda"}, .delimiter = ','}},
+      {"--mb",
+       &o.megabytes,
+       "N",
+       "Megabytes of input for functions that memory speed limits",
+       {.least = 1, .most = 16384}},
+      {"--cpu,!--no-cpu", &o.cpu, "", "Measure on the CPU"},
+      {"--cuda,!--no-cuda", &o.cuda, "", "Measure on the GPU"},
+      {"--python", &o.python, "PROGRAM", "Python program that has numpy and the packages to measure"},
+      {"--verify", &o.verify, "", "Compare the kernels with the CPU's search, not only with each other"},
+      {"--search",
+       &o.files,
+       "FILE",
+       "Race your own searches: .c, .cpp or .so in the form of c63/motion_kernel.h",
+       {.delimiter = ','}},
+      {"--kernel",
+       &o.files,
+       "FILE",
+       "Race your own kernels: .cu, .cubin, .ptx or .so in the form of c63/motion_kernel.h",
+       {.delimiter = ','}},
+      {"--inexact", &o.inexact, "",
+       "Accept raced searches that do not find the best vectors, and show how much larger their SAD is"},
+      {"--seed", &o.seed, "N", "Seed of the race's test pictures; 0: taken from the clock"},
+      {"--limit", &o.limit_s, "SECONDS", "Stop a raced file that takes longer than this", {.least = 1, .most = 3600}},
+      {"--counters", &o.counters, "",
+       "Measure what limits each --kernel with NVIDIA's profiler Nsight Compute (ncu), if it is installed and "
+       "permitted; takes seconds"},
+      {"--in-process", &o.in_process, "", "Run the raced file in this process, for profilers and debuggers"},
+      {"--json", &o.json, "FILE", "Write the results as JSON; - is stdout"},
+      {"-o,--output", &o.output, "FILE", "Page to write; - is stdout"}};
+  std::vector<tools::OptionRow> rows;
+  std::ranges::copy_if(all, std::back_inserter(rows), [&](const tools::OptionRow& row) {
+    return fmt::format(" {} ", bench.options).find(" " + row.names + " ") != std::string::npos;
+  });
+  tools::add_options(app, "Options", rows);
 }
 
 #if defined(C63_HAVE_CUDA)

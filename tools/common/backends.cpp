@@ -141,32 +141,20 @@ std::vector<std::string> motion_kernels() { return {}; }
 constexpr std::array<std::string_view, 4> kKernelFiles = {".cu", ".cubin", ".ptx", ".so"};
 
 void add_backend_options(CLI::App& app, BackendChoice& choice) {
-  describe_by_table(app.add_option("--backend", choice.names)
-                        ->delimiter(',')
-                        ->allow_extra_args(false)
-                        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-                        ->default_str("auto"),
-                    "backend");
-  describe_by_table(app.add_option("--device", choice.devices)
-                        ->delimiter(',')
-                        ->allow_extra_args(false)
-                        ->check(CLI::Range(0, 1023) | CLI::IsMember({"all"})),
-                    "device");
-  const OptionGroup group(app, "Machine");
-  CLI::Option* kernel = group.add("--me-kernel", choice.motion_kernel, "NAME",
-                                  "Motion search kernel of the GPU, or a file with your own: .cu, .cubin, .ptx or .so");
-  if (const std::vector<std::string> kernels = motion_kernels(); !kernels.empty())
-    kernel->check(CLI::IsMember(kernels) | file_with(kKernelFiles));
-  group
-      .add("--upload", choice.upload, "NAME",
-           "What is copied to the GPU for each frame: frame, or pair (the frame and its reference)")
-      ->check(CLI::IsMember({"frame", "pair"}))
-      ->default_str("frame");
-  group
-      .add("--launch", choice.launch, "NAME",
-           "How GPU kernels are launched: stream (one by one), or auto (as a recorded graph if a GPU has one lane)")
-      ->check(CLI::IsMember({"auto", "stream"}))
-      ->default_str("auto");
+  const std::vector<std::string> kernels = motion_kernels();
+  const std::span<const std::string_view> files = kernels.empty() ? std::span<const std::string_view>() : kKernelFiles;
+  add_options(app, "Machine",
+              {{"backend", &choice.names, "", "", {.choices = {"auto", "cpu", "cuda"}, .delimiter = ',', .takes_one = true}},
+               {"device", &choice.devices, "", "", {.least = 0, .most = 1023, .choices = {"all"}, .delimiter = ',', .takes_one = true}},
+               {"--me-kernel", &choice.motion_kernel, "NAME",
+                "Motion search kernel of the GPU, or a file with your own: .cu, .cubin, .ptx or .so",
+                {.choices = kernels, .extensions = files}},
+               {"--upload", &choice.upload, "NAME",
+                "What is copied to the GPU for each frame: frame, or pair (the frame and its reference)",
+                {.choices = {"frame", "pair"}, .standard = "frame"}},
+               {"--launch", &choice.launch, "NAME",
+                "How GPU kernels are launched: stream (one by one), or auto (as a recorded graph if a GPU has one lane)",
+                {.choices = {"auto", "stream"}, .standard = "auto"}}});
 }
 
 SelectedBackend cpu_backend() { return {{open_cpu_backend}}; }

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/logger.h>
+#include <fcntl.h>
 #include <spdlog/sinks/sink.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
+#include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <array>
@@ -14,10 +17,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
-#include <map>
+#include <iterator>
 #include <new>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -29,9 +34,7 @@
 #include "c63/media.h"
 #include "c63/settings.h"
 #include "c63/version.h"
-#include "common/config_file.h"
 #include "common/errors.h"
-#include "common/help.h"
 #include "common/options.h"
 #include "common/outputs.h"
 #include "common/values.h"
@@ -189,10 +192,111 @@ std::string unexpected_text(const CLI::App& app, const std::vector<std::string>&
          list("unexpected argument", others) + (options.size() == 1 && others.empty() ? suggestion(app, options[0]) : "");
 }
 
+/// Writes the help with CLI11's groups, but breaks long lines.
+class Help : public CLI::Formatter {
+ public:
+  Help() {
+    column_width(kColumn);
+    label("SUBCOMMANDS", "Commands");
+  }
+
+  std::string make_option_name(const CLI::Option* option, bool is_argument) const override {
+    if (is_argument) return option->get_name(true, false);
+    std::vector<std::string> names;
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+  std::string make_option_desc(const CLI::Option* option) const override { return broken(option->get_description()); }
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::stringstream out;
+    CLI::detail::format_help(out, command->get_name(), broken(command->get_description()), kColumn);
+    return out.str();
+  }
+
+ private:
+  static constexpr std::size_t kColumn = 26;
+
+  /// Returns the columns of the terminal on standard output, from 40 to 120; 80 if there is none.
+  static std::size_t terminal_width() {
+    winsize size{};
+    std::size_t width = 0;
+    if (const char* columns = std::getenv("COLUMNS")) width = std::strtoul(columns, nullptr, 10);
+    if (width == 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+    return width == 0 ? 80 : std::clamp<std::size_t>(width, 40, 120);
+  }
+  static std::string broken(const std::string& text) {
+    const std::size_t width = terminal_width() - kColumn;
+    std::string out;
+    std::size_t used = 0;
+    std::istringstream words(text);
+    for (std::string word; words >> word; used += word.size()) {
+      if (!out.empty()) out += used + 1 + word.size() > width ? '\n' : ' ';
+      used = out.ends_with('\n') ? 0 : used + 1;
+      out += word;
+    }
+    return out;
+  }
+};
+
 void add_help(CLI::App& app) {
-  app.set_help_flag("--help", "Show the most used options and exit")
-      ->group(daily("General"));  // has no short form, because -h is the height
-  app.set_help_all_flag("--help-all", "Show all options and exit")->group(daily("General"));
+  app.set_help_flag("--help", "Show the most used options and exit")->group("General");  // -h is the height
+  app.set_help_all_flag("--help-all", "Show all options and exit")->group("General");
+}
+
+constexpr const char* kFooter =
+    "Log and progress go to standard error, data to standard output. The file name - means standard input or output.\n"
+    "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded, 6 output\n"
+    "not written, 7 out of memory, 8 GPU not usable, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM.";
+
+/// Returns the text of --help, or of --help-all if `all`. A program that marks none of its own options as daily has few of
+/// them, so --help shows them all.
+std::string help_text(CLI::App& app, const std::vector<Example>& examples, bool all) {
+  const auto is_daily = [](const CLI::Option* o) { return !o->get_group().ends_with(kMore); };
+  const auto is_general = [](const CLI::Option* o) { return o->get_group().starts_with("General") || o->get_group().starts_with("Limits"); };
+  const bool has_marks = std::ranges::any_of(app.get_options(), [&](const CLI::Option* o) { return is_daily(o) && !is_general(o); });
+  for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+    const std::string group = option->get_group();
+    const bool is_shown = all || is_daily(option) || (!has_marks && !is_general(option));
+    option->group(is_shown ? group.substr(0, group.find(kMore)) : "");
+  }
+  std::string footer;
+  for (const Example& example : examples) {
+    if (all || footer.empty()) footer += fmt::format("  {}\n      {}\n", example.command, example.text);
+  }
+  footer += std::string("\n") + (all ? kFooter : "--help-all shows all options, more examples and the exit codes.");
+  if (app.get_parent() == nullptr) app.footer("Examples:\n" + footer);
+  app.formatter(std::make_shared<Help>());
+  return app.help();
+}
+
+/// Reads the file of --config.
+class ConfigFile : public CLI::ConfigTOML {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    std::string text;
+    input.exceptions(std::ios_base::badbit);
+    try {
+      text.assign(std::istreambuf_iterator<char>(input), {});
+    } catch (const std::ios_base::failure&) {  // CLI11 would treat it as the end of the file
+      throw Error(ErrorKind::input, "C63-CONFIG-READ", "cannot read the file of --config");
+    }
+    if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+    std::istringstream stream(text);
+    return CLI::ConfigTOML::from_config(stream);
+  }
+};
+
+/// Throws the reason why the file of --config cannot be opened. CLI11 says that it is missing, also if there is no memory or
+/// file descriptor to open it.
+[[noreturn]] void fail_to_open(const std::string& path, const CLI::FileError& error) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) {
+    ::close(descriptor);
+    throw Error(ErrorKind::memory, "C63-MEMORY", "out of memory");
+  }
+  if (errno == EMFILE || errno == ENFILE) throw system_fault(ErrorKind::limit, "C63-OPEN-FILES", "cannot open", errno, {.file = path});
+  throw Error(ErrorKind::usage, "C63-USAGE", error.what(), {.file = path});
 }
 
 void add_subcommands(CLI::App& app, const Program& program) {
@@ -252,43 +356,36 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
 }  // namespace
 
 void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program) {
-  const OptionGroup group(app, "General");
+  static constexpr std::array<std::pair<ProgressMode, std::string_view>, 5> kModes = {{{ProgressMode::automatic, "auto"},
+                                                                                      {ProgressMode::tty, "tty"},
+                                                                                      {ProgressMode::plain, "plain"},
+                                                                                      {ProgressMode::json, "json"},
+                                                                                      {ProgressMode::none, "none"}}};
+  const std::string more = "General, more";
   app.set_version_flag(
          "--version", [program] { return version_text(program); }, "Print version and build and exit")
-      ->group(group.name());
-  group.daily_flag("-v,--verbose", common.verbose, "Print more messages (same as --log-level debug)");
-  group.daily_flag("--quiet", common.quiet, "Print errors only");
-  group.add("--log-level", common.log.level, "LEVEL", "Least important messages to show on standard error")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
-      ->capture_default_str();
-  group.add("--log-file", common.log.file, "FILE", "Append the log, with time stamps, to this file");
-  static const std::map<std::string, ProgressMode> kModes = {{"auto", ProgressMode::automatic},
-                                                             {"tty", ProgressMode::tty},
-                                                             {"plain", ProgressMode::plain},
-                                                             {"json", ProgressMode::json},
-                                                             {"none", ProgressMode::none}};
-  group
-      .add(
-          "--progress", [&common](const std::string& name) { common.progress = kModes.at(name); }, "MODE",
-          "How to show progress")
-      ->check(CLI::IsMember(kModes))
-      ->default_str("auto");
-  group.add("--threads", common.threads, "N", std::string(option_info("threads").help))
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
+      ->group(more);
+  add_options(app, "General",
+              {{"-v,--verbose", &common.verbose, "", "Print more messages (same as --log-level debug)", {.daily = true}},
+               {"--quiet", &common.quiet, "", "Print errors only", {.daily = true}},
+               {"--log-level", &common.log.level, "LEVEL", "Least important messages to show on standard error",
+                {.choices = {"trace", "debug", "info", "warn", "error", "off"}}},
+               {"--log-file", &common.log.file, "FILE", "Append the log, with time stamps, to this file"},
+               {"--progress", choice(common.progress, kModes), "MODE", "How to show progress"},
+               {"--threads", &common.threads, "N", std::string(option_info("threads").help), {.least = 0, .most = 4096}}});
   app.set_config("--config", "",
                  "Read options from a file with lines like qp=30; options on the command line override them")
       ->type_name("FILE")
-      ->group(group.name());
+      ->group(more);
   app.config_formatter(std::make_shared<ConfigFile>());
   app.allow_config_extras(CLI::config_extras_mode::error);
 }
 
 std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::vector<Example>& examples) {
   const auto show_help = [&](bool all) {
-    const CLI::App* asked = &app;
+    CLI::App* asked = &app;
     while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
-    write_stdout(help_text(*asked, examples, all, terminal_width()));
+    write_stdout(help_text(*asked, examples, all));
     return kExitDone;
   };
   try {
@@ -303,15 +400,23 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, cons
     return kExitDone;
   } catch (const CLI::ExtrasError&) {
     throw Error(ErrorKind::usage, "C63-USAGE", unexpected_text(app, app.remaining(true)));
+  } catch (const CLI::FileError& e) {
+    fail_to_open(app.get_config_ptr()->as<std::string>(), e);
+  } catch (const CLI::ConfigError& e) {
+    throw Error(ErrorKind::usage, "C63-USAGE", e.what(), {.file = app.get_config_ptr()->as<std::string>()});
   } catch (const CLI::ParseError& e) {
-    if (const auto* file = dynamic_cast<const ConfigFile*>(app.get_config_formatter().get())) {
-      if (const auto fault = file->fault(app, e)) throw *fault;
-    }
     if (argc > 1 && std::string_view(argv[argc - 1]) == "-h" && app.get_option_no_throw("-h") != nullptr) {
       throw Error(ErrorKind::usage, "C63-USAGE", "-h is the height, as in -h 288; for help, use --help");
     }
     throw Error(ErrorKind::usage, "C63-USAGE", e.what());
   }
+}
+
+Subcommand subcommand_without_cuda(std::string name) {
+  return {.name = std::move(name),
+          .description = "Needs CUDA: " + not_built_with_cuda().message(),
+          .add_options = [](CLI::App& app) { app.fallthrough(false)->allow_extras(); },
+          .run = [](Session&) -> int { throw not_built_with_cuda(); }};
 }
 
 std::unique_ptr<Progress> Session::progress(std::optional<std::int64_t> total, double video_fps) const {
@@ -351,58 +456,53 @@ void write_stdout(std::string_view text) {
   throw system_fault(ErrorKind::output, "C63-WRITE", "cannot write to standard output", code, {.file = "stdout"});
 }
 
-std::vector<std::string> simd_level_names() {
-  std::vector<std::string> names;
-  for (const SimdLevel level : all_simd_levels()) names.emplace_back(name(level));
-  return names;
-}
-
 void add_limit_options(CLI::App& app, Limits& limits) {
-  describe_by_table(app.add_option("--max-pixels", limits.max_pixels)->transform(number_of("pixels", "8M"))->check(whole_number(1)),
-                    "max-pixels");
-  const auto limit_memory = [&limits](std::uint64_t bytes) {
-    limits.max_memory = bytes;
-    limit_media_allocations(bytes);
+  const auto limit_memory = [&limits](const std::string& text) {
+    const auto bytes = count_from(text);
+    if (!bytes || *bytes < 1) return false;
+    limits.max_memory = *bytes;
+    limit_media_allocations(*bytes);
+    return true;
   };
-  describe_by_table(app.add_option_function<std::uint64_t>("--max-memory", limit_memory)
-                        ->transform(number_of("bytes", "512MiB"))
-                        ->check(whole_number(1))
-                        ->default_str(bytes_text(limits.max_memory)),
-                    "max-memory");
+  const auto limit_pixels = [&limits](const std::string& text) {
+    const auto pixels = count_from(text);
+    if (pixels && *pixels > 0) limits.max_pixels = *pixels;
+    return pixels && *pixels > 0;
+  };
+  add_options(app, "Limits",
+              {{"max-pixels", TakeText(limit_pixels), "", "", {.standard = std::to_string(limits.max_pixels)}},
+               {"max-memory", TakeText(limit_memory), "", "", {.standard = bytes_text(limits.max_memory)}}});
 }
 
-void add_sync_option(CLI::App& app, Durability& durability) {
-  const OptionGroup group(app, "Input and output");
-  app.add_flag_function(
-         "-y,--overwrite,!-n,!--no-overwrite", [](std::int64_t count) { keep_existing_files(count < 0); },
-         "Overwrite existing files (the default); -n refuses to overwrite them")
-      ->take_last()
-      ->group(group.name());
-  app.add_flag_callback(
-         "--sync", [&durability] { durability = Durability::power_loss; },
-         "Before the program ends, make sure that all written files are safe on the disk even if power is lost")
-      ->group(group.name());
-}
-
-void add_keep_partial_option(CLI::App& app, bool& keep_partial) {
-  OptionGroup(app, "Input and output")
-      .flag("--keep-partial", keep_partial,
-            "If a signal stops the program, let the incomplete output replace an older file of its name. Without this "
-            "option, the older file stays, and the incomplete one is named NAME.partial.EXT");
+void add_output_options(CLI::App& app, Durability& durability, bool* keep_partial) {
+  add_options(app, "Input and output",
+              {{"-y,--overwrite,!-n,!--no-overwrite", [](bool overwrites) { keep_existing_files(!overwrites); }, "",
+                "Overwrite existing files (the default); -n refuses to overwrite them"},
+               {"--sync",
+                [&durability](bool syncs) { durability = syncs ? Durability::power_loss : Durability::process; }, "",
+                "Before the program ends, make sure that all written files are safe on the disk even if power is lost"}});
+  if (keep_partial == nullptr) return;
+  add_options(app, "Input and output",
+              {{"--keep-partial", keep_partial, "",
+                "If a signal stops the program, let the incomplete output replace an older file of its name. Without this "
+                "option, the older file stays, and the incomplete one is named NAME.partial.EXT"}});
 }
 
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd) {
   const auto take = [&simd](const std::string& text) {
-    const SimdLevel level = simd_level_from(text).value();
+    const auto level = simd_level_from(text);
     const auto available = available_simd_levels();
-    if (std::find(available.begin(), available.end(), level) == available.end()) {
+    if (level && std::ranges::find(available, *level) == available.end()) {
       std::vector<std::string_view> names;
       for (const SimdLevel usable : available) names.push_back(name(usable));
-      throw CLI::ValidationError("--simd", fmt::format("this machine has no {}; it has {}", text, fmt::join(names, ", ")));
+      throw Error(ErrorKind::usage, "C63-USAGE", fmt::format("--simd: this machine has no {}; it has {}", text, fmt::join(names, ", ")));
     }
     simd = level;
+    return level.has_value();
   };
-  describe_by_table(app.add_option_function<std::string>("--simd", take)->check(CLI::IsMember(simd_level_names())), "simd");
+  std::vector<std::string> names;
+  for (const SimdLevel level : all_simd_levels()) names.emplace_back(name(level));
+  add_options(app, "", {{"simd", TakeText(take), "", "", {.choices = names}}});
 }
 
 }  // namespace c63::tools

@@ -54,6 +54,9 @@ struct Subcommand {
   std::function<int(Session&)> run;  ///< returns the exit code
 };
 
+/// Returns a subcommand that accepts anything after its name and throws not_built_with_cuda().
+[[nodiscard]] Subcommand subcommand_without_cuda(std::string name);
+
 /// An example for the help: a command line, and what it does.
 struct Example {
   std::string command;
@@ -86,18 +89,13 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
 /// Writes the whole text to standard output. Throws Error (output).
 void write_stdout(std::string_view text);
 
-/// The names of instruction sets, as --simd lists them.
-[[nodiscard]] std::vector<std::string> simd_level_names();
-
 /// Adds --max-pixels and --max-memory.
 void add_limit_options(CLI::App& app, Limits& limits);
 
-/// Adds --sync, -y and -n.
-void add_sync_option(CLI::App& app, Durability& durability);
+/// Adds --sync, -y and -n; and --keep-partial, unless the pointer is null.
+void add_output_options(CLI::App& app, Durability& durability, bool* keep_partial = nullptr);
 
-void add_keep_partial_option(CLI::App& app, bool& keep_partial);
-
-/// Adds --simd. While parsing, CLI11 throws an error if this machine lacks the chosen instruction set.
+/// Adds --simd. While parsing, Error (usage) is thrown if this machine lacks the chosen instruction set.
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd);
 
 }  // namespace c63::tools

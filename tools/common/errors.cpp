@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
 #include <utility>
-
-#include "common/command_line.h"
 
 namespace c63::tools {
 namespace {
@@ -48,12 +45,5 @@ std::string error_line(const Error& error) {
 }
 
 Error not_built_with_cuda() { return {ErrorKind::device, "C63-NO-CUDA", "this c63 was built without CUDA"}; }
-
-Subcommand subcommand_without_cuda(std::string name) {
-  return {.name = std::move(name),
-          .description = "Needs CUDA: " + not_built_with_cuda().message(),
-          .add_options = [](CLI::App& app) { app.fallthrough(false)->allow_extras(); },
-          .run = [](Session&) -> int { throw not_built_with_cuda(); }};
-}
 
 }  // namespace c63::tools

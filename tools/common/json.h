@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "files/output_file.h"
@@ -39,6 +40,18 @@ void read_json(const std::string& path, std::uint64_t most_bytes, const std::str
 void write_json(const std::string& path, const nlohmann::ordered_json& json, Durability durability = Durability::process,
                 bool is_part = false);
 void write_json(OutputFile& file, const nlohmann::ordered_json& json);
+
+/// Returns an option's value as JSON: an enumeration by name, null for a value that the preset decides.
+template <typename Value>
+[[nodiscard]] nlohmann::ordered_json option_json(const Value& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return value ? option_json(*value) : nlohmann::ordered_json(nullptr);
+  } else if constexpr (std::is_enum_v<Value>) {
+    return name(value);
+  } else {
+    return value;
+  }
+}
 
 /// Returns a value for JSON. Infinity and NaN, which JSON lacks, become null.
 [[nodiscard]] inline nlohmann::ordered_json json_number(double value) {

@@ -1,99 +1,125 @@
 #pragma once
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
-#include <concepts>
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
+#include <limits>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "c63/options.h"
-#include "common/help.h"
-#include "common/values.h"
+
+namespace CLI {
+class App;
+}
+
+// The options of every program are rows of tables. Only options.cpp and command_line.cpp use CLI11, because its headers take
+// seconds to compile.
 
 namespace c63::tools {
 
+/// Takes the text of an option's value. Returns false to refuse it. The message then says what the value must be.
+using TakeText = std::function<bool(const std::string&)>;
+
+/// A value that must be one of several words.
+struct Choice {
+  TakeText take;
+  std::vector<std::string> words;
+  std::string standard;  ///< the default; empty: none
+};
+
+/// Where the value of an option goes. Numbers in other forms than their whole text are refused.
+using OptionValue =
+    std::variant<bool*, std::optional<bool>*, int*, std::int64_t*, std::uint32_t*, std::uint64_t*, double*, std::string*, std::optional<int>*,
+                 std::optional<std::int64_t>*, std::optional<double>*, std::optional<std::string>*, std::vector<std::string>*,
+                 std::vector<int>*, std::vector<double>*, TakeText, std::function<void(bool)>, Choice>;
+
+/// What only some options have.
+struct OptionDetails {
+  bool daily = false;  ///< true: --help shows it; false: only --help-all does, unless the program marks no option
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  std::vector<std::string> choices = {};
+  std::span<const std::string_view> extensions = {};  ///< in place of a choice, a file whose name ends so
+  std::string example = {};                           ///< for the message about another value
+  std::string standard = {};                          ///< the default, if the row's value does not have it
+  char delimiter = '\0';                              ///< between the values of a list
+  bool takes_one = false;                             ///< of a list: one word follows the option, not all up to the next option
+  bool required = false;
+  bool in_config = true;  ///< false: only on the command line
+  std::vector<std::string> excludes = {};
+  std::vector<std::string> needs = {};  ///< these options need this one, too
+};
+
+/// An option of a program.
+struct OptionRow {
+  std::string names;  ///< such as "-o,--output,output" (the last one without dashes: as an argument), or "--ssim,!--no-ssim"
+  OptionValue value;
+  std::string unit = {};  ///< what help shows for the value; empty: a flag
+  std::string help = {};  ///< if empty, `names` is the name of a row of c63/options.inc, which has unit, help and group
+  OptionDetails more = {};
+};
+
+/// Adds options, in one group of the help.
+void add_options(CLI::App& app, const std::string& group, const std::vector<OptionRow>& rows);
+
 /// Adds those options of the table (c63/options.inc) whose name or group is one of `names`, except options that programs do
-/// not have. They set the fields of `settings`.
-void add_table_options(CLI::App& app, EncoderSettings& settings, std::initializer_list<std::string_view> names);
+/// not have. They set the fields of `settings`. A row of `own` with the name of such an option takes its place.
+void add_table_options(CLI::App& app, EncoderSettings& settings, std::initializer_list<std::string_view> names,
+                       const std::vector<OptionRow>& own = {});
 
-/// Returns an option's names as CLI11 wants them, such as "-q,--qp", or "--rdoq,!--no-rdoq" for a flag.
-[[nodiscard]] std::string names_on_command_line(const OptionInfo& option);
-
-/// Gives `option` the help text, unit and group that the table has for `name`. The program itself parses the option.
-CLI::Option* describe_by_table(CLI::Option* option, std::string_view name);
-
-/// Returns an option's value as JSON: an enumeration by name, null for a value that the preset decides.
-template <typename Value>
-[[nodiscard]] nlohmann::ordered_json option_json(const Value& value) {
-  return value;
-}
-template <typename Value>
-  requires std::is_enum_v<Value>
-[[nodiscard]] nlohmann::ordered_json option_json(const Value& value) {
-  return name(value);
-}
-template <typename Value>
-[[nodiscard]] nlohmann::ordered_json option_json(const std::optional<Value>& value) {
-  return value ? option_json(*value) : nlohmann::ordered_json(nullptr);
-}
-
-/// Returns a function for OptionGroup::add() that reads the text with `parse` into `value`. If `parse` returns nothing,
-/// the text is refused with a message such as: "abc" is not a rate like 25.
+/// Returns a TakeText that reads the text with `parse`, which returns nothing for a wrong text.
 template <typename Value, typename Parse>
-[[nodiscard]] auto parsed(const std::string& option, Value& value, Parse parse, const std::string& refusal) {
-  return [option, &value, parse, refusal](const std::string& text) {
+[[nodiscard]] TakeText into(Value& value, Parse parse) {
+  return [&value, parse](const std::string& text) {
     const auto read = parse(text);
-    if (!read) throw CLI::ValidationError(option, "\"" + text + "\" " + refusal);
-    value = *read;
+    if (read) value = *read;
+    return read.has_value();
   };
 }
 
-/// The same for --fps.
-template <typename Rate>
-[[nodiscard]] auto parsed_rate(Rate& rate) {
-  return parsed("--fps", rate, frame_rate_from, "is not a rate like 25 or 30000/1001");
+/// Returns the choice of one of the named values.
+template <typename Value, typename Names>
+[[nodiscard]] Choice choice(Value& value, const Names& names) {
+  Choice made;
+  std::map<std::string, std::decay_t<decltype(std::begin(names)->first)>> known;
+  for (const auto& [one, name] : names) {
+    made.words.emplace_back(name);
+    known.emplace(name, one);
+    if (value == one) made.standard = name;
+  }
+  made.take = [&value, known](const std::string& text) {
+    value = known.at(text);
+    return true;
+  };
+  return made;
+}
+/// The same for an enumeration with names_of().
+template <typename Enum>
+  requires std::is_enum_v<Enum>
+[[nodiscard]] Choice choice(Enum& value) {
+  return choice(value, names_of<Enum>());
+}
+/// The same for some values that have a name().
+template <typename Enum>
+[[nodiscard]] Choice choice(Enum& value, const std::vector<Enum>& all) {
+  std::vector<std::pair<Enum, std::string_view>> named;
+  for (const Enum one : all) named.emplace_back(one, name(one));
+  return choice(value, named);
+}
+template <typename Enum>
+[[nodiscard]] Choice choice(std::optional<Enum>& value) {
+  return choice(value, names_of<Enum>());
 }
 
-/// Adds options to a program, in one group of its help. --help shows only options of daily use.
-class OptionGroup {
- public:
-  OptionGroup(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
-
-  [[nodiscard]] const std::string& name() const { return name_; }
-
-  /// Adds an option. `value` is where its value goes, or a function that takes the text. `kind` is a word for the
-  /// value, such as FILE.
-  template <typename Value>
-  CLI::Option* add(const std::string& names, Value&& value, const std::string& kind, const std::string& help) const {
-    if constexpr (std::invocable<Value, const std::string&>) {
-      return app_.add_option_function<std::string>(names, std::forward<Value>(value), help)
-          ->type_name(kind)
-          ->group(name_);
-    } else {
-      return app_.add_option(names, value, help)->type_name(kind)->group(name_);
-    }
-  }
-  template <typename Value>
-  CLI::Option* add_daily(const std::string& names, Value&& value, const std::string& kind,
-                         const std::string& help) const {
-    return add(names, std::forward<Value>(value), kind, help)->group(daily(name_));
-  }
-
-  CLI::Option* flag(const std::string& names, bool& value, const std::string& help) const {
-    return app_.add_flag(names, value, help)->group(name_);
-  }
-  CLI::Option* daily_flag(const std::string& names, bool& value, const std::string& help) const {
-    return flag(names, value, help)->group(daily(name_));
-  }
-
- private:
-  CLI::App& app_;
-  std::string name_;
-};
+/// Ends the names of the groups of options that only --help-all shows. The help leaves it out.
+constexpr std::string_view kMore = ", more";
 
 }  // namespace c63::tools

@@ -1,7 +1,5 @@
 #include "common/values.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -95,32 +93,8 @@ std::pair<int, int> require_size(const std::string& option, const std::string& t
   return *size;
 }
 
-CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
-  return CLI::Validator(
-      [low, high](std::string& text) -> std::string {
-        const auto value = parse<std::int64_t>(text);
-        if (value && *value >= low && *value <= high) return {};
-        const std::string range = high == std::numeric_limits<std::int64_t>::max()
-                                      ? "of at least " + std::to_string(low)
-                                      : "from " + std::to_string(low) + " to " + std::to_string(high);
-        return "\"" + text + "\" is not a whole number " + range;
-      },
-      "");
-}
-
 bool has_extension(std::string_view path, std::span<const std::string_view> extensions) {
   return std::ranges::any_of(extensions, [path](std::string_view e) { return path.size() > e.size() && path.ends_with(e); });
-}
-
-CLI::Validator file_with(std::span<const std::string_view> extensions) {
-  return CLI::Validator(
-      [extensions](std::string& text) -> std::string {
-        if (has_extension(text, extensions)) return {};
-        std::string names;
-        for (const std::string_view extension : extensions) names.append(names.empty() ? "" : ", ").append(extension);
-        return "\"" + text + "\" does not name a file of type " + names;
-      },
-      "");
 }
 
 std::optional<double> quantity_from(std::string_view text) {
@@ -138,18 +112,11 @@ std::optional<double> quantity_from(std::string_view text) {
   return value * std::pow(thousand, power);
 }
 
-CLI::Validator number_of(const std::string& what, const std::string& example) {
-  return CLI::Validator(
-      [what, example](std::string& text) -> std::string {
-        const std::string given = text;
-        if (const auto number = parse<std::int64_t>(given); number && *number >= 0) return {};
-        const auto number = quantity_from(given);
-        if (!number || *number < 0) return "\"" + given + "\" is not a number of " + what + " like " + example;
-        if (*number >= 0x1p63) return "\"" + given + "\" is too large a number of " + what;
-        text = std::to_string(static_cast<std::int64_t>(std::llround(*number)));
-        return {};
-      },
-      "");
+std::optional<std::uint64_t> count_from(const std::string& text) {
+  if (const auto number = parse<std::uint64_t>(text, 0, std::numeric_limits<std::int64_t>::max())) return number;
+  const auto number = quantity_from(text);
+  if (!number || *number < 0 || *number >= 0x1p63) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(*number));
 }
 
 }  // namespace c63::tools

@@ -13,10 +13,6 @@
 
 #include "c63/picture.h"
 
-namespace CLI {
-class Validator;
-}  // namespace CLI
-
 namespace c63::tools {
 
 /// Reads a number from `least` to `most`. Returns nothing for any other text, also for infinity and NaN.
@@ -52,22 +48,14 @@ struct VideoPlace {
 /// Reads the value of `option`, a size of at least 1x1 such as "352x288". Throws Error (usage).
 [[nodiscard]] std::pair<int, int> require_size(const std::string& option, const std::string& text);
 
-/// Accepts whole numbers from `low` to `high`. CLI11's own check would read "-1" and numbers that are too large as the
-/// largest number that fits.
-[[nodiscard]] CLI::Validator whole_number(std::int64_t low = 0,
-                                          std::int64_t high = std::numeric_limits<std::int64_t>::max());
-
 /// Reads a number with an optional unit: "800k", "2.5M", "1.5MiB", "96000". k, M, G and T are powers of 1000; Ki, Mi,
 /// Gi and Ti are powers of 1024. Upper and lower case are the same. A B may follow. Returns nothing for anything else.
 [[nodiscard]] std::optional<double> quantity_from(std::string_view text);
 
-/// Converts a quantity such as 512MiB to a number. Refuses any other text with a message such as "not a number of bytes
-/// like 512MiB", made of `what` and `example`. CLI11 itself would read negative and too large numbers as huge ones.
-[[nodiscard]] CLI::Validator number_of(const std::string& what, const std::string& example);
+/// The same for a whole number below 2^63, such as 512MiB. Rounds fractions.
+[[nodiscard]] std::optional<std::uint64_t> count_from(const std::string& text);
 
 /// Returns true if a file's name ends in one of the extensions, such as ".png", and is longer than that.
 [[nodiscard]] bool has_extension(std::string_view path, std::span<const std::string_view> extensions);
-/// Accepts the names for which has_extension() is true. `extensions` must outlive the validator.
-[[nodiscard]] CLI::Validator file_with(std::span<const std::string_view> extensions);
 
 }  // namespace c63::tools

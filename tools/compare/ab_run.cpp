@@ -85,40 +85,34 @@ void write_text(OutputFile& file, const std::string& text) {
 }  // namespace
 
 void add_options(CLI::App& app, AbOptions& o) {
-  const OptionGroup group(app, "A/B");
-  group.add_daily("inputs", o.inputs, "FILE...", "Videos to encode");
-  group.add_daily("--a", o.a, "TEXT",
-                  "First side to compare: options of c63enc, or another encoder's command with {in} {out} {qp}. The "
-                  "other sides are compared with this one, unless --anchor names another");
-  group.add_daily("--b", o.b, "TEXT", "Second side to compare, in the same form");
-  group.add_daily("--side", o.more, "NAME=TEXT", "One more side; may be given more than once")->allow_extra_args(false);
-  group.add_daily("--anchor", o.anchor, "NAME", "Side that the others are compared with, instead of the first");
-  group
-      .add_daily("--qp", o.quantizers, "LIST",
-                 "Quality settings to encode with, for each side that does not set its own")
-      ->capture_default_str();
-  group.add_daily("--repeat", o.repeat, "N", "Number of measured rounds")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  group.add_daily("--warmup", o.warmup, "N", "Number of rounds before them that are not measured")
-      ->check(CLI::Range(0, 100000))
-      ->capture_default_str();
-  group.add_daily("-w,--width", o.width, "PIXELS", "Width of raw video")->check(whole_number(1, 65535));
-  group.add_daily("-h,--height", o.height, "PIXELS", "Height of raw video")->check(whole_number(1, 65535));
-  group.add("--fps", parsed_rate(o.rate), "RATE", "Frames per second of raw video");
-  group.add_daily("-f,--frames", o.max_frames, "N", "Encode no more frames than this; 0: all")->check(whole_number());
-  group.add("--seek", o.first_frame, "N", "Skip this many frames at the start of each video")->check(whole_number());
-  group.flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)");
-  group.flag("--bitexact", o.bit_exact, "Fail (exit code 3) if c63enc sides write different bytes");
-  group.flag("--pictures,!--no-pictures", o.pictures, "Show one frame of each side in the report (on by default)");
-  group.add("--picture-frame", o.picture_frame, "N", "Number of the frame to show in the report")
-      ->check(whole_number());
-  group.add("--c63enc", o.encoder, "FILE", "c63enc program to run; without this option the one next to c63cmp");
-  group.add("--keep", o.keep, "FOLDER", "Keep every stream in this folder");
-  group.add("--html", o.html, "FILE", "Write the report as one HTML page, which needs no network");
-  group.add("--csv", o.csv, "FILE", "Write a CSV row per input, side and quality");
-  group.add("--json", o.json, "FILE", "Write all results as JSON");
-  add_sync_option(app, o.durability);
+  add_options(
+      app, "A/B",
+      {{"inputs", &o.inputs, "FILE...", "Videos to encode", {.daily = true}},
+       {"--a", &o.a, "TEXT",
+        "First side to compare: options of c63enc, or another encoder's command with {in} {out} {qp}. The other sides are "
+        "compared with this one, unless --anchor names another",
+        {.daily = true}},
+       {"--b", &o.b, "TEXT", "Second side to compare, in the same form", {.daily = true}},
+       {"--side", &o.more, "NAME=TEXT", "One more side; may be given more than once", {.daily = true, .takes_one = true}},
+       {"--anchor", &o.anchor, "NAME", "Side that the others are compared with, instead of the first", {.daily = true}},
+       {"--qp", &o.quantizers, "LIST", "Quality settings to encode with, for each side that does not set its own", {.daily = true}},
+       {"--repeat", &o.repeat, "N", "Number of measured rounds", {.daily = true, .least = 1, .most = 100000}},
+       {"--warmup", &o.warmup, "N", "Number of rounds before them that are not measured", {.daily = true, .least = 0, .most = 100000}},
+       {"-w,--width", &o.width, "PIXELS", "Width of raw video", {.daily = true, .least = 1, .most = 65535}},
+       {"-h,--height", &o.height, "PIXELS", "Height of raw video", {.daily = true, .least = 1, .most = 65535}},
+       {"--fps", into(o.rate, frame_rate_from), "RATE", "Frames per second of raw video", {.example = "30000/1001"}},
+       {"-f,--frames", &o.max_frames, "N", "Encode no more frames than this; 0: all", {.daily = true, .least = 0}},
+       {"--seek", &o.first_frame, "N", "Skip this many frames at the start of each video", {.least = 0}},
+       {"--ssim,!--no-ssim", &o.ssim, "", "Measure SSIM (on by default)"},
+       {"--bitexact", &o.bit_exact, "", "Fail (exit code 3) if c63enc sides write different bytes"},
+       {"--pictures,!--no-pictures", &o.pictures, "", "Show one frame of each side in the report (on by default)"},
+       {"--picture-frame", &o.picture_frame, "N", "Number of the frame to show in the report", {.least = 0}},
+       {"--c63enc", &o.encoder, "FILE", "c63enc program to run; without this option the one next to c63cmp"},
+       {"--keep", &o.keep, "FOLDER", "Keep every stream in this folder"},
+       {"--html", &o.html, "FILE", "Write the report as one HTML page, which needs no network"},
+       {"--csv", &o.csv, "FILE", "Write a CSV row per input, side and quality"},
+       {"--json", &o.json, "FILE", "Write all results as JSON"}});
+  add_output_options(app, o.durability);
   add_limit_options(app, o.limits);
 }
 

@@ -227,26 +227,22 @@ std::string missed(const MetricRunOptions& o, const ComparedVideo& video) {
 }  // namespace
 
 void add_options(CLI::App& app, MetricRunOptions& o) {
-  const OptionGroup group(app, "Comparison");
-  group.add_daily("reference", o.reference, "REF",
-                  "Video to compare with: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes");
-  group.add_daily("videos", o.others, "FILE...", "Videos to compare");
-  auto* width = group.add_daily("-w,--width", o.width, "PIXELS", "Width of raw video")->check(whole_number(1, 65535));
-  auto* height =
-      group.add_daily("-h,--height", o.height, "PIXELS", "Height of raw video")->check(whole_number(1, 65535));
-  width->needs(height);
-  height->needs(width);
-  group.add_daily("--fps", parsed_rate(o.rate), "RATE", "Frames per second of raw video");
-  group.add_daily("-f,--frames", o.max_frames, "N", "Compare no more frames than this; 0: all")->check(whole_number());
-  group.add_daily("--seek", o.first_frame, "N", "Skip this many frames at the start of each video")
-      ->check(whole_number());
-  group.flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)");
-  group.daily_flag("--bitexact", o.bit_exact, "Fail (exit code 3) at the first difference");
-  group.add_daily("--min-psnr", o.min_psnr, "DB", "Fail (exit code 3) if the PSNR of all planes is below this");
-  group.add("--csv", o.csv, "FILE", "Write a CSV row per frame and video");
-  group.add("--json", o.json, "FILE", "Write all results as JSON");
-  group.add("--heatmap", o.heatmap, "FILE", "Write a picture of where luma differs (.png or .ppm)");
-  add_sync_option(app, o.durability);
+  add_options(
+      app, "Comparison",
+      {{"reference", &o.reference, "REF", "Video to compare with: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes", {.daily = true}},
+       {"videos", &o.others, "FILE...", "Videos to compare", {.daily = true}},
+       {"-w,--width", &o.width, "PIXELS", "Width of raw video", {.daily = true, .least = 1, .most = 65535}},
+       {"-h,--height", &o.height, "PIXELS", "Height of raw video", {.daily = true, .least = 1, .most = 65535, .needs = {"--width"}}},
+       {"--fps", into(o.rate, frame_rate_from), "RATE", "Frames per second of raw video", {.daily = true, .example = "30000/1001"}},
+       {"-f,--frames", &o.max_frames, "N", "Compare no more frames than this; 0: all", {.daily = true, .least = 0}},
+       {"--seek", &o.first_frame, "N", "Skip this many frames at the start of each video", {.daily = true, .least = 0}},
+       {"--ssim,!--no-ssim", &o.ssim, "", "Measure SSIM (on by default)"},
+       {"--bitexact", &o.bit_exact, "", "Fail (exit code 3) at the first difference", {.daily = true}},
+       {"--min-psnr", &o.min_psnr, "DB", "Fail (exit code 3) if the PSNR of all planes is below this", {.daily = true}},
+       {"--csv", &o.csv, "FILE", "Write a CSV row per frame and video"},
+       {"--json", &o.json, "FILE", "Write all results as JSON"},
+       {"--heatmap", &o.heatmap, "FILE", "Write a picture of where luma differs (.png or .ppm)"}});
+  add_output_options(app, o.durability);
   add_limit_options(app, o.limits);
 }
 

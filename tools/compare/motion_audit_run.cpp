@@ -284,20 +284,17 @@ void check_command_line(const Session& session, const MotionAuditOptions& o) {
 }  // namespace
 
 void add_options(CLI::App& app, MotionAuditOptions& o) {
-  const OptionGroup group(app, "Audit");
-  group.add("stream", o.stream, "STREAM", "c63 stream of any encoder");
-  group.add("source", o.source, "SOURCE",
-            "The video that was encoded: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes");
-  group.add("--merange", o.search_range, "SAMPLES", "Luma search range that the encoder used; chroma has half of it")
-      ->check(whole_number(1, 127))
-      ->capture_default_str();
-  group.add("-f,--frames", o.max_frames, "N", "Check no more frames than this; 0: all")->check(whole_number());
-  group.add("--show", o.shown, "N", "Print this many differences")->check(whole_number())->capture_default_str();
-  group.flag("--exact", o.exact, "Fail (exit code 3) if a vector differs from exact search");
-  group.add("--csv", o.csv, "FILE",
-            "Write a CSV row per difference, with its SAD and how much larger that is than the smallest SAD");
-  group.add("--json", o.json, "FILE", "Write all results as JSON");
-  add_sync_option(app, o.durability);
+  add_options(
+      app, "Audit",
+      {{"stream", &o.stream, "STREAM", "c63 stream of any encoder"},
+       {"source", &o.source, "SOURCE", "The video that was encoded: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes"},
+       {"--merange", &o.search_range, "SAMPLES", "Luma search range that the encoder used; chroma has half of it", {.least = 1, .most = 127}},
+       {"-f,--frames", &o.max_frames, "N", "Check no more frames than this; 0: all", {.least = 0}},
+       {"--show", &o.shown, "N", "Print this many differences", {.least = 0}},
+       {"--exact", &o.exact, "", "Fail (exit code 3) if a vector differs from exact search"},
+       {"--csv", &o.csv, "FILE", "Write a CSV row per difference, with its SAD and how much larger that is than the smallest SAD"},
+       {"--json", &o.json, "FILE", "Write all results as JSON"}});
+  add_output_options(app, o.durability);
   add_limit_options(app, o.limits);
 }
 

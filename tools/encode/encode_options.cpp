@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <system_error>
+#include <tuple>
 
 #include "c63/error.h"
 #include "c63/own_search.h"
 #include "c63/version.h"
 #include "common/command_line.h"
+#include "common/json.h"
 #include "common/options.h"
 #include "common/report.h"
 #include "common/values.h"
@@ -21,120 +22,75 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::vector<std::string> source_format_names() {
-  std::vector<std::string> names;
-  for (const SourceFormat format : all_source_formats()) names.emplace_back(name(format));
-  return names;
-}
-
-void add_input_options(CLI::App& app, EncodeOptions& o) {
-  const OptionGroup group(app, "Input and output");
-  group.add_daily("-i,--input,input", o.source.path, "FILE",
-                  "Video to encode: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin");
-  group.add_daily("-o,--output,output", o.output, "FILE", "Stream to write; - is stdout");
-  auto* width = group.add_daily("-w,--width", o.width, "PIXELS", "Width of raw input");
-  auto* height = group.add_daily("-h,--height", o.height, "PIXELS", "Height of raw input");
-  group
-      .add(
-          "--input-res",
-          [&o](const std::string& text) {
-            const auto size = size_from(text);
-            if (!size) throw CLI::ValidationError("--input-res", "\"" + text + "\" is not a size like 352x288");
-            o.width = size->first;
-            o.height = size->second;
-          },
-          "WxH", "Size of raw input, such as 352x288")
-      ->excludes(width)
-      ->excludes(height);
-  group.add("--fps", parsed_rate(o.source.rate), "RATE", std::string(option_info("fps").help));
-  group.add_daily("-f,--frames", o.max_frames, "N", "Encode no more frames than this; 0: all")->check(whole_number());
-  group.add("--seek", o.first_frame, "N", "Skip this many frames at the start of the input")->check(whole_number());
-  group
-      .add(
-          "--input-format", [&o](const std::string& text) { o.source.format = source_format_from(text).value(); }, "FORMAT",
-          "What the input is: auto, raw, y4m, or av (FFmpeg)")
-      ->check(CLI::IsMember(source_format_names()))
-      ->default_str("auto");
-  group.add(
-      "--prefilter", [&o](const std::string& text) { o.prefilter = prefilter_from(text); }, "NAME",
-      "Smooth the frames before coding: mean:K (KxK samples, K odd, at most 31), gauss:S (standard deviation, at most "
-      "5) or temporal:N (mean of N frames, 2 to 64). PSNR then compares with the smoothed frames");
-  group.flag("--tolerant", o.source.tolerant,
-             "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are, instead of "
-             "ending there");
-  group.flag("--strict", o.source.strict, "Treat a partial last frame as an error instead of a warning");
-}
+constexpr const char* kSegmentExample = "3/16 (1/N to N/N, N at most 1000000)";
 
 /// Reads --segment, such as "3/16".
-std::pair<int, int> segment_from(const std::string& text) {
+std::optional<std::pair<int, int>> segment_from(const std::string& text) {
   const std::size_t slash = text.find('/');
   const auto of = slash == std::string::npos ? std::nullopt : parse<int>(std::string_view(text).substr(slash + 1), 1, kMostSegments);
   const auto number = of ? parse<int>(std::string_view(text).substr(0, slash), 1, *of) : std::nullopt;
-  if (!number) {
-    throw CLI::ValidationError(
-        "--segment", fmt::format("\"{}\" is not a segment like 3/16: 1/N to N/N, N at most {}", text, kMostSegments));
-  }
-  return {*number, *of};
+  return number ? std::optional(std::pair(*number, *of)) : std::nullopt;
 }
 
-void add_segment_options(CLI::App& app, EncodeOptions& o) {
-  const OptionGroup group(app, "Segments");
-  group.add(
-      "--segment", [&o](const std::string& text) { o.segment = segment_from(text); }, "I/N",
-      "Encode only part I of N, and write a record file next to it. c63join joins the parts. A part that exists "
-      "already is not encoded again");
-  add_plan_option(app, o.segment_plan);
+void add_input_options(CLI::App& app, EncodeOptions& o) {
+  const auto resolution = [&o](const std::string& text) {
+    const auto size = size_from(text);
+    if (size) std::tie(o.width, o.height) = *size;
+    return size.has_value();
+  };
+  add_options(
+      app, "Input and output",
+      {{"-i,--input,input", &o.source.path, "FILE",
+        "Video to encode: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin", {.daily = true}},
+       {"-o,--output,output", &o.output, "FILE", "Stream to write; - is stdout", {.daily = true}},
+       {"-w,--width", &o.width, "PIXELS", "Width of raw input", {.daily = true}},
+       {"-h,--height", &o.height, "PIXELS", "Height of raw input", {.daily = true}},
+       {"--input-res", resolution, "WxH", "Size of raw input, such as 352x288",
+        {.example = "352x288", .excludes = {"--width", "--height"}}},
+       {"fps", into(o.source.rate, frame_rate_from)},
+       {"-f,--frames", &o.max_frames, "N", "Encode no more frames than this; 0: all", {.daily = true, .least = 0}},
+       {"--seek", &o.first_frame, "N", "Skip this many frames at the start of the input", {.least = 0}},
+       {"--input-format", choice(o.source.format, all_source_formats()), "FORMAT",
+        "What the input is: auto, raw, y4m, or av (FFmpeg)"},
+       {"--prefilter", into(o.prefilter, [](const std::string& text) { return std::optional(prefilter_from(text)); }), "NAME",
+        "Smooth the frames before coding: mean:K (KxK samples, K odd, at most 31), gauss:S (standard deviation, at most "
+        "5) or temporal:N (mean of N frames, 2 to 64). PSNR then compares with the smoothed frames"},
+       {"--tolerant", &o.source.tolerant, "",
+        "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are, instead of "
+        "ending there"},
+       {"--strict", &o.source.strict, "", "Treat a partial last frame as an error instead of a warning"}});
 }
 
 void add_machine_options(CLI::App& app, EncodeOptions& o) {
   add_backend_options(app, o.backend);
-  add_table_options(app, o.encoder, {"lanes"});
-  app.get_option("--lanes")->check(CLI::Range(0, 4096));  // so that an error in a --config file names its line
+  add_table_options(app, o.encoder, {"lanes"}, {{"lanes", &o.encoder.execution.lanes, "", "", {.least = 0, .most = 4096}}});
   add_simd_option(app, o.encoder.execution.simd);
-  add_sync_option(app, o.durability);
-  add_keep_partial_option(app, o.keep_partial);
+  add_output_options(app, o.durability, &o.keep_partial);
   add_limit_options(app, o.encoder.execution.limits);
 }
 
 constexpr const char* kMeasurement = "Measurement";
 
-void add_quality_options(CLI::App& app, EncodeOptions& o) {
-  const OptionGroup group(app, kMeasurement);
-  add_table_options(app, o.encoder, {"psnr", "ssim"});
-  group.add("--json", o.json, "FILE", "Write settings, machine and results as JSON");
-}
-
-void add_measurement_options(CLI::App& app, EncodeOptions& o) {
-  const OptionGroup group(app, kMeasurement);
-  group.flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction");
-  group.flag("--compare-cpu", o.compare_cpu, "Encode on the CPU, too; print both times and whether the bytes agree");
-  group.flag("--bits", o.count_bits,
-             "Count bits by kind (headers, flags, vectors, DC, AC, ends of blocks), also in CSV and JSON files; -v "
-             "includes this");
-  group.flag("--timing", o.timing, "Print the time of each stage");
-  group.add("--recon", o.reconstruction, "FILE",
-            "Write the pictures that a decoder will show (Y4M if the name ends in .y4m, else raw)");
-  group.add("--pred", o.prediction, "FILE",
-            "Write the motion-compensated prediction (Y4M if the name ends in .y4m, else raw)");
-  group.add("--csv", o.csv, "FILE", "Write a CSV row per frame: bits, PSNR, SSIM, stage times");
-  group.add("--stats-yuview", o.yuview, "FILE", "Write vectors, SADs and bits of every luma block, for YUView");
-  group.add("--trace", o.trace, "FILE", "Write a trace of the run, as JSON for Perfetto or Chrome's about:tracing");
-}
-
-/// Replaces the option --me of the table by one that takes not only a method's name, but also a file with a search.
-void add_search_option(CLI::App& app, EncodeOptions& o) {
-  app.remove_option(app.get_option("--me"));
+/// Adds the table's options of coding. --me takes not only a method's name, but also a file with a search.
+void add_coding_options(CLI::App& app, EncodeOptions& o) {
   std::vector<std::string> methods;
   for (const SearchMethod method : all_search_methods()) methods.emplace_back(name(method));
-  const auto take = [&o](const std::string& text) {
+  const auto take_search = [&o](const std::string& text) {
     const auto method = search_method_from(text);
     o.search_file = method ? "" : text;
     if (method) o.encoder.coding.method = *method;
+    return method || has_extension(text, race::kHostSearchFiles);
   };
-  describe_by_table(app.add_option_function<std::string>("--me", take)
-                        ->check(CLI::IsMember(methods) | file_with(race::kHostSearchFiles))
-                        ->default_str(std::string(name(o.encoder.coding.method))),
-                    "me");
+  const auto take_range = [&o](const std::string& text) {
+    const auto range = parse<int>(text);
+    o.has_range = range.has_value();
+    if (range) o.encoder.coding.search_range = *range;
+    return o.has_range;
+  };
+  add_table_options(app, o.encoder, {"Coding", "Decisions"},
+                    {{"me", take_search, "", "",
+                      {.choices = methods, .extensions = race::kHostSearchFiles, .standard = std::string(name(o.encoder.coding.method))}},
+                     {"merange", take_range}});
 }
 
 /// If --me or --me-kernel names a file, loads the search from it, and chooses the device that can use it.
@@ -172,31 +128,40 @@ void load_own_search(EncodeOptions& o) {
 
 }  // namespace
 
-void add_plan_option(CLI::App& app, std::string& path) {
-  OptionGroup(app, "Segments")
-      .add("--segment-plan", path, "FILE",
-           "File with the places where segments begin; read if it exists, else written. With --scenecut, or with a "
-           "container file as input, this saves each segment a reading of the whole input");
+void add_coding_run_options(CLI::App& app, EncodeOptions& o) {
+  add_input_options(app, o);
+  add_coding_options(app, o);
+  add_target_options(app, o.target);
+  add_machine_options(app, o);
+  add_table_options(app, o.encoder, {"psnr", "ssim"});
+  add_options(app, kMeasurement, {{"--json", &o.json, "FILE", "Write settings, machine and results as JSON"}});
+  add_options(app, "Segments",
+              {{"--segment-plan", &o.segment_plan, "FILE",
+                "File with the places where segments begin; read if it exists, else written. With --scenecut, or with a "
+                "container file as input, this saves each segment a reading of the whole input"}});
 }
 
-void add_coding_run_options(CLI::App& app, EncodeOptions& options) {
-  add_input_options(app, options);
-  add_table_options(app, options.encoder, {"Coding"});
-  add_search_option(app, options);
-  add_table_options(app, options.encoder, {"Decisions"});
-  app.get_option("--merange")->each([&options](const std::string&) { options.has_range = true; })->default_str("");
-  add_target_options(app, options.target);
-  add_machine_options(app, options);
-  add_quality_options(app, options);
-}
-
-void add_options(CLI::App& app, EncodeOptions& options) {
-  add_coding_run_options(app, options);
-  add_segment_options(app, options);
-  OptionGroup(app, "Machine")
-      .flag("--list-devices", options.list_devices, "List the CPU and the GPUs that can encode, and exit")
-      ->configurable(false);
-  add_measurement_options(app, options);
+void add_options(CLI::App& app, EncodeOptions& o) {
+  add_coding_run_options(app, o);
+  add_options(app, "Segments",
+              {{"--segment", into(o.segment, segment_from), "I/N",
+                "Encode only part I of N, and write a record file next to it. c63join joins the parts. A part that exists "
+                "already is not encoded again",
+                {.example = kSegmentExample}}});
+  add_options(app, "Machine",
+              {{"--list-devices", &o.list_devices, "", "List the CPU and the GPUs that can encode, and exit", {.in_config = false}}});
+  add_options(
+      app, kMeasurement,
+      {{"--verify", &o.verify, "", "Decode every frame and compare it with the encoder's reconstruction"},
+       {"--compare-cpu", &o.compare_cpu, "", "Encode on the CPU, too; print both times and whether the bytes agree"},
+       {"--bits", &o.count_bits, "",
+        "Count bits by kind (headers, flags, vectors, DC, AC, ends of blocks), also in CSV and JSON files; -v includes this"},
+       {"--timing", &o.timing, "", "Print the time of each stage"},
+       {"--recon", &o.reconstruction, "FILE", "Write the pictures that a decoder will show (Y4M if the name ends in .y4m, else raw)"},
+       {"--pred", &o.prediction, "FILE", "Write the motion-compensated prediction (Y4M if the name ends in .y4m, else raw)"},
+       {"--csv", &o.csv, "FILE", "Write a CSV row per frame: bits, PSNR, SSIM, stage times"},
+       {"--stats-yuview", &o.yuview, "FILE", "Write vectors, SADs and bits of every luma block, for YUView"},
+       {"--trace", &o.trace, "FILE", "Write a trace of the run, as JSON for Perfetto or Chrome's about:tracing"}});
 }
 
 void settle_options(EncodeOptions& o, int threads) {

@@ -59,9 +59,6 @@ void add_options(CLI::App& app, EncodeOptions& options);
 /// Not included: --segment, and options for files other than the stream.
 void add_coding_run_options(CLI::App& app, EncodeOptions& options);
 
-/// Adds --segment-plan.
-void add_plan_option(CLI::App& app, std::string& path);
-
 /// Applies options that affect several settings. Throws Error (usage) if input, output or the picture's size are
 /// missing or contradict each other.
 void settle_options(EncodeOptions& options, int threads);

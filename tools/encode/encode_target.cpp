@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -20,58 +19,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-double number_from(const std::string& option, std::string_view text) {
-  double value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc() || end != text.data() + text.size() || text.empty()) {
-    throw CLI::ValidationError(option, fmt::format("\"{}\" is not a number", text));
-  }
-  return value;
-}
-
-double bitrate_from(const std::string& text) {
-  const auto bits = quantity_from(text);
-  if (!bits) throw CLI::ValidationError("--bitrate", fmt::format("\"{}\" is not a bit rate like 800k or 2.5M", text));
-  return *bits;
-}
-
 /// Reads --target-psnr, such as "38", "y:38" or "all:38".
-Target psnr_from(const std::string& text) {
+std::optional<Target> psnr_from(const std::string& text) {
   const auto colon = text.find(':');
   const std::string planes = colon == std::string::npos ? "y" : text.substr(0, colon);
-  if (planes != "y" && planes != "all")
-    throw CLI::ValidationError("--target-psnr", "the planes must be y or all, as in all:38");
-  return {planes == "y" ? Target::Kind::psnr_y : Target::Kind::psnr_all,
-          number_from("--target-psnr", colon == std::string::npos ? text : text.substr(colon + 1))};
+  const auto value = parse<double>(colon == std::string::npos ? text : text.substr(colon + 1));
+  if (!value || (planes != "y" && planes != "all")) return std::nullopt;
+  return Target{planes == "y" ? Target::Kind::psnr_y : Target::Kind::psnr_all, *value};
 }
 
 }  // namespace
 
 void add_target_options(CLI::App& app, TargetOptions& o) {
-  const OptionGroup group(app, "Targets");
-  const auto add = [&](std::string_view name, auto take) {
-    const std::string option = names_on_command_line(option_info(name));
-    return describe_by_table(app.add_option_function<std::string>(option, take), name);
+  const auto of = [](Target::Kind kind, auto parse) {
+    return [kind, parse](const std::string& text) {
+      const auto value = parse(text);
+      return value ? std::optional(Target{kind, static_cast<double>(*value)}) : std::nullopt;
+    };
   };
-  const auto add_target = [&](std::string_view name, auto parse) {
-    return add(name, [&o, parse](const std::string& value) { o.target = parse(value); });
-  };
-  const std::vector<CLI::Option*> targets = {
-      add_target("bitrate", [](const std::string& text) { return Target{Target::Kind::bitrate, bitrate_from(text)}; }),
-      add_target("size", [](const std::string& bytes) { return Target{Target::Kind::bytes, std::stod(bytes)}; })
-          ->transform(number_of("bytes", "2MiB")),
-      add_target("target-psnr", psnr_from),
-      add_target("target-ssim",
-                 [](const std::string& text) { return Target{Target::Kind::ssim_y, number_from("--target-ssim", text)}; })};
-  for (CLI::Option* a : targets) {
-    for (CLI::Option* b : targets) {
-      if (a != b) a->excludes(b);
-    }
-  }
-  group.add("--stats", o.stats, "FILE",
-            "Save the results of each pass in this file. If it exists, reuse the passes in it");
-  group.add("--spool", o.spool, "FOLDER",
-            "Folder for a temporary copy of input that can be read only once, such as a pipe");
+  const auto ssim_from = [](const std::string& text) { return parse<double>(text); };
+  add_options(app, "Targets",
+              {{"bitrate", into(o.target, of(Target::Kind::bitrate, quantity_from))},
+               {"size", into(o.target, of(Target::Kind::bytes, count_from))},
+               {"target-psnr", into(o.target, psnr_from)},
+               {"target-ssim", into(o.target, of(Target::Kind::ssim_y, ssim_from))},
+               {"--stats", &o.stats, "FILE", "Save the results of each pass in this file. If it exists, reuse the passes in it"},
+               {"--spool", &o.spool, "FOLDER", "Folder for a temporary copy of input that can be read only once, such as a pipe"}});
 }
 
 namespace {

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
       {.name = "c63filter",
        .description = "Filter signals and video: mean, convolution, histogram, reduction, scan, shift, whitening.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
-       .run = [&](const c63::tools::Session& session) { return c63::tools::run_filter(session, options); },
+       .subcommands = filter_commands(options),
        .examples = {{"c63filter mean signal.txt smooth.txt --width 5",
                      "Write the moving mean of a signal, one value per line"},
                     {"c63filter convolve in.y4m out.y4m --kernel gauss:1.5", "Smooth a video"},

@@ -51,7 +51,10 @@ struct FilterOptions {
   std::string after;
 };
 
+/// Adds the options of all commands.
 void add_options(CLI::App& app, FilterOptions& options);
+/// Returns the commands, each with its own options.
+[[nodiscard]] std::vector<Subcommand> filter_commands(FilterOptions& options);
 
 /// Does what the options say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_filter(const Session& session, const FilterOptions& options);

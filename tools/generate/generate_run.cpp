@@ -44,12 +44,6 @@ std::optional<std::pair<int, int>> motion_from(const std::string& text) {
   return std::pair{*x, *y};
 }
 
-std::vector<std::string> pattern_names() {
-  std::vector<std::string> names;
-  for (const Pattern pattern : all_patterns()) names.emplace_back(name(pattern));
-  return names;
-}
-
 /// Writes the true motion as CSV, frame by frame in order.
 class TruthWriter {
  public:
@@ -91,36 +85,28 @@ class TruthWriter {
 }  // namespace
 
 void add_options(CLI::App& app, GenerateOptions& o) {
-  const OptionGroup output(app, "Output");
-  output.add_daily("-o,--output,output", o.output, "FILE",
-                   "Video to write: Y4M if the name ends in .y4m, else raw YUV 4:2:0; - is stdout");
-  output.add_daily("--truth", o.truth, "FILE",
-                   "Write the true motion as CSV: a row per 8x8 block with the vector, in samples, to its place in the "
-                   "previous frame (empty if hidden); for pattern stars a row per frame with the shift of the sky and "
-                   "the place of the object");
-  const OptionGroup picture(app, "Picture");
-  picture
-      .add_daily(
-          "--pattern", [&o](const std::string& text) { o.sequence.pattern = *pattern_from(text); }, "NAME",
-          "What the video shows")
-      ->check(CLI::IsMember(pattern_names()))
-      ->default_str("natural");
-  picture.add_daily("-w,--width", o.sequence.width, "N", "Width")->capture_default_str();
-  picture.add_daily("-h,--height", o.sequence.height, "N", "Height")->capture_default_str();
-  picture.add_daily("-f,--frames", o.sequence.frames, "N", "Number of frames")
-      ->check(whole_number())
-      ->capture_default_str();
-  picture.add("--fps", parsed_rate(o.sequence.rate), "RATE",
-              "Frames per second for the header of a .y4m file; without this option 25");
-  picture.add_daily("--mv", parsed("--mv", o.sequence.motion, motion_from, "is not a motion such as 3,-2"), "X,Y",
-                    "Motion per frame, right and down, in samples (default: by pattern)");
-  picture.add_daily("--seed", o.sequence.seed, "N", "Seed of the random numbers; another seed makes another picture")
-      ->capture_default_str();
   const auto noise_from = [](const std::string& text) { return units_from(text, kNoiseUnit); };
-  picture.add("--noise", parsed("--noise", o.sequence.noise, noise_from, "is not a deviation such as 1.25"), "SD",
-              "Standard deviation of the sensor noise in grey levels (default: by pattern)");
-  add_sync_option(app, o.durability);
-  add_keep_partial_option(app, o.keep_partial);
+  add_options(
+      app, "Output",
+      {{"-o,--output,output", &o.output, "FILE", "Video to write: Y4M if the name ends in .y4m, else raw YUV 4:2:0; - is stdout", {.daily = true}},
+       {"--truth", &o.truth, "FILE",
+        "Write the true motion as CSV: a row per 8x8 block with the vector, in samples, to its place in the previous frame "
+        "(empty if hidden); for pattern stars a row per frame with the shift of the sky and the place of the object",
+        {.daily = true}}});
+  add_options(
+      app, "Picture",
+      {{"--pattern", choice(o.sequence.pattern, all_patterns()), "NAME", "What the video shows", {.daily = true}},
+       {"-w,--width", &o.sequence.width, "N", "Width", {.daily = true}},
+       {"-h,--height", &o.sequence.height, "N", "Height", {.daily = true}},
+       {"-f,--frames", &o.sequence.frames, "N", "Number of frames", {.daily = true, .least = 0}},
+       {"--fps", into(o.sequence.rate, frame_rate_from), "RATE",
+        "Frames per second for the header of a .y4m file; without this option 25", {.example = "30000/1001"}},
+       {"--mv", into(o.sequence.motion, motion_from), "X,Y",
+        "Motion per frame, right and down, in samples (default: by pattern)", {.daily = true, .example = "3,-2"}},
+       {"--seed", &o.sequence.seed, "N", "Seed of the random numbers; another seed makes another picture", {.daily = true}},
+       {"--noise", into(o.sequence.noise, noise_from), "SD",
+        "Standard deviation of the sensor noise in grey levels (default: by pattern)", {.example = "1.25"}}});
+  add_output_options(app, o.durability, &o.keep_partial);
   add_limit_options(app, o.sequence.limits);
 }
 

@@ -92,16 +92,15 @@ class StreamLook {
 }  // namespace
 
 void add_options(CLI::App& app, InfoOptions& o) {
-  const OptionGroup group(app, "Input and output");
-  group.add("-i,--input,input", o.input, "FILE", "Stream to look at; - is stdin");
-  group.add("--json", o.json, "FILE",
-            "Write everything as JSON, with every GOP; with - it goes to stdout, and nothing else is printed");
-  group.flag(
-      "--quick", o.quick,
-      "Read only the frame headers: bits by kind and blocks are not counted, and damage inside frames is not found");
-  group.add("--fps", parsed_rate(o.rate), "RATE",
-            "Frames per second, for bit rate and duration; a stream has none");
-  add_sync_option(app, o.durability);
+  add_options(
+      app, "Input and output",
+      {{"-i,--input,input", &o.input, "FILE", "Stream to look at; - is stdin"},
+       {"--json", &o.json, "FILE", "Write everything as JSON, with every GOP; with - it goes to stdout, and nothing else is printed"},
+       {"--quick", &o.quick, "",
+        "Read only the frame headers: bits by kind and blocks are not counted, and damage inside frames is not found"},
+       {"--fps", into(o.rate, frame_rate_from), "RATE", "Frames per second, for bit rate and duration; a stream has none",
+        {.example = "30000/1001"}}});
+  add_output_options(app, o.durability);
   add_limit_options(app, o.limits);
 }
 

@@ -131,43 +131,29 @@ void check_film_options(const MotionOptions& o) {
 }
 
 void add_film_options(CLI::App& app, MotionOptions& o) {
-  const OptionGroup group(app, "Films");
-  group.flag("--search", o.search,
-             "Search the pictures of a c63 stream like those of a film, instead of showing the stream's own vectors");
-  group.add("--merange", o.range, "N", "Search range: vectors from -N to N-1 samples")
-      ->check(CLI::Range(1, 127))
-      ->capture_default_str();
-  group.add("--distance", o.distance, "N", "Search each frame in the frame N before it; negative: in a later frame")
-      ->check(CLI::Range(-64, 64))
-      ->capture_default_str();
-  group.add("--zero-bias", o.zero_bias, "N", "Take the zero vector if its SAD is less than the best SAD plus N")
-      ->check(CLI::Range(0, 16320))
-      ->capture_default_str();
-  group.flag("--second", o.second, "Also find the second smallest SAD of each block (csv, json, npz)");
-  group.flag("--quarters", o.quarters, "Also write the SADs of the four 4x4 quarters of each block (csv, json, npz)");
-  group.flag("--codec-vectors", o.codec_vectors,
-             "Compare with the vectors that the film was coded with. Each frame is then searched in the frame to which "
-             "they refer");
-  group.add("--codec-list", o.codec_list, "FILE",
-            "Write all vectors that the film was coded with as CSV, as FFmpeg exports them");
-  group
-      .add("--backend", o.backend, "NAME",
-           "Where to search; auto begins on the CPU, and uses a GPU for the rest of a long film")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
-  group.add("--device", o.device, "N", "Number of the GPU to search on")->check(whole_number(0, 1023));
-  auto* width = group.add("-w,--width", o.film.width, "PIXELS", "Width of raw video")->check(whole_number(1, 65535));
-  auto* height =
-      group.add("-h,--height", o.film.height, "PIXELS", "Height of raw video")->check(whole_number(1, 65535));
-  group
-      .add(
-          "--input-res",
-          [&o](const std::string& text) { std::tie(o.film.width, o.film.height) = require_size("--input-res", text); },
-          "WxH", "Size of raw video, such as 352x288")
-      ->excludes(width)
-      ->excludes(height);
-  group.flag("--tolerant", o.film.tolerant,
-             "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are");
+  const auto resolution = [&o](const std::string& text) {
+    std::tie(o.film.width, o.film.height) = require_size("--input-res", text);
+    return true;
+  };
+  add_options(
+      app, "Films",
+      {{"--search", &o.search, "", "Search the pictures of a c63 stream like those of a film, instead of showing the stream's own vectors"},
+       {"--merange", &o.range, "N", "Search range: vectors from -N to N-1 samples", {.least = 1, .most = 127}},
+       {"--distance", &o.distance, "N", "Search each frame in the frame N before it; negative: in a later frame", {.least = -64, .most = 64}},
+       {"--zero-bias", &o.zero_bias, "N", "Take the zero vector if its SAD is less than the best SAD plus N", {.least = 0, .most = 16320}},
+       {"--second", &o.second, "", "Also find the second smallest SAD of each block (csv, json, npz)"},
+       {"--quarters", &o.quarters, "", "Also write the SADs of the four 4x4 quarters of each block (csv, json, npz)"},
+       {"--codec-vectors", &o.codec_vectors, "",
+        "Compare with the vectors that the film was coded with. Each frame is then searched in the frame to which they refer"},
+       {"--codec-list", &o.codec_list, "FILE", "Write all vectors that the film was coded with as CSV, as FFmpeg exports them"},
+       {"--backend", &o.backend, "NAME", "Where to search; auto begins on the CPU, and uses a GPU for the rest of a long film",
+        {.choices = {"auto", "cpu", "cuda"}}},
+       {"--device", &o.device, "N", "Number of the GPU to search on", {.least = 0, .most = 1023}},
+       {"-w,--width", &o.film.width, "PIXELS", "Width of raw video", {.least = 1, .most = 65535}},
+       {"-h,--height", &o.film.height, "PIXELS", "Height of raw video", {.least = 1, .most = 65535}},
+       {"--input-res", resolution, "WxH", "Size of raw video, such as 352x288", {.excludes = {"--width", "--height"}}},
+       {"--tolerant", &o.film.tolerant, "",
+        "If a video that FFmpeg reads is damaged, skip the damaged parts and warn how many there are"}});
 }
 
 }  // namespace c63::tools

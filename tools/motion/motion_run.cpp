@@ -58,42 +58,29 @@ std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOpt
 }  // namespace
 
 void add_options(CLI::App& app, MotionOptions& o) {
-  const OptionGroup group(app, "Motion");
-  group.add_daily("input", o.input, "FILE",
-                  "c63 stream to show, or another video (here called film) to search: raw YUV 4:2:0, Y4M, or anything "
-                  "FFmpeg decodes; - is stdin");
-  group.add_daily("-o,--output", o.output, "FILE",
-                  "File to write; without --format its name gives the format; - is stdout");
-  group.add_daily("--format", o.format, "FORMAT", "What to write in addition to the summary")
-      ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html", "npz", "flo"}));
-  group
-      .add("--overlay", o.overlay, "PICTURE",
-           "Picture under the arrows and colours: recon (the reconstruction) or pred (the prediction)")
-      ->check(CLI::IsMember({"recon", "pred"}))
-      ->capture_default_str();
-  group
-      .add_daily("--frame", o.frame, "N", "Number of the frame to draw; without this option the first that has vectors")
-      ->check(whole_number());
-  group
-      .add("--type", o.types, "LIST",
-           "What to show: mv (arrows), sad, bits (both as colours); one picture for each, side by side")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"mv", "sad", "bits"}))
-      ->default_str("mv,sad,bits");
-  group.add("--scale", o.scale, "N", "Pixels of the picture for each sample of the video; 0: automatic")
-      ->check(CLI::Range(0, 16))
-      ->capture_default_str();
-  group.add("--seek", o.first_frame, "N", "Skip this many frames at the start")->check(whole_number());
-  group.add_daily("-f,--frames", o.max_frames, "N", "Read no more frames than this; 0: all")->check(whole_number());
-  group.add_daily("--source", o.source, "FILE",
-                  "The video that was encoded: SADs compare with it instead of the reconstruction");
-  group.add("--beside", o.beside, "FILE", "A second stream of the same video, shown next to the first on an HTML page");
-  group.add_daily(
-      "--truth", o.truth, "FILE",
-      "File with the true motion, from c63gen --truth; prints the endpoint error (distance from the true vectors)");
+  add_options(
+      app, "Motion",
+      {{"input", &o.input, "FILE",
+        "c63 stream to show, or another video (here called film) to search: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; "
+        "- is stdin",
+        {.daily = true}},
+       {"-o,--output", &o.output, "FILE", "File to write; without --format its name gives the format; - is stdout", {.daily = true}},
+       {"--format", &o.format, "FORMAT", "What to write in addition to the summary",
+        {.daily = true, .choices = {"yuview", "csv", "json", "png", "html", "npz", "flo"}}},
+       {"--overlay", &o.overlay, "PICTURE", "Picture under the arrows and colours: recon (the reconstruction) or pred (the prediction)",
+        {.choices = {"recon", "pred"}}},
+       {"--frame", &o.frame, "N", "Number of the frame to draw; without this option the first that has vectors", {.daily = true, .least = 0}},
+       {"--type", &o.types, "LIST", "What to show: mv (arrows), sad, bits (both as colours); one picture for each, side by side",
+        {.choices = {"mv", "sad", "bits"}, .standard = "mv,sad,bits", .delimiter = ','}},
+       {"--scale", &o.scale, "N", "Pixels of the picture for each sample of the video; 0: automatic", {.least = 0, .most = 16}},
+       {"--seek", &o.first_frame, "N", "Skip this many frames at the start", {.least = 0}},
+       {"-f,--frames", &o.max_frames, "N", "Read no more frames than this; 0: all", {.daily = true, .least = 0}},
+       {"--source", &o.source, "FILE", "The video that was encoded: SADs compare with it instead of the reconstruction", {.daily = true}},
+       {"--beside", &o.beside, "FILE", "A second stream of the same video, shown next to the first on an HTML page"},
+       {"--truth", &o.truth, "FILE",
+        "File with the true motion, from c63gen --truth; prints the endpoint error (distance from the true vectors)", {.daily = true}}});
   add_film_options(app, o);
-  add_sync_option(app, o.durability);
-  add_keep_partial_option(app, o.keep_partial);
+  add_output_options(app, o.durability, &o.keep_partial);
   add_limit_options(app, o.limits);
 }
 

@@ -170,18 +170,15 @@ std::string ClusterJob::stream_of(const Segment& segment) const {
 }
 
 void add_options(CLI::App& app, ClusterOptions& o) {
-  const OptionGroup group(app, "Segments");
   add_coding_run_options(app, o.encode);
-  group
-      .add("--segments", o.segments, "N",
-           "Number of parts that the video is divided into; each rank encodes one after another. 0: one per GOP, at "
-           "most 1024. To continue a stopped run, give the same number")
-      ->check(whole_number(0, kMostSegments))
-      ->capture_default_str();
-  group.add("--segment-dir", o.segment_folder, "DIR",
-            "Folder for finished segments, on storage that all ranks share; without this option OUTPUT.segments. It is "
-            "removed at the end");
-  add_plan_option(app, o.encode.segment_plan);
+  add_options(app, "Segments",
+              {{"--segments", &o.segments, "N",
+                "Number of parts that the video is divided into; each rank encodes one after another. 0: one per GOP, at "
+                "most 1024. To continue a stopped run, give the same number",
+                {.least = 0, .most = kMostSegments}},
+               {"--segment-dir", &o.segment_folder, "DIR",
+                "Folder for finished segments, on storage that all ranks share; without this option OUTPUT.segments. It is "
+                "removed at the end"}});
 }
 
 void check_command_line(ClusterOptions& options, const Session& session) {

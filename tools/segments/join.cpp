@@ -72,11 +72,10 @@ void check_same_video(const SegmentFile& first, const SegmentFile& other) {
 }  // namespace
 
 void add_options(CLI::App& app, JoinOptions& o) {
-  const OptionGroup group(app, "Input and output");
-  group.add("segments", o.segments, "FILE...",
-            "All segments of a video, as c63enc --segment writes them, in any order");
-  group.add("-o,--output", o.output, "FILE", "Stream to write; - is stdout");
-  add_sync_option(app, o.durability);
+  add_options(app, "Input and output",
+              {{"segments", &o.segments, "FILE...", "All segments of a video, as c63enc --segment writes them, in any order"},
+               {"-o,--output", &o.output, "FILE", "Stream to write; - is stdout"}});
+  add_output_options(app, o.durability);
 }
 
 std::vector<std::string> streams_among(const std::vector<std::string>& names) {
