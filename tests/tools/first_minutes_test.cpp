@@ -24,31 +24,6 @@ class FirstMinutes : public ToolsTest {
   std::string input_;
 };
 
-TEST_F(FirstMinutes, TheEncoderTakesInputAndOutputInOrder) {
-  ASSERT_EQ(run({kEnc, "--quiet", input_, path("a.c63")}).exit_code, 0);
-  ASSERT_EQ(run({kEnc, "--quiet", "-o", path("b.c63"), input_}).exit_code, 0);
-  ASSERT_EQ(run({kEnc, "--quiet", "-i", input_, path("c.c63")}).exit_code, 0);
-  EXPECT_EQ(read_file(path("a.c63")), read_file(path("b.c63")));
-  EXPECT_EQ(read_file(path("a.c63")), read_file(path("c.c63")));
-}
-
-TEST_F(FirstMinutes, FaultsOfAConfigurationFileHaveItsNameAndLine) {
-  const auto expect = [&](const std::string& content, const std::string& text) {
-    const std::string file = write_file("c.conf", content);
-    expect_usage({kEnc, "--config", file, input_, path("o.c63")}, file + ": " + text);
-  };
-  expect("# first\nqp=20\nquality=3\n", "line 3: there is no option quality");
-  expect("\nqp=thirty\n", "line 2: Could not convert: --qp = thirty");
-  expect("qp=20\nlanes=-3\n", "line 2: --lanes: ");
-  expect("list-devices=true\n", "line 1: list-devices can be used only on the command line");
-  expect("qp=20\n\n[me]\nrange=3\n", "line 3: there is no option me");
-  // The file is valid and the command line is wrong. So the error must not name the file.
-  const std::string good = write_file("good.conf", "qp=20\n");
-  const ProcessResult result = run({kEnc, "--config", good, "--qp", "thirty", input_, path("o.c63")});
-  expect_one_line(result, 2, "c63enc", "C63-USAGE");
-  EXPECT_EQ(result.err.find("good.conf"), std::string::npos) << result.err;
-}
-
 TEST_F(FirstMinutes, AnErrorBeforeTheWorkComesAlone) {
   const std::string part = write_file("part_32x32.yuv", std::string_view(video_).substr(0, 2 * kFrame32 + 7));
   expect_one_line(run({kEnc, part, path("none/o.c63")}), 6, "c63enc", "C63-WRITE-OPEN");

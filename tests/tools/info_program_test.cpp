@@ -97,11 +97,6 @@ TEST_F(InfoProgram, ADamagedStreamIsToldUpToItsFault) {
   const ProcessResult result = run({kInfo, "--quiet", "--json", path("i.json"), cut});
   expect_one_line(result, 4, "c63info", "C63-TRUNCATED");
   EXPECT_FALSE(nlohmann::json::parse(read_file(path("i.json")))["complete"]);
-  expect_one_line(run({kInfo, "--quiet", write_file("empty.c63", "")}), 4, "c63info", "C63-STREAM-EMPTY");
-  expect_one_line(run({kInfo, "--quiet", path("in.y4m")}), 4, "c63info", "C63-NO-FRAME");
-  expect_one_line(run({kInfo, "--quiet", path("none.c63")}), 4, "c63info", "C63-INPUT-OPEN");
-  expect_one_line(run({kInfo, "--quiet"}), 2, "c63info", "C63-USAGE");
-  expect_one_line(run({kInfo, "--quiet", "--json", cut, cut}), 2, "c63info", "C63-SAME-FILE");
 }
 
 }  // namespace

@@ -207,7 +207,14 @@ class Help : public CLI::Formatter {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     return fmt::format("{}", fmt::join(names, ", "));
   }
-  std::string make_option_desc(const CLI::Option* option) const override { return broken(option->get_description()); }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_size() == 0 || option->get_type_name().empty() ? "" : " " + option->get_type_name();
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const std::string standard = option->get_default_str();
+    const bool is_told = option->get_type_size() == 0 || standard.empty() || standard == "0";
+    return broken(option->get_description() + (is_told ? "" : " [" + standard + "]"));
+  }
   std::string make_subcommand(const CLI::App* command) const override {
     std::stringstream out;
     CLI::detail::format_help(out, command->get_name(), broken(command->get_description()), kColumn);
@@ -267,7 +274,7 @@ std::string help_text(CLI::App& app, const std::vector<Example>& examples, bool 
   footer += std::string("\n") + (all ? kFooter : "--help-all shows all options, more examples and the exit codes.");
   if (app.get_parent() == nullptr) app.footer("Examples:\n" + footer);
   app.formatter(std::make_shared<Help>());
-  return app.help();
+  return app.help(app.get_parent() == nullptr ? "" : app.get_parent()->get_name());
 }
 
 /// Reads the file of --config.

@@ -34,14 +34,17 @@ struct Element<std::vector<Value>> : Element<Value> {};
 template <typename Value>
 std::optional<Value> value_of(const OptionRow& row, std::string text) {
   if constexpr (std::is_same_v<Value, std::string>) {
-    const auto choice = std::ranges::find(row.more.choices, CLI::detail::to_lower(text), [](const std::string& word) { return CLI::detail::to_lower(word); });
+    const auto choice = std::ranges::find(row.more.choices, CLI::detail::to_lower(text),
+                                          [](const std::string& word) { return CLI::detail::to_lower(word); });
     if (choice != row.more.choices.end()) return *choice;
     const bool is_free = row.more.choices.empty() && std::isinf(row.more.least);
     const bool is_number = std::isfinite(row.more.least) && value_of<std::int64_t>(row, text);
     return is_free || is_number || has_extension(text, row.more.extensions) ? std::optional(text) : std::nullopt;
   } else {
     const auto read = parse<Value>(text);
-    return read && static_cast<double>(*read) >= row.more.least && static_cast<double>(*read) <= row.more.most ? read : std::nullopt;
+    return read && static_cast<double>(*read) >= row.more.least && static_cast<double>(*read) <= row.more.most
+               ? read
+               : std::nullopt;
   }
 }
 
@@ -70,21 +73,13 @@ CLI::Option* add_flag(CLI::App& app, const OptionRow& row) {
     return app.add_flag_function(row.names, [set](std::int64_t count) { set(count > 0); })->take_last();
   };
   if (auto* const* flag = std::get_if<bool*>(&row.value)) return add([to = *flag](bool is) { *to = is; });
-  if (auto* const* flag = std::get_if<std::optional<bool>*>(&row.value)) return add([to = *flag](bool is) { *to = is; });
+  if (auto* const* flag = std::get_if<std::optional<bool>*>(&row.value))
+    return add([to = *flag](bool is) { *to = is; });
   return add(std::get<std::function<void(bool)>>(row.value));
 }
 
-CLI::Option* add_value(CLI::App& app, OptionRow row) {
+CLI::Option* add_value(CLI::App& app, const OptionRow& row) {
   const std::string name = row.names.substr(0, row.names.find(','));
-  if (const auto* choice = std::get_if<Choice>(&row.value)) {
-    row.more.choices = choice->words;
-    row.more.standard = choice->standard;
-    const OptionRow& words = row;
-    row.value = TakeText([words, take = choice->take](const std::string& text) {
-      const auto word = value_of<std::string>(words, text);
-      return word && take(*word);
-    });
-  }
   if (const auto* take_text = std::get_if<TakeText>(&row.value)) {
     const auto set = [row, name, take = *take_text](const std::string& text) {
       if (!take(text)) refuse(row, name, text);
@@ -137,12 +132,27 @@ void add_options(CLI::App& app, const std::string& group, const std::vector<Opti
       if (const std::string more = details_of(*info); !more.empty()) details += (details.empty() ? "" : "; ") + more;
       row.help = std::string(info->help) + (details.empty() ? "" : " (" + details + ")");
     }
+    if (const auto* choice = std::get_if<Choice>(&row.value)) {
+      row.more.choices = choice->words;
+      row.more.standard = choice->standard;
+      const TakeText take = [words = row, take = choice->take](const std::string& text) {
+        const auto word = value_of<std::string>(words, text);
+        return word && take(*word);
+      };
+      row.value = take;
+    }
     CLI::Option* option = row.unit.empty() ? add_flag(app, row) : add_value(app, row);
-    option->description(row.help)->group(group_name + (row.more.daily ? "" : std::string(kMore)))->configurable(row.more.in_config)->required(row.more.required);
-    if (!row.unit.empty()) option->type_name(row.more.choices.empty() ? row.unit : fmt::format("{}:{{{}}}", row.unit, fmt::join(row.more.choices, ",")));
+    const auto is_told = [&](const std::string& word) { return row.help.find(word) != std::string::npos; };
+    if (!std::ranges::all_of(row.more.choices, is_told))
+      row.help += fmt::format("; one of {}", fmt::join(row.more.choices, ", "));
+    option->description(row.help)
+        ->group(group_name + (row.more.daily ? "" : std::string(kMore)))
+        ->configurable(row.more.in_config)
+        ->required(row.more.required);
+    if (!row.unit.empty()) option->type_name(row.unit);
     if (info != nullptr && !info->one_of.empty()) exclusive[info->one_of].push_back(option);
     for (const std::string& other : row.more.excludes) option->excludes(app.get_option(other));
-    for (const std::string& other : row.more.needs) option->needs(app.get_option(other)), app.get_option(other)->needs(option);
+    for (const std::string& other : row.more.needs) app.get_option(other)->needs(option->needs(app.get_option(other)));
   }
   for (const auto& [word, options] : exclusive) {
     for (std::size_t i = 0; i < options.size(); ++i) {
@@ -156,7 +166,8 @@ void add_table_options(CLI::App& app, EncoderSettings& settings, std::initialize
   std::vector<OptionRow> rows;
   for_each_option(settings, [&](const OptionInfo& info, auto& field) {
     using Field = typename Element<std::decay_t<decltype(field)>>::Type;
-    const bool is_wanted = std::ranges::find(names, info.name) != names.end() || std::ranges::find(names, info.group) != names.end();
+    const bool is_wanted =
+        std::ranges::find(names, info.name) != names.end() || std::ranges::find(names, info.group) != names.end();
     if (!is_wanted || !info.in_programs) return;
     if (const auto other = std::ranges::find(own, info.name, &OptionRow::names); other != own.end()) {
       rows.push_back(*other);
