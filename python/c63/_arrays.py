@@ -109,4 +109,4 @@ def warn_if_ambiguous(array: Any, as_planes: bool) -> None:
         text = f"whole frames of {width}x{rows // 3 * 2}; give input_res=({width}, {rows}) for grey planes"
     else:
         return
-    warnings.warn(f"an array {shape} is taken as {text}", stacklevel=4)
+    warnings.warn(f"an array {shape} is taken as {text}", stacklevel=5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union, overload
 
@@ -11,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _c63
-from ._arguments import picture_size, refuse, setting_error
-from ._arrays import U8, Motion, picture, warn_if_ambiguous
-from ._device import is_device_array, stream_of
+from ._arguments import setting_error
+from ._arrays import U8, Motion, picture
 from ._options import TARGETS
 from ._settings import Settings, merge, takes_options
-from ._video import Video
+from ._video import native
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -74,11 +72,8 @@ def encode_with_statistics(
     "passes". Each pass is a dict with qp, lambda_scale, bytes, psnr_y, psnr_all, ssim_y.
     """
     chosen = merge(settings, options)
-    handle = _stream_handle(frames, stream, input_res)
-    if isinstance(frames, Video):
-        coded, rows, summary = _c63.encode_video(frames._reader, chosen)
-    else:
-        coded, rows, summary = _c63.encode_arrays(frames, picture_size(input_res), chosen, handle)
+    video, size, handle = native(frames, input_res, stream)
+    coded, rows, summary = _c63.encode(video, size, chosen, handle)
     return Encoded(coded, np.frombuffer(rows, STATISTICS), summary)
 
 
@@ -110,16 +105,6 @@ def encode(
     frames, and Error for all other problems.
     """
     return encode_with_statistics(frames, settings, input_res=input_res, stream=stream, **options).stream
-
-
-def _stream_handle(frames: Any, stream: Any, input_res: Any) -> int:
-    """Checks what frames are. Returns the CUDA stream of device arrays as an int, and 0 for everything else."""
-    if isinstance(frames, (str, bytes, os.PathLike)):
-        refuse("frames", "arrays or c63.open(path)", frames)
-    if input_res is None:
-        warn_if_ambiguous(frames, as_planes=False)
-    first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
-    return stream_of(first, stream) if is_device_array(first) else 0
 
 
 class VideoEncoder:
@@ -171,11 +156,7 @@ class VideoEncoder:
 
         Raises like c63.encode(), UsageError for another size, and Error of kind limit if `out` is too small.
         """
-        handle = _stream_handle(frames, stream, input_res)
-        if isinstance(frames, Video):
-            coded, rows, self.summary = self._native.encode_video(frames._reader, out)
-        else:
-            coded, rows, self.summary = self._native.encode_arrays(frames, picture_size(input_res), handle, out)
+        coded, rows, self.summary = self._native.encode(*native(frames, input_res, stream), out)
         self.statistics = np.frombuffer(rows, STATISTICS)
         room: Any = out  # numpy arrays have the buffer protocol, although numpy's stubs do not say so
         return coded if out is None else memoryview(room).cast("B")[:coded]

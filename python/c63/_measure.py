@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Optional, get_args
 import numpy as np
 
 from . import _c63
-from ._arguments import choice, flag, integer, picture_size, refuse, setting_error
+from ._arguments import choice, flag, integer, refuse, setting_error
 from ._arrays import Motion, frame_size_of, warn_if_ambiguous
 from ._device import empty_like, is_device_array, stream_of
 from ._planes import luma
 from ._options import SearchMethod
-from ._video import Video
+from ._video import native
 
 
 class Psnr(NamedTuple):
@@ -32,27 +32,19 @@ class Ssim(NamedTuple):
     v: float
 
 
-def _source(frames: Any) -> tuple[Any, int]:
-    """Returns the source that the native module reads, and the CUDA stream of device arrays as an int."""
-    if isinstance(frames, Video):
-        return frames._reader, 0
-    first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
-    return frames, stream_of(first) if is_device_array(first) else 0
-
-
 def psnr(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Psnr:
     """Returns the PSNR of two videos, from the squared error summed over all frames.
 
     a, b: arrays, tuples of planes, or results of c63.open(), as for encode(). input_res: as for encode(). Raises
     UsageError if the videos differ in size or length, and Error (input) if they have no frames.
     """
-    return Psnr(*_c63.psnr(*_source(a), *_source(b), picture_size(input_res)))
+    return Psnr(*_c63.psnr(*native(a, input_res), *native(b, input_res)))
 
 
 def ssim(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Ssim:
     """Returns the SSIM of two videos: the mean over all frames, like FFmpeg and x264. Arguments and errors are those of
     psnr()."""
-    return Ssim(*_c63.ssim(*_source(a), *_source(b), picture_size(input_res)))
+    return Ssim(*_c63.ssim(*native(a, input_res), *native(b, input_res)))
 
 
 class BdRate(NamedTuple):

@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _c63
 from ._arguments import flag, integer, picture_size, refuse, setting_error
-from ._arrays import U8, as_frames, frame_shape
+from ._arrays import U8, as_frames, frame_shape, warn_if_ambiguous
+from ._device import is_device_array, stream_of
 
 Format = Literal["auto", "raw", "y4m", "av"]
 
@@ -125,6 +126,19 @@ class Video:
             return self._read(indices.start, len(indices))
         parts = [self._read(index, 1) for index in indices]
         return self._whole(np.concatenate(parts)) if parts else self._read(0, 0)
+
+
+def native(frames: Any, input_res: Any, stream: Any = None) -> tuple[Any, Any, int]:
+    """Returns what the native module takes for a video: arrays or a reader, their size or None, and a CUDA stream as an int."""
+    size = picture_size(input_res)
+    if isinstance(frames, Video):
+        return frames._reader, size, 0
+    if isinstance(frames, (str, bytes, os.PathLike)):
+        refuse("frames", "arrays or c63.open(path)", frames)
+    if size is None:
+        warn_if_ambiguous(frames, as_planes=False)
+    first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
+    return frames, size, stream_of(first, stream) if is_device_array(first) else 0
 
 
 def open(

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,7 +18,6 @@
 #include "c63/picture.h"
 #include "c63/quality.h"
 #include "c63/target.h"
-#include "frames.h"
 #include "interruptible.h"
 #include "module.h"
 #include "motion.h"
@@ -132,28 +130,9 @@ EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
   return settings;
 }
 
-/// The devices that the settings name. `cpu_ms` is the time that the CPU would need; empty: unknown.
-Devices devices_of(py::handle settings, std::optional<double> cpu_ms = {}) {
-  return select_devices(text_from(settings.attr("backend"), "backend"), devices_from(settings), cpu_ms);
-}
-
-/// A video that can be read from its start for each pass.
-struct PassSource {
-  VideoFormat format;
-  std::function<FrameSource&()> from_start;  ///< called without the GIL, once for each pass
-  std::function<void()> on_stop = {};
-  std::function<std::string()> why_empty = {};  ///< called if there are no frames; returns the source's warning
-};
-
-PassSource source_of(ArraySource& arrays) {
-  return {arrays.format(), [&]() -> FrameSource& { return arrays.source(); }};
-}
-
-/// A file that cannot seek is opened again for each pass. `again` keeps the opened file until the next pass.
-PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSource>& again) {
-  return {
-      reader.source().format(),
-      [&reader, passes, &again]() -> FrameSource& { return reader.from_start(again, passes); }, [&reader] { reader.stop(); }, [&reader] { return reader.warnings().empty() ? "" : reader.warnings().back(); }};
+/// The devices that the settings name.
+Devices devices_of(py::handle settings) {
+  return select_devices(text_from(settings.attr("backend"), "backend"), devices_from(settings), {});
 }
 
 /// Encodes whole videos of one size, one after another.
@@ -165,11 +144,12 @@ class VideoEncoder {
         target_(target),
         encoder_(make_encoder(settings_)) {}
 
-  [[nodiscard]] bool has_target() const { return target_.has_value(); }
-
   /// Returns the stream, one row of statistics per frame, and a summary. If `out` is a writable array, the stream is
   /// written there, and its number of bytes is returned in place of the stream.
-  py::tuple encode(const PassSource& source, py::handle out) {
+  py::tuple encode(VideoInput& video, py::handle out) {
+    std::unique_lock<std::mutex> use;
+    if (video.reader() != nullptr) use = video.reader()->use();
+    const double rate = video.source().format().rate.value();
     std::optional<Array> room;
     if (!out.is_none()) {
       room.emplace(out, "out");
@@ -187,7 +167,7 @@ class VideoEncoder {
       EncodeSummary summary;
       run_interruptibly([&](const std::stop_token& stop) {
         const std::stop_callback wake(stop, [&] {
-          if (source.on_stop) source.on_stop();
+          video.stop();
         });
         const std::lock_guard lock(mutex_);
         std::optional<Encoder> own;
@@ -197,7 +177,7 @@ class VideoEncoder {
           own.emplace(make_encoder(std::move(settings)));
         }
         summary = (own ? *own : encoder_).encode(
-            source.from_start(),
+            video.from_start(passes.has_value()),
             [&](EncodedFrame&& frame) {
               rows += row_of(frame);
               if (passes) totals.add(frame, settings_.coding);
@@ -206,11 +186,12 @@ class VideoEncoder {
             stop, stop);  // the second one drops frames that are not coded: after an exception, nobody gets the stream
       });
       if (summary.frames == 0) {
-        const std::string why = source.why_empty ? source.why_empty() : "";
+        const bool is_told = video.reader() != nullptr && !video.reader()->warnings().empty();
+        const std::string why = is_told ? video.reader()->warnings().back() : "";
         throw Error(ErrorKind::input, "C63-NO-FRAMES",
                     why.empty() ? "the input has no whole frame" : why + "; there is no whole frame");
       }
-      if (passes && !passes->add(totals.figures(summary, target_->frames_per_s.value_or(source.format.rate.value())))) continue;
+      if (passes && !passes->add(totals.figures(summary, target_->frames_per_s.value_or(rate)))) continue;
       py::dict about = dict_of(summary);
       if (passes) about["target"] = dict_of(*passes);
       return py::make_tuple(joined(frames, room), py::bytes(rows), about);
@@ -258,29 +239,16 @@ std::optional<double> cpu_ms(const EncoderSettings& settings, const FrameSource&
   return cpu_ms_to_encode(settings.coding, source.frame_count(), settings.execution.threads);
 }
 
-/// Encodes arrays. If they are on a GPU, that GPU encodes them, unless the caller names another device.
-py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, std::uintptr_t stream) {
+/// Encodes a video. If it is in arrays on a GPU, that GPU encodes them, unless the caller names another device.
+py::tuple encode(py::handle frames, py::handle size, py::handle settings, std::uintptr_t stream) {
   const std::string backend = text_from(settings.attr("backend"), "backend");
   std::vector<int> gpus = devices_from(settings);
-  ArraySource arrays(frames, size, stream);
-  if (arrays.device() && gpus.empty() && backend != "cpu") gpus = {*arrays.device()};
-  EncoderSettings coding = settings_for(settings, arrays.format());
-  Devices chosen = select_devices(backend, gpus, cpu_ms(coding, arrays.source()));
+  VideoInput video(frames, size, stream);
+  if (video.device() && gpus.empty() && backend != "cpu") gpus = {*video.device()};
+  EncoderSettings coding = settings_for(settings, video.source().format());
+  Devices chosen = select_devices(backend, gpus, cpu_ms(coding, video.source()));
   VideoEncoder encoder(std::move(coding), std::move(chosen), target_from(settings));
-  return encoder.encode(source_of(arrays), py::none());
-}
-
-py::tuple encode_video_with(VideoEncoder& encoder, VideoReader& reader, py::handle out) {
-  const auto use = reader.use();
-  std::unique_ptr<FrameSource> again;
-  return encoder.encode(source_of(reader, encoder.has_target(), again), out);
-}
-
-py::tuple encode_video(VideoReader& reader, py::handle settings) {
-  EncoderSettings coding = settings_for(settings, reader.source().format());
-  Devices chosen = devices_of(settings, cpu_ms(coding, reader.source()));
-  VideoEncoder encoder(std::move(coding), std::move(chosen), target_from(settings));
-  return encode_video_with(encoder, reader, py::none());
+  return encoder.encode(video, py::none());
 }
 
 OwnProcessPtr<VideoEncoder> keep_encoder(py::handle width, py::handle height, py::handle settings) {
@@ -290,9 +258,9 @@ OwnProcessPtr<VideoEncoder> keep_encoder(py::handle width, py::handle height, py
       new VideoEncoder(std::move(kept), devices_of(settings), target_from(settings)));
 }
 
-py::tuple encode_arrays_with(VideoEncoder& encoder, py::handle frames, py::handle size, std::uintptr_t stream, py::handle out) {
-  ArraySource arrays(frames, size, stream);
-  return encoder.encode(source_of(arrays), out);
+py::tuple encode_with(VideoEncoder& encoder, py::handle frames, py::handle size, std::uintptr_t stream, py::handle out) {
+  VideoInput video(frames, size, stream);
+  return encoder.encode(video, out);
 }
 
 /// Returns the fields of c63.CodedFrame; its pictures are rows of samples, and its statistics a row's bytes.
@@ -407,10 +375,8 @@ void add_encoding(py::module_& module) {
       .def("close", &PushEncoder::close);
   py::class_<VideoEncoder, OwnProcessPtr<VideoEncoder>>(module, "VideoEncoder")
       .def(py::init(&keep_encoder), "width"_a, "height"_a, "settings"_a)
-      .def("encode_arrays", encode_arrays_with, "frames"_a, "size"_a, "stream"_a, "out"_a)
-      .def("encode_video", encode_video_with, "reader"_a, "out"_a);
-  module.def("encode_arrays", encode_arrays, "frames"_a, "size"_a, "settings"_a, "stream"_a);
-  module.def("encode_video", encode_video, "reader"_a, "settings"_a);
+      .def("encode", encode_with, "frames"_a, "size"_a, "stream"_a, "out"_a);
+  module.def("encode", encode, "frames"_a, "size"_a, "settings"_a, "stream"_a);
   module.def("check_settings", check_settings, "settings"_a);
   module.def("gpu_obstacle", gpu_obstacle);
   module.def("options", options);

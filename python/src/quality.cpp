@@ -17,40 +17,12 @@
 #include "c63/bd_rate.h"
 #include "c63/error.h"
 #include "c63/filters.h"
-#include "frames.h"
 #include "interruptible.h"
 #include "module.h"
 #include "video_reader.h"
 
 namespace c63::python {
 namespace {
-
-/// One of two videos to compare: arrays or a file.
-class ComparedVideo {
- public:
-  ComparedVideo(py::handle frames, py::handle size, std::uintptr_t stream) {
-    if (py::isinstance<VideoReader>(frames)) {
-      reader_ = &frames.cast<VideoReader&>();
-    } else {
-      arrays_.emplace(frames, size, stream);
-    }
-  }
-
-  [[nodiscard]] VideoReader* reader() const { return reader_; }
-
-  /// Returns the source of the frames. Must be called once, without the GIL, while reader() is locked.
-  FrameSource& open() {
-    return arrays_ ? arrays_->source() : reader_->from_start(again_, false);
-  }
-  void stop() {
-    if (reader_ != nullptr) reader_->stop();
-  }
-
- private:
-  std::optional<ArraySource> arrays_;
-  VideoReader* reader_ = nullptr;
-  std::unique_ptr<FrameSource> again_;
-};
 
 std::string text_of(const VideoFormat& format, std::optional<std::int64_t> count) {
   return (count ? std::to_string(*count) + " frames" : std::string("frames")) + " of " + std::to_string(format.width) +
@@ -71,12 +43,9 @@ std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, 
 /// Calls visit(a, b, format) for each frame of two videos, in order and without the GIL. Throws Error: usage if the
 /// videos differ in size or length, input if they have no frames.
 template <typename Visit>
-void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size,
-                   Visit&& visit) {
-  ComparedVideo x(a, size, a_stream);
-  ComparedVideo y(b, size, b_stream);
+void for_each_pair(VideoInput& x, VideoInput& y, Visit&& visit) {
   std::vector<VideoReader*> readers;
-  for (const ComparedVideo* const video : {&x, &y}) {
+  for (const VideoInput* const video : {&x, &y}) {
     if (video->reader() != nullptr) readers.push_back(video->reader());
   }
   std::ranges::sort(readers);  // a fixed order of locking, so that two threads cannot block each other
@@ -89,8 +58,8 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
       x.stop();
       y.stop();
     });
-    FrameSource& from_a = x.open();
-    FrameSource& from_b = y.open();
+    FrameSource& from_a = x.from_start(false);
+    FrameSource& from_b = y.from_start(false);
     const VideoFormat format = from_a.format();
     const auto refuse = [&](std::optional<std::int64_t> a_count, std::optional<std::int64_t> b_count) {
       throw Error(ErrorKind::usage, "C63-ARRAY-SHAPE",
@@ -120,24 +89,32 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
 }
 
 /// Returns the PSNR of Y, of U, of V, and of all samples together, in dB.
-std::array<double, 4> psnr_of(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream,
-                              py::handle size) {
+std::array<double, 4> psnr_of(VideoInput& a, VideoInput& b) {
   QualityTotals totals;
-  for_each_pair(a, a_stream, b, b_stream, size,
+  for_each_pair(a, b,
                 [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, const VideoFormat& format) {
                   totals.add(sse_of_frames(x, y, format), measured_samples(format));
                 });
   return {totals.psnr_of_plane(0), totals.psnr_of_plane(1), totals.psnr_of_plane(2), totals.psnr_of_all()};
 }
 
-std::array<double, 3> ssim_of(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream,
-                              py::handle size) {
+std::array<double, 3> ssim_of(VideoInput& a, VideoInput& b) {
   QualityTotals totals;
-  for_each_pair(a, a_stream, b, b_stream, size,
+  for_each_pair(a, b,
                 [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, const VideoFormat& format) {
                   totals.add_ssim(ssim_of_frames(x, y, format));
                 });
   return {totals.mean_ssim(0), totals.mean_ssim(1), totals.mean_ssim(2)};
+}
+
+/// Returns a function for Python, with the arguments of two videos, that calls `measure` with these.
+template <typename Measure>
+auto of_two(Measure measure) {
+  return [measure](py::handle a, py::handle a_size, std::uintptr_t a_stream, py::handle b, py::handle b_size, std::uintptr_t b_stream) {
+    VideoInput x(a, a_size, a_stream);
+    VideoInput y(b, b_size, b_stream);
+    return measure(x, y);
+  };
 }
 
 std::vector<RdPoint> curve_of(const Array& array) {
@@ -162,8 +139,8 @@ py::tuple bd_rate(py::handle anchor, py::handle test) {
 
 void add_quality(py::module_& module) {
   using namespace py::literals;
-  module.def("psnr", psnr_of, "a"_a, "a_stream"_a, "b"_a, "b_stream"_a, "size"_a);
-  module.def("ssim", ssim_of, "a"_a, "a_stream"_a, "b"_a, "b_stream"_a, "size"_a);
+  module.def("psnr", of_two(psnr_of));
+  module.def("ssim", of_two(ssim_of));
   module.def("bd_rate", bd_rate, "anchor"_a, "test"_a);
 }
 

@@ -4,12 +4,14 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "c63/frame_source.h"
+#include "frames.h"
 
 namespace c63::python {
 
@@ -44,6 +46,36 @@ class VideoReader {
   std::unique_ptr<FrameSource> source_;
   static constexpr std::int64_t kReadElsewhere = -1;
   std::int64_t next_ = 0;  ///< the frame after the one that was read last
+};
+
+/// A video that Python passes: arrays, or a file as a VideoReader.
+class VideoInput {
+ public:
+  /// Arguments and errors are those of ArraySource.
+  VideoInput(py::handle frames, py::handle size, std::uintptr_t stream) {
+    if (py::isinstance<VideoReader>(frames)) {
+      reader_ = &frames.cast<VideoReader&>();
+    } else {
+      arrays_.emplace(frames, size, stream);
+    }
+  }
+
+  [[nodiscard]] VideoReader* reader() const { return reader_; }  ///< null for arrays
+  [[nodiscard]] FrameSource& source() { return arrays_ ? arrays_->source() : reader_->source(); }
+  [[nodiscard]] std::optional<int> device() const { return arrays_ ? arrays_->device() : std::nullopt; }
+  /// Returns the video from its start, as VideoReader::from_start() does. Call it without the GIL, while reader() is locked.
+  [[nodiscard]] FrameSource& from_start(bool passes) {
+    return arrays_ ? arrays_->source() : reader_->from_start(again_, passes);
+  }
+  /// Ends a read that waits for a pipe.
+  void stop() const {
+    if (reader_ != nullptr) reader_->stop();
+  }
+
+ private:
+  std::optional<ArraySource> arrays_;
+  VideoReader* reader_ = nullptr;
+  std::unique_ptr<FrameSource> again_;
 };
 
 }  // namespace c63::python
