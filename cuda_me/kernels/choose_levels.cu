@@ -4,7 +4,7 @@
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "decide/block_costs.h"
+#include "decide/beam.h"
 #include "decide/rdoq.h"
 
 namespace c63::cuda {

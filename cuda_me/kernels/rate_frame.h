@@ -12,7 +12,7 @@
 #include "codec/geometry.h"
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/frame_layout.h"
-#include "decide/block_costs.h"
+#include "decide/beam.h"
 #include "decide/weights.h"
 #include "decide/rdoq.h"
 #include "decide/frame_plan.h"

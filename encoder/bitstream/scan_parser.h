@@ -17,24 +17,6 @@
 
 namespace c63 {
 
-/// The entries of a CoefficientTable in one word each, so that one read gives everything: length, run and value, from
-/// the lowest bit up.
-struct CoefficientWords {
-  /// The run of entries whose bits do not begin with a short code. Like CoefficientTable::kEnd, it is so large that it
-  /// leads past the end of a block. So one comparison finds both.
-  static constexpr int kLong = 128;
-
-  std::array<std::uint32_t, 1U << CoefficientTable::kBits> words{};
-
-  explicit CoefficientWords(const CoefficientTable& table) {
-    for (std::uint32_t bits = 0; bits < words.size(); ++bits) {
-      const CoefficientTable::Entry& entry = table.find(bits);
-      const auto run = static_cast<std::uint32_t>(entry.length != 0 ? entry.run : kLong);
-      words[bits] = entry.length | run << 8 | static_cast<std::uint32_t>(entry.value) << 16;
-    }
-  }
-};
-
 /// The entries of a ValueTable: the length in the low byte, the value in the high byte.
 struct ValueWords {
   std::array<std::uint16_t, 1U << ValueTable::kBits> words{};
@@ -50,12 +32,15 @@ struct ValueWords {
 namespace detail {
 /// Copies a table when the program runs. If a constant were copied directly, the compiler would store all values of the
 /// copy in the program.
-inline VlcTable copy_of(const VlcTable& table) { return table; }
+template <typename Table>
+Table copy_of(const Table& table) {
+  return table;
+}
 }  // namespace detail
 
 /// The tables of all codes together, which a GPU keeps in its fast memory. Luma's tables come first.
 struct ScanTables {
-  std::array<CoefficientWords, 2> coefficients{CoefficientWords(kLumaCoefficients), CoefficientWords(kChromaCoefficients)};
+  std::array<CoefficientTable, 2> coefficients{detail::copy_of(kLumaCoefficients), detail::copy_of(kChromaCoefficients)};
   std::array<ValueWords, 2> values{ValueWords(kLumaValues), ValueWords(kChromaValues)};
   std::array<VlcTable, 2> dc{detail::copy_of(kDcLumaTable), detail::copy_of(kDcChromaTable)};
   std::array<VlcTable, 2> ac{detail::copy_of(kAcLumaTable), detail::copy_of(kAcChromaTable)};
@@ -229,7 +214,7 @@ C63_HD inline bool parse_levels(const ScanTables& tables, WordReader& reader, in
       levels[k++] = static_cast<std::int16_t>(both >> 16);
       continue;
     }
-    if (run != CoefficientWords::kLong) return run == CoefficientTable::kEnd;
+    if (run != CoefficientTable::kLong) return run == CoefficientTable::kEnd;
     const VlcTable::Entry entry = tables.ac[kKind].find(reader.peek(16));
     if (entry.length == 0) return false;
     reader.skip(entry.length);

@@ -78,43 +78,48 @@ class ValueTable {
   std::array<Entry, 1U << kBits> entries_{};
 };
 
-/// Decodes an AC coefficient by one look-up, if its code and value together are short. This is true for nearly all.
+/// Decodes an AC coefficient by one look-up, if its code and value together are short. This is true for nearly all. An
+/// entry is one word, so that one read gives everything: length, run and value, from the lowest bit up.
 class CoefficientTable {
  public:
   static constexpr int kBits = 11;
   static constexpr int kEnd = 64;  ///< the run that means: end of block
+  /// The run of entries whose bits do not begin with a short code. Like kEnd, it is so large that it leads past the end of
+  /// a block. So one comparison finds both.
+  static constexpr int kLong = 128;
 
   struct Entry {
-    std::int16_t value = 0;   ///< 0: the end of block, or no short code
-    std::uint8_t run = 0;     ///< zeros before the coefficient
-    std::uint8_t length = 0;  ///< bits of code and value; 0: no short code begins with these bits
+    int value = 0;   ///< 0: the end of block, or no short code
+    int run = 0;     ///< zeros before the coefficient
+    int length = 0;  ///< bits of code and value; 0: no short code begins with these bits
   };
 
   constexpr explicit CoefficientTable(const std::array<VlcCode, 256>& codes) {
-    fill(codes[kEndOfBlock], 0, 0, {0, kEnd, 0});
+    words.fill(kLong << 8);
+    fill(codes[kEndOfBlock], 0, 0, kEnd, 0);
     for (int run = 0; run < 16; ++run) {
       for (int size = 1; size <= 10; ++size) {
         const VlcCode code = codes[run << 4 | size];
         if (code.length == 0 || code.length + size > kBits) continue;
-        for (std::uint32_t bits = 0; bits < 1U << size; ++bits) {
-          fill(code, bits, size,
-               {static_cast<std::int16_t>(value_from_bits(bits, size)), static_cast<std::uint8_t>(run), 0});
-        }
+        for (std::uint32_t bits = 0; bits < 1U << size; ++bits) fill(code, bits, size, run, value_from_bits(bits, size));
       }
     }
   }
 
-  [[nodiscard]] C63_HD constexpr const Entry& find(std::uint32_t next_bits) const { return entries_[next_bits]; }
-
- private:
-  constexpr void fill(const VlcCode& code, std::uint32_t bits, int size, Entry entry) {
-    const int spare = kBits - code.length - size;
-    entry.length = static_cast<std::uint8_t>(code.length + size);
-    const std::uint32_t first = (static_cast<std::uint32_t>(code.bits) << size | bits) << spare;
-    for (std::uint32_t i = 0; i < 1U << spare; ++i) entries_[first + i] = entry;
+  [[nodiscard]] constexpr Entry find(std::uint32_t next_bits) const {
+    const std::uint32_t word = words[next_bits];
+    return {static_cast<std::int16_t>(word >> 16), static_cast<int>(word >> 8 & 255), static_cast<int>(word & 255)};
   }
 
-  std::array<Entry, 1U << kBits> entries_{};
+  std::array<std::uint32_t, 1U << kBits> words{};
+
+ private:
+  constexpr void fill(const VlcCode& code, std::uint32_t bits, int size, int run, int value) {
+    const int length = code.length + size;
+    const std::uint32_t first = (static_cast<std::uint32_t>(code.bits) << size | bits) << (kBits - length);
+    const auto word = static_cast<std::uint32_t>(length | run << 8) | static_cast<std::uint32_t>(value) << 16;
+    for (std::uint32_t i = 0; i < 1U << (kBits - length); ++i) words[first + i] = word;
+  }
 };
 
 /// Decodes two short coefficients in a row, or one coefficient and the end of block, by one look-up.
@@ -150,7 +155,7 @@ class CoefficientPairs {
 
   constexpr explicit CoefficientPairs(const CoefficientTable& table) {
     for (std::uint32_t bits = 0; bits < entries_.size(); ++bits) {
-      const CoefficientTable::Entry& one = table.find(bits);
+      const CoefficientTable::Entry one = table.find(bits);
       if (one.length == 0) continue;
       if (one.run == CoefficientTable::kEnd) {
         entries_[bits] = {one.length, 0, kEnd, 0, 0};
@@ -158,7 +163,7 @@ class CoefficientPairs {
       }
       // After the first code, fewer than kBits bits are known; the shift fills the others with zeros. A second code
       // that needs unknown bits is not used.
-      const CoefficientTable::Entry& next = table.find(bits << one.length & (entries_.size() - 1));
+      const CoefficientTable::Entry next = table.find(bits << one.length & (entries_.size() - 1));
       const int length = one.length + next.length;
       if (next.length == 0 || length > kBits) {
         entries_[bits] = {one.length, one.run, one.run + 1, one.value, one.value};

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "bitstream/frame_syntax.h"
 #include "bitstream/prediction_vectors.h"
 #include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
@@ -40,14 +41,6 @@ constexpr int block_rows_per_mcu(int plane) { return plane == 0 ? 2 : 1; }
 /// The number of rows of samples that a plane has in one MCU row.
 constexpr int rows_per_mcu(int plane) { return block_rows_per_mcu(plane) * kBlockSize; }
 
-/// Calls visit(block index, column, row) for the blocks of a plane in MCU row `mcu_row`.
-template <typename Visit>
-void for_each_block_of_mcu_row(const PlaneGeometry& g, int plane, int mcu_row, Visit&& visit) {
-  for (int row = mcu_row * block_rows_per_mcu(plane); row < (mcu_row + 1) * block_rows_per_mcu(plane); ++row) {
-    for (int column = 0; column < g.columns; ++column) visit(row * g.columns + column, column, row);
-  }
-}
-
 /// The most blocks in one kernel call. They are so few that their samples and levels stay in the first-level cache. The
 /// number is a multiple of the number of blocks that kernels process at a time.
 inline constexpr int kBlocksPerRun = 64;
@@ -74,5 +67,14 @@ void for_each_run_of_mcu_row(const PlaneGeometry& g, const PredictionVectors& ve
     }
   }
 }
+
+/// Reconstructs MCU row `mcu_row` of a decoded frame. `vectors` predict its blocks and must be legal. `reference` is
+/// not read in key frames. The prediction is copied to `prediction` if that is not null.
+void restore_row(const FrameSyntax& syntax, const PredictionVectors& vectors, const std::array<TransformTable, kPlanes>& tables, const Kernels& kernels,
+                 const PaddedPicture& reference, PaddedPicture& reconstruction, PaddedPicture* prediction, int mcu_row);
+
+/// Returns how many MCU rows of the reference, counted from the top, must be complete before MCU row `mcu_row` of an
+/// inter frame can be reconstructed.
+[[nodiscard]] int reference_rows(const Geometry& geometry, const PredictionVectors& vectors, int mcu_row);
 
 }  // namespace c63::cpu

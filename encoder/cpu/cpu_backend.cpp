@@ -225,7 +225,7 @@ class CpuBackend final : public Backend {
       slot.picture.lay_out();
       chain.trace.did("load", slot.frame.plan.index);
       const auto original = slot.frame.original ? std::span(*slot.frame.original) : std::span<const std::uint8_t>();
-      chain.chain->code(number, {slot.picture, original}, slot.frame.plan, slot.coded.frame, chain.trace);
+      chain.chain->code(number, slot.picture, original, slot.frame.plan, slot.coded.frame, chain.trace);
       slot.frame.original = nullptr;
     } catch (...) {
       slot.fault = std::current_exception();

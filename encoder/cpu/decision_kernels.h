@@ -10,7 +10,6 @@
 #include "cpu/kernel_blocks.h"
 #include "decide/rdoq.h"
 #include "decide/beam.h"
-#include "decide/block_costs.h"
 
 namespace c63::cpu {
 

@@ -33,13 +33,13 @@ GopChain::GopChain(const ResolvedEncode& encode, const Kernels& kernels)
   if (settings_.measurement.keep_prediction) prediction_ = PaddedPicture(geometry_);
 }
 
-void GopChain::code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame,
-                    TraceRow& trace) {
+void GopChain::code(std::int64_t count, const PaddedPicture& picture, std::span<const std::uint8_t> original, const FramePlan& plan,
+                    EncodedFrame& frame, TraceRow& trace) {
   const bool keeps_motion = settings_.measurement.keep_motion && !plan.key;
   if (plan.advances_reference()) newest_ = 1 - newest_;
   const FrameJob job{.plan = &plan,
-                     .current = &picture.picture,
-                     .original = picture.original,
+                     .current = &picture,
+                     .original = original,
                      .reference = &pictures_[static_cast<std::size_t>(1 - newest_)],
                      .reconstruction = &pictures_[static_cast<std::size_t>(newest_)],
                      .syntax = &syntax_[syntax_of(count)],

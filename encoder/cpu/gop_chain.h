@@ -17,13 +17,6 @@
 
 namespace c63::cpu {
 
-/// The picture of a frame that is to be coded.
-struct ChainPicture {
-  const PaddedPicture& picture;                 ///< the planes to code; the caller has called lay_out()
-  /// the frame as it was before the temporal filter, in linear layout; empty: the picture is not filtered
-  std::span<const std::uint8_t> original = {};
-};
-
 /// Encodes the frames of one GOP, one after another, as their plans say. MCU rows are coded in parallel by the threads
 /// of the caller's pool.
 ///
@@ -36,9 +29,11 @@ class GopChain {
 
   GopChain(const ResolvedEncode& encode, const Kernels& kernels);
 
-  /// Searches, transforms and reconstructs frame number `count` of the chain, counted from 0 over all its GOPs. Fills
-  /// in `frame`, except the bytes and their statistics. Reports the times to `trace`.
-  void code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace);
+  /// Searches, transforms and reconstructs frame number `count` of the chain, counted from 0 over all its GOPs. The caller
+  /// has called picture.lay_out(). `original` is the frame before the temporal filter, in linear layout; empty: it is not
+  /// filtered. Fills in `frame`, except the bytes and their statistics. Reports the times to `trace`.
+  void code(std::int64_t count, const PaddedPicture& picture, std::span<const std::uint8_t> original, const FramePlan& plan,
+            EncodedFrame& frame, TraceRow& trace);
   /// Writes the bytes of coded frame number `count`. Before this call, at most one later frame may be coded.
   void write(std::int64_t count, const FramePlan& plan, EncodedFrame& frame) const;
 

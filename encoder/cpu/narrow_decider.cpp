@@ -27,7 +27,7 @@ std::size_t NarrowDecider::list(const RowInput& input, const PlaneGeometry& g, i
     const bool has_vector = input.may_have_vectors();
     if (has_vector) {
       const MotionVector v = input.search->chosen()[number];
-      add(vector_number(v), kBitsOfVectors.of(v), input.predicted_by(v, place.column, row));
+      add(vector_number(v), bits_of_vector(v), input.predicted_by(v, place.column, row));
     }
     if (!has_vector || input.rate->unpredicted) {
       add(kNoVector, kNoVectorBits, input.predicted_without_vector(number, place.column, row));

@@ -23,7 +23,7 @@ void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& synta
     options.predictions[options.count++] = prediction;
   };
   const auto add_vector = [&](MotionVector v) {
-    add(vector_number(v), kBitsOfVectors.of(v), input.predicted_by(v, column, row));
+    add(vector_number(v), bits_of_vector(v), input.predicted_by(v, column, row));
   };
   const bool may_have_vectors = input.may_have_vectors();
   if (may_have_vectors && input.rate->found_vectors == 0) add_vector(input.search->chosen()[block]);

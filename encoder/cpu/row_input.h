@@ -52,21 +52,14 @@ struct RowBlock {
   }
 };
 
-/// A table of the bits of vectors, including their flags, if a vector is not reused from the left neighbour.
-class VectorBits {
- public:
-  constexpr VectorBits() {
-    for (int value = -127; value <= 127; ++value) {
-      bits_[static_cast<std::uint8_t>(value)] = static_cast<std::uint8_t>(vector_component_bits(value));
-    }
-  }
-  [[nodiscard]] constexpr int of(MotionVector v) const {
-    return kVectorFlagBits + bits_[static_cast<std::uint8_t>(v.x)] + bits_[static_cast<std::uint8_t>(v.y)];
-  }
-
- private:
-  std::array<std::uint8_t, 256> bits_{};
-};
-inline constexpr VectorBits kBitsOfVectors;
+/// Returns the bits of a vector, including its flags, if it is not reused from the left neighbour.
+[[nodiscard]] inline int bits_of_vector(MotionVector v) {
+  static constexpr auto kBits = [] {
+    std::array<std::uint8_t, 256> bits{};
+    for (int value = -127; value <= 127; ++value) bits[static_cast<std::uint8_t>(value)] = static_cast<std::uint8_t>(vector_component_bits(value));
+    return bits;
+  }();
+  return kVectorFlagBits + kBits[static_cast<std::uint8_t>(v.x)] + kBits[static_cast<std::uint8_t>(v.y)];
+}
 
 }  // namespace c63::cpu

@@ -8,7 +8,6 @@
 #include "codec/vlc.h"
 #include "decide/beam.h"
 #include "decide/cost.h"
-#include "decide/block_costs.h"
 
 namespace c63 {
 

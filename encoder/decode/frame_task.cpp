@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "c63/error.h"
-#include "cpu/frame_restorer.h"
+#include "cpu/block_prediction.h"
 
 namespace c63 {
 namespace {

@@ -97,22 +97,22 @@ void convolve_fast(BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
   });
 }
 
+/// `Sum` is the type of the serial form's sums.
+template <typename Sample, typename Tap, typename Sum>
+void convolve_checked(BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel, BasicPlaneView<Sample> out, FilterForm form) {
+  check_kernel(kernel);
+  check_same_shape(in, "the picture", out, "the output");
+  check_apart(in, out);
+  form == FilterForm::serial ? convolve_serial<Sample, Tap, Sum>(in, kernel, out) : convolve_fast<Sample, Tap>(in, kernel, out);
+}
+
 }  // namespace
 
 void convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out, FilterForm form) {
-  check_kernel(kernel);
-  check_same_shape(in, "the picture", out, "the output");
-  check_apart(in, out);
-  form == FilterForm::serial ? convolve_serial<std::uint8_t, std::int32_t, std::int32_t>(in, kernel, out)
-                             : convolve_fast<std::uint8_t, std::int32_t>(in, kernel, out);
+  convolve_checked<std::uint8_t, std::int32_t, std::int32_t>(in, kernel, out, form);
 }
-
 void convolve(BasicPlaneView<const float> in, const FloatKernel& kernel, BasicPlaneView<float> out, FilterForm form) {
-  check_kernel(kernel);
-  check_same_shape(in, "the picture", out, "the output");
-  check_apart(in, out);
-  form == FilterForm::serial ? convolve_serial<float, float, double>(in, kernel, out)
-                             : convolve_fast<float, float>(in, kernel, out);
+  convolve_checked<float, float, double>(in, kernel, out, form);
 }
 
 }  // namespace c63

@@ -5,6 +5,7 @@
 // form in the last digits.
 
 #include <atomic>
+#include <utility>
 
 #include "c63/filter_checks.h"
 #include "c63/filters.h"
@@ -62,85 +63,72 @@ struct ScanSums {
   A next;   ///< the sum of the values at `next`
 };
 
-// Each macro returns vector x moved up by `by` lanes, with zeros below. To scan a vector, scan_vectors() adds the
-// vector moved up by 1 lane, then the result moved up by 2 lanes, and so on.
-#define C63_MOVED_UP_16(x, by)                                                                                     \
-  __builtin_shufflevector(zero, x, 16 - (by), 17 - (by), 18 - (by), 19 - (by), 20 - (by), 21 - (by), 22 - (by),    \
-                          23 - (by), 24 - (by), 25 - (by), 26 - (by), 27 - (by), 28 - (by), 29 - (by), 30 - (by), \
-                          31 - (by))
-#define C63_MOVED_UP_8(x, by)                                                                                  \
-  __builtin_shufflevector(zero, x, 8 - (by), 9 - (by), 10 - (by), 11 - (by), 12 - (by), 13 - (by), 14 - (by), \
-                          15 - (by))
+/// Sets `out` to vector x moved up by kBy lanes, with zeros below.
+template <std::size_t kBy, typename V, std::size_t... kLane>
+[[gnu::always_inline]] inline void move_up(const V& x, V& out, std::index_sequence<kLane...>) {
+  out = __builtin_shufflevector(V{}, x, (sizeof...(kLane) + kLane - kBy)...);
+}
+
+/// Sets all lanes of `out` to the last lane of x.
+template <typename V, std::size_t... kLane>
+[[gnu::always_inline]] inline void spread_last(const V& x, V& out, std::index_sequence<kLane...>) {
+  out = __builtin_shufflevector(x, x, (0 * kLane + sizeof...(kLane) - 1)...);
+}
 
 /// Scans whole vectors. An output is `before` plus the sum of the values before its place. If `inclusive` is true, it
-/// includes the value at its place. `out` may be `in`. If `stream` is true, writes past the caches; the address `out` must then be
-/// a multiple of 16. If `next` is not null, also sums the `count` values that begin there.
+/// includes the value at its place. `out` may be `in`. If `stream` is true, writes past the caches; the address `out` must
+/// then be a multiple of 16. If `next` is not null, also sums the `count` values that begin there.
+template <typename A>
+[[gnu::always_inline]] inline ScanSums<A> scan_in_lanes(const A* in, A* out, std::size_t count, A before, bool inclusive,
+                                                        bool stream, const A* next) {
+  constexpr std::size_t kWidth = 64 / sizeof(A);
+  constexpr std::make_index_sequence<kWidth> kAll;
+  const Vector<A> zero{};
+  Vector<A> total = zero + before;
+  Vector<A> next_total{};
+  for (std::size_t i = 0; i < count; i += kWidth) {
+    Vector<A> x;
+    std::memcpy(&x, in + i, sizeof x);
+    // To scan a vector, adds the vector moved up by 1 lane, then the result moved up by 2 lanes, and so on.
+    Vector<A> up;
+    move_up<1>(x, up, kAll);
+    x += up;
+    move_up<2>(x, up, kAll);
+    x += up;
+    move_up<4>(x, up, kAll);
+    x += up;
+    if constexpr (kWidth > 8) {
+      move_up<8>(x, up, kAll);
+      x += up;
+    }
+    Vector<A> last;
+    spread_last(x, last, kAll);
+    if (!inclusive) move_up<1>(Vector<A>(x), x, kAll);
+    x += total;
+    total += last;
+    if (stream) {
+      C63_STREAM_VECTOR(out + i, x);
+    } else {
+      std::memcpy(out + i, &x, sizeof x);
+    }
+    if (next != nullptr) {
+      Vector<A> y;
+      std::memcpy(&y, next + i, sizeof y);
+      next_total += y;
+    }
+  }
+  A sum = 0;
+  for (std::size_t lane = 0; lane < kWidth; ++lane) sum += next_total[lane];
+  return {total[0], sum};
+}
 C63_CLONES ScanSums<std::uint32_t> scan_vectors(const std::uint32_t* in, std::uint32_t* out, std::size_t count,
-                                                std::uint32_t before, bool inclusive, bool stream,
-                                                const std::uint32_t* next) {
-  const Vector<std::uint32_t> zero{};
-  Vector<std::uint32_t> total = zero + before;
-  Vector<std::uint32_t> next_total{};
-  for (std::size_t i = 0; i < count; i += 16) {
-    Vector<std::uint32_t> x, own;
-    std::memcpy(&x, in + i, sizeof x);
-    own = x;
-    x += C63_MOVED_UP_16(x, 1);
-    x += C63_MOVED_UP_16(x, 2);
-    x += C63_MOVED_UP_16(x, 4);
-    x += C63_MOVED_UP_16(x, 8);
-    const Vector<std::uint32_t> last = __builtin_shufflevector(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
-                                                               15, 15, 15, 15);
-    x += total;
-    total += last;
-    if (!inclusive) x -= own;
-    if (stream) {
-      C63_STREAM_VECTOR(out + i, x);
-    } else {
-      std::memcpy(out + i, &x, sizeof x);
-    }
-    if (next != nullptr) {
-      Vector<std::uint32_t> y;
-      std::memcpy(&y, next + i, sizeof y);
-      next_total += y;
-    }
-  }
-  std::uint32_t sum = 0;
-  for (std::size_t lane = 0; lane < 16; ++lane) sum += next_total[lane];
-  return {total[0], sum};
+                                                std::uint32_t before, bool inclusive, bool stream, const std::uint32_t* next) {
+  return scan_in_lanes(in, out, count, before, inclusive, stream, next);
 }
-C63_CLONES ScanSums<double> scan_vectors(const double* in, double* out, std::size_t count, double before,
-                                         bool inclusive, bool stream, const double* next) {
-  const Vector<double> zero{};
-  Vector<double> total = zero + before;
-  Vector<double> next_total{};
-  for (std::size_t i = 0; i < count; i += 8) {
-    Vector<double> x;
-    std::memcpy(&x, in + i, sizeof x);
-    x += C63_MOVED_UP_8(x, 1);
-    x += C63_MOVED_UP_8(x, 2);
-    x += C63_MOVED_UP_8(x, 4);
-    const Vector<double> last = __builtin_shufflevector(x, x, 7, 7, 7, 7, 7, 7, 7, 7);
-    if (!inclusive) x = C63_MOVED_UP_8(x, 1);
-    x += total;
-    total += last;
-    if (stream) {
-      C63_STREAM_VECTOR(out + i, x);
-    } else {
-      std::memcpy(out + i, &x, sizeof x);
-    }
-    if (next != nullptr) {
-      Vector<double> y;
-      std::memcpy(&y, next + i, sizeof y);
-      next_total += y;
-    }
-  }
-  double sum = 0;
-  for (std::size_t lane = 0; lane < 8; ++lane) sum += next_total[lane];
-  return {total[0], sum};
+C63_CLONES ScanSums<double> scan_vectors(const double* in, double* out, std::size_t count, double before, bool inclusive,
+                                         bool stream, const double* next) {
+  return scan_in_lanes(in, out, count, before, inclusive, stream, next);
 }
-#undef C63_MOVED_UP_16
-#undef C63_MOVED_UP_8
 
 template <typename T>
 struct alignas(64) TilePrefix {

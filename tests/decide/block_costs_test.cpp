@@ -1,6 +1,6 @@
 // Tests the DC levels of a block, the costs of its candidates, and the least cost of a row.
 
-#include "decide/block_costs.h"
+#include "decide/beam.h"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@
 #include "bitstream/scan_parser.h"
 #include "bitstream/stream_frame.h"
 #include "cpu/frame_coder.h"
-#include "cpu/frame_restorer.h"
+#include "cpu/block_prediction.h"
 #include "cpu/kernels.h"
 #include "support/guarded_buffer.h"
 

@@ -1,7 +1,3 @@
-#include "cpu/frame_restorer.h"
-
-#include <algorithm>
-
 #include "cpu/block_prediction.h"
 
 namespace c63::cpu {
