@@ -64,20 +64,14 @@ def _array(name: str, values: Any, dtype: Any) -> Any:
     return values if hasattr(values, "shape") or not hasattr(values, "__dlpack__") else np.from_dlpack(values)
 
 
-def _kernel(parts: tuple[int, list[int], list[int], list[int], int]) -> Kernel:
-    size, taps, row, column, divisor = parts
-    square = np.array(taps, np.int32).reshape(size, size)
-    return Kernel(square, divisor, np.array(row, np.int32) if row else None, np.array(column, np.int32) if column else None)
-
-
 def mean_kernel(size: int) -> Kernel:
     """Returns a kernel of size x size equal taps, for pictures of bytes."""
-    return _kernel(_c63.mean_kernel(integer("size", size)))
+    return Kernel(*_c63.mean_kernel(integer("size", size)))
 
 
 def gauss_kernel(sigma: float) -> Kernel:
     """Returns a Gaussian kernel for pictures of bytes. `sigma`, its standard deviation, is at most 5 samples."""
-    return _kernel(_c63.gauss_kernel(number("sigma", sigma)))
+    return Kernel(*_c63.gauss_kernel(number("sigma", sigma)))
 
 
 def convolve(signal: Any, taps: Any) -> Array:

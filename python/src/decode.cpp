@@ -18,11 +18,10 @@
 #include "array.h"
 #include "c63/decoder.h"
 #include "c63/error.h"
-#include "interruptible.h"
 #include "io/input_file.h"
 #include "motion.h"
-#include "own_process.h"
 #include "settings.h"
+#include "threads.h"
 
 namespace c63::python {
 namespace {

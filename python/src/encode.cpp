@@ -18,11 +18,10 @@
 #include "c63/picture.h"
 #include "c63/quality.h"
 #include "c63/target.h"
-#include "interruptible.h"
 #include "module.h"
 #include "motion.h"
-#include "own_process.h"
 #include "settings.h"
+#include "threads.h"
 #include "video_reader.h"
 
 namespace c63::python {

@@ -1,5 +1,3 @@
-#include "errors.h"
-
 #include <string>
 
 #include "c63/error.h"

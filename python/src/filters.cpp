@@ -103,8 +103,12 @@ py::object convolve_picture(py::handle in, py::handle taps, py::handle row, py::
   from.refuse("C63-ARRAY-DTYPE", "uint8 or float32");
 }
 
-/// Returns size, taps (k, k), row and column factors and divisor of one of the library's kernels.
-py::tuple parts_of(const ByteKernel& kernel) { return py::make_tuple(kernel.size, kernel.taps, kernel.row, kernel.column, kernel.divisor); }
+/// Returns the fields of c63.filters.Kernel for one of the library's kernels.
+py::tuple parts_of(ByteKernel kernel) {
+  return py::make_tuple(numpy_array<std::int32_t>(std::move(kernel.taps), {kernel.size, kernel.size}), kernel.divisor,
+                        array_or_none<std::int32_t>(std::move(kernel.row), {kernel.size}),
+                        array_or_none<std::int32_t>(std::move(kernel.column), {kernel.size}));
+}
 
 py::object count(py::handle values, py::handle bins) {
   const Array bytes = whole(values, "values");

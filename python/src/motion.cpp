@@ -11,7 +11,6 @@
 #include "backends.h"
 #include "c63/error.h"
 #include "c63/motion_search.h"
-#include "errors.h"
 #include "module.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/device_frames.h"

@@ -17,8 +17,8 @@
 #include "c63/bd_rate.h"
 #include "c63/error.h"
 #include "c63/filters.h"
-#include "interruptible.h"
 #include "module.h"
+#include "threads.h"
 #include "video_reader.h"
 
 namespace c63::python {

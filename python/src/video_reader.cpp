@@ -9,10 +9,8 @@
 #include "array.h"
 #include "c63/error.h"
 #include "c63/media.h"
-#include "errors.h"
-#include "interruptible.h"
 #include "module.h"
-#include "own_process.h"
+#include "threads.h"
 
 namespace c63::python {
 namespace {

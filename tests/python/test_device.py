@@ -8,75 +8,48 @@ from conftest import make_video
 
 import c63
 from c63 import _c63
+from c63._race import Library
 
 
-class Torch:
-    """The parts of torch that the tests need."""
+class Gpu(Library):
+    """Arrays of torch or CuPy on a GPU, their streams, and work that takes long."""
 
-    def __init__(self, torch):
-        self.lib = torch
-        if not torch.cuda.is_available():
-            pytest.skip("torch has no GPU")
+    def __init__(self, name):
+        super().__init__(name)
+        self.lib, self.is_torch = self.module, name == "torch"
+        self.get = self.download
 
     def put(self, array):
-        return self.lib.from_numpy(np.ascontiguousarray(array)).cuda()
-
-    def get(self, array):
-        return array.cpu().numpy()
+        return self.upload(np.ascontiguousarray(array))
 
     def stream(self):
-        return self.lib.cuda.Stream()
+        return self.lib.cuda.Stream() if self.is_torch else self.lib.cuda.Stream(non_blocking=True)
 
     def on(self, stream):
-        return self.lib.cuda.stream(stream)
+        return self.lib.cuda.stream(stream) if self.is_torch else stream
 
     def slow_copy(self, to, source):
         """About 50 ms of work, then the copy, on the current stream."""
-        self.lib.cuda._sleep(100_000_000)
-        to.copy_(source, non_blocking=True)
-
-    def wait(self):
-        self.lib.cuda.synchronize()
-
-
-class Cupy:
-    """The parts of CuPy that the tests need."""
-
-    def __init__(self, cupy):
-        self.lib = cupy
-        try:
-            cupy.zeros(1)
-        except Exception as error:
-            pytest.skip(f"CuPy has no GPU: {error}")
-        self.spin = cupy.RawKernel(
-            'extern "C" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n) {} }', "spin"
-        )
-
-    def put(self, array):
-        return self.lib.asarray(np.ascontiguousarray(array))
-
-    def get(self, array):
-        return self.lib.asnumpy(array)
-
-    def stream(self):
-        return self.lib.cuda.Stream(non_blocking=True)
-
-    def on(self, stream):
-        return stream
-
-    def slow_copy(self, to, source):
-        self.spin((1,), (1,), (np.int64(100_000_000),))
+        if self.is_torch:
+            self.lib.cuda._sleep(100_000_000)
+        else:
+            code = 'extern "C" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n) {} }'
+            self.lib.RawKernel(code, "spin")((1,), (1,), (np.int64(100_000_000),))
         to[...] = source
 
     def wait(self):
-        self.lib.cuda.runtime.deviceSynchronize()
+        self.lib.cuda.synchronize() if self.is_torch else self.lib.cuda.runtime.deviceSynchronize()
 
 
 @pytest.fixture(params=["torch", "cupy"])
 def gpu(request):
     if _c63.gpu_obstacle():
         pytest.skip(f"no GPU: {_c63.gpu_obstacle()}")
-    return {"torch": Torch, "cupy": Cupy}[request.param](pytest.importorskip(request.param))
+    pytest.importorskip(request.param)
+    try:
+        return Gpu(request.param)
+    except c63.UsageError as error:
+        pytest.skip(str(error))
 
 
 class OnlyCudaInterface:

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -50,5 +52,31 @@ void run_interruptibly(Work&& work) {
   if (raised) throw std::move(*raised);
   if (fault) std::rethrow_exception(fault);
 }
+
+/// Deletes an object only in the process that created it. A forked child has a copy of the object but not its threads,
+/// so a destructor that joins them would wait forever.
+template <typename T>
+class DeleteInOwnProcess {
+ public:
+  void operator()(T* object) const {
+    if (::getpid() == process_) delete object;
+  }
+
+ private:
+  pid_t process_ = ::getpid();
+};
+
+/// The pointer by which a Python object owns a C++ object that has threads or locks.
+template <typename T>
+using OwnProcessPtr = std::unique_ptr<T, DeleteInOwnProcess<T>>;
+
+/// Remembers the process in which it was created.
+class OwnProcess {
+ public:
+  [[nodiscard]] bool is_current() const { return ::getpid() == process_; }
+
+ private:
+  pid_t process_ = ::getpid();
+};
 
 }  // namespace c63::python
