@@ -8,7 +8,7 @@
 
 #include "bitstream/bit_writer.h"
 #include "bitstream/frame_header.h"
-#include "c63/own_search.h"
+#include "c63/user_search.h"
 #include "c63/quality.h"
 #include "c63/thread_pool.h"
 #include "cuda_me/kernels/rate_frame.h"
@@ -118,7 +118,7 @@ Error FrameResults::wrong_vector_error(unsigned long long wrong, std::int64_t fr
   const PlaneGeometry plane = context_.geometry.plane(p);
   const int index = block - layout.first_block[p];
   const CodingSettings& coding = context_.settings.coding;
-  return own_vector_error(coding.own_search->name, p, index % plane.columns, index / plane.columns, plane.width, plane.height,
+  return user_vector_error(coding.user_search->name, p, index % plane.columns, index / plane.columns, plane.width, plane.height,
                           plane_search_range(coding.search_range, p), vector_of_wrong_vector(wrong))
       .at({.frame = frame});
 }

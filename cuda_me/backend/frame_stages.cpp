@@ -14,8 +14,8 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
   rate_items_.reserve(chains.size());
   // Memory is allocated now, so that opening a backend fails at once if there is too little.
   if (context.rate.any()) rate_.reserve(context.rate, {coding_, second_});
-  if (context.settings.coding.own_search != nullptr) own_search_ = std::make_unique<OwnFrameSearch>(context);
-  if (graphs && chains.size() == 1 && !context.keep.any() && own_search_ == nullptr) {
+  if (context.settings.coding.user_search != nullptr) user_search_ = std::make_unique<UserFrameSearch>(context);
+  if (graphs && chains.size() == 1 && !context.keep.any() && user_search_ == nullptr) {
     graphs_ = FrameGraphs(context, chains.front(), plain_.search(), coding_, download_);
   }
 }
@@ -122,8 +122,8 @@ void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
     }
   }
   const std::size_t plain_frames = jobs_.size() - rate_items_.size();
-  plain_.enqueue(std::span<const CodingJob>(jobs_).first(plain_frames), coding_, own_search_.get());
-  rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_}, own_search_.get());
+  plain_.enqueue(std::span<const CodingJob>(jobs_).first(plain_frames), coding_, user_search_.get());
+  rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_}, user_search_.get());
 }
 
 void FrameStages::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {

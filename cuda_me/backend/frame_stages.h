@@ -6,7 +6,7 @@
 
 #include "cuda_me/backend/chain.h"
 #include "cuda_me/backend/frame_graphs.h"
-#include "cuda_me/backend/own_frame_search.h"
+#include "cuda_me/backend/user_frame_search.h"
 #include "cuda_me/backend/plain_stages.h"
 #include "cuda_me/backend/rate_stages.h"
 #include "cuda_me/kernels/motion.h"
@@ -62,7 +62,7 @@ class FrameStages {
   Stream coding_;
   Stream second_;  ///< for the chains of side 1 if the sides run separately
   Stream download_{Stream::Priority::high};  ///< its few thread blocks are placed before those of the next batch
-  std::unique_ptr<OwnFrameSearch> own_search_;  ///< a search of the user's own, which replaces the built-in ones; null: none
+  std::unique_ptr<UserFrameSearch> user_search_;  ///< a search of the user's own, which replaces the built-in ones; null: none
   Event forked_;
   Event coded_first_;
   Event coded_second_;

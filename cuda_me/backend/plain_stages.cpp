@@ -1,7 +1,7 @@
 #include "cuda_me/backend/plain_stages.h"
 
 #include "codec/search_window.h"
-#include "cuda_me/backend/own_frame_search.h"
+#include "cuda_me/backend/user_frame_search.h"
 #include "cuda_me/runtime/range.h"
 
 namespace c63::cuda {
@@ -27,14 +27,14 @@ PlainStages::PlainStages(const CodingContext& context, MotionKernel kernel, std:
   searches_.reserve(frames * kPlanes);
 }
 
-void PlainStages::enqueue(std::span<const CodingJob> jobs, cudaStream_t stream, OwnFrameSearch* own) {
+void PlainStages::enqueue(std::span<const CodingJob> jobs, cudaStream_t stream, UserFrameSearch* user) {
   if (jobs.empty()) return;
   const Range range("plain");
   searches_.clear();
   for (const CodingJob& job : jobs) {
     if (job.reference != nullptr) add_searches(context_, job, searches_);
   }
-  if (!searches_.empty()) own != nullptr ? own->enqueue(jobs, stream) : search_->enqueue(searches_, stream);
+  if (!searches_.empty()) user != nullptr ? user->enqueue(jobs, stream) : search_->enqueue(searches_, stream);
   enqueue_coding(context_.layout, jobs, stream);
 }
 

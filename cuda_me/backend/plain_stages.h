@@ -9,7 +9,7 @@
 
 namespace c63::cuda {
 
-class OwnFrameSearch;
+class UserFrameSearch;
 
 /// Adds the searches of all planes of an inter frame to `searches`.
 void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches);
@@ -21,8 +21,8 @@ class PlainStages {
   /// Makes the stages for batches of at most `frames` frames.
   PlainStages(const CodingContext& context, MotionKernel kernel, std::size_t frames);
 
-  /// Launches all work of these frames. If `own` is not null, it replaces the search.
-  void enqueue(std::span<const CodingJob> jobs, cudaStream_t stream, OwnFrameSearch* own);
+  /// Launches all work of these frames. If `user` is not null, it replaces the search.
+  void enqueue(std::span<const CodingJob> jobs, cudaStream_t stream, UserFrameSearch* user);
   [[nodiscard]] MotionSearch& search() const { return *search_; }
 
  private:

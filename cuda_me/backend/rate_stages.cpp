@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cuda_me/backend/own_frame_search.h"
+#include "cuda_me/backend/user_frame_search.h"
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/range.h"
 
@@ -115,15 +115,15 @@ std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> ite
   return groups;
 }
 
-void RateStages::enqueue(std::span<const RateItem> items, int turn, const Streams& streams, OwnFrameSearch* own) {
+void RateStages::enqueue(std::span<const RateItem> items, int turn, const Streams& streams, UserFrameSearch* user) {
   if (items.empty()) return;
   const Range range("rate");
   for (const Group& group : prepare(items, turn, streams)) {
     for (const RateStage& stage : kRateStages) {
       const Range stage_range(stage.name.data());
       const cudaStream_t stream = streams[static_cast<std::size_t>(group.side)];
-      if (own != nullptr && stage.is_search) {
-        own->enqueue(group.on_host, group.frames, stream);
+      if (user != nullptr && stage.is_search) {
+        user->enqueue(group.on_host, group.frames, stream);
       } else {
         stage.enqueue(context_.layout, group.frames, stream);
       }

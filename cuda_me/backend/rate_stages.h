@@ -13,7 +13,7 @@
 
 namespace c63::cuda {
 
-class OwnFrameSearch;
+class UserFrameSearch;
 
 /// A frame of a batch that is decided by rate and distortion.
 struct RateItem {
@@ -44,8 +44,8 @@ class RateStages {
   /// work on `streams`.
   void reserve(const RateDecisions& rate, const Streams& streams);
   /// Launches all work of a batch on the streams of its sides. `turn` is the batch's number modulo kBatchesInFlight. If
-  /// `own` is not null, it replaces the stage that searches.
-  void enqueue(std::span<const RateItem> items, int turn, const Streams& streams, OwnFrameSearch* own);
+  /// `user` is not null, it replaces the stage that searches.
+  void enqueue(std::span<const RateItem> items, int turn, const Streams& streams, UserFrameSearch* user);
 
   /// Frames of one side that go through the stages together. Memory limits their number.
   struct Group {

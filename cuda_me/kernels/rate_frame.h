@@ -143,7 +143,7 @@ struct RateGroup {
 struct RateStage {
   std::string_view name;
   void (*enqueue)(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
-  bool is_search = false;  ///< an own search (c63/own_search.h) takes its place
+  bool is_search = false;  ///< an own search (c63/user_search.h) takes its place
 };
 void enqueue_weights(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_repeat_error(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
@@ -168,7 +168,7 @@ inline constexpr std::array kRateStages = {
     RateStage{"code choices", enqueue_code_choices},
 };
 
-// The check of the vectors that a search of the user's own (c63/own_search.h) has found. It runs on the device before
+// The check of the vectors that a search of the user's own (c63/user_search.h) has found. It runs on the device before
 // anything uses the vectors.
 
 /// All bytes of the vectors are set to this value before the search. So a vector that the search does not write is

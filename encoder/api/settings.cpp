@@ -10,7 +10,7 @@
 
 #include "c63/error.h"
 #include "c63/options.h"
-#include "c63/own_search.h"
+#include "c63/user_search.h"
 #include "codec/geometry.h"
 #include "codec/quantization.h"
 

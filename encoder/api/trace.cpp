@@ -31,7 +31,7 @@ Row row_of(const TraceSpan& span) {
     case TraceTrack::loop: break;
     case TraceTrack::feeder: return {kHost, kNoLane, 1 + span.index};
     case TraceTrack::input: return {kHost, span.index, 0};
-    case TraceTrack::lane: return {kHost, span.index, 1};
+    case TraceTrack::chain: return {kHost, span.index, 1};
     case TraceTrack::entropy: return {kHost, span.index, 2};
     case TraceTrack::thread: return {kHost, span.index, 3};
     case TraceTrack::device: return {kDevice, span.index, 0};
@@ -78,7 +78,7 @@ const char* category(TraceTrack track) {
     case TraceTrack::loop: return "loop";
     case TraceTrack::feeder: return "feeder";
     case TraceTrack::input: return "input";
-    case TraceTrack::lane: return "lane";
+    case TraceTrack::chain: return "lane";
     case TraceTrack::entropy: return "entropy";
     case TraceTrack::thread: return "thread";
     case TraceTrack::device: break;

@@ -76,7 +76,7 @@ class CpuBackend final : public Backend {
         ScheduledChain& chain = chains_[i];
         chain.chain.emplace(encode, kernels);
         for (Slot& slot : chain.slots) slot.picture = PaddedPicture(encode.geometry);
-        chain.trace = TraceRow(settings_.measurement.trace, TraceTrack::lane, index_of(chain));
+        chain.trace = TraceRow(settings_.measurement.trace, TraceTrack::chain, index_of(chain));
       });
     });
     const int concurrency = pool_.concurrency();

@@ -9,7 +9,7 @@ std::string text_of(int x, int y) { return std::string("(").append(std::to_strin
 
 }  // namespace
 
-Error own_vector_error(const std::string& name, int plane, int column, int row, int width, int height, int range,
+Error user_vector_error(const std::string& name, int plane, int column, int row, int width, int height, int range,
                        MotionVector vector) {
   const SearchWindow window = search_window(column, row, width, height, range);
   const int x = column * kBlockSize;

@@ -97,9 +97,9 @@ class CandidateVectors {
 /// of vectors are at least -127.
 inline constexpr MotionVector kNotWritten{-128, -128};
 
-/// Returns true if a vector of a user's own search (c63/own_search.h) is a candidate of its block, or the zero vector.
+/// Returns true if a vector of a user's own search (c63/user_search.h) is a candidate of its block, or the zero vector.
 /// The zero vector can always be coded.
-[[nodiscard]] C63_HD constexpr bool own_vector_is_right(int column, int row, int width, int height, int range, MotionVector vector) {
+[[nodiscard]] C63_HD constexpr bool user_vector_is_right(int column, int row, int width, int height, int range, MotionVector vector) {
   const SearchWindow window = search_window(column, row, width, height, range);
   if (vector.x == 0 && vector.y == 0) return true;
   if (window.empty()) return false;
@@ -108,8 +108,8 @@ inline constexpr MotionVector kNotWritten{-128, -128};
   return x >= window.left && x < window.right && y >= window.top && y < window.bottom;
 }
 
-/// Returns the error for a vector that own_vector_is_right() rejects. `name` is the name of the search that gave it.
-[[nodiscard]] Error own_vector_error(const std::string& name, int plane, int column, int row, int width, int height, int range,
+/// Returns the error for a vector that user_vector_is_right() rejects. `name` is the name of the search that gave it.
+[[nodiscard]] Error user_vector_error(const std::string& name, int plane, int column, int row, int width, int height, int range,
                                      MotionVector vector);
 
 }  // namespace c63

@@ -66,10 +66,10 @@ bool DeviceRun::find_work() {
         may_go_on = true;
         continue;
       }
-      const GopQueue::Turn turn = parts_.gops.find_next(chain.position);
-      if (turn == GopQueue::Turn::none) continue;
+      const GopQueue::Next next = parts_.gops.find_next(chain.position);
+      if (next == GopQueue::Next::none) continue;
       may_go_on = true;
-      if (turn == GopQueue::Turn::wait || !chain.position.planner->can_plan(chain.position.next)) continue;
+      if (next == GopQueue::Next::wait || !chain.position.planner->can_plan(chain.position.next)) continue;
       Read& read = reads_.emplace_back();
       read.frame.chain = number;
       read.index = chain.position.next++;

@@ -4,32 +4,32 @@
 
 namespace c63 {
 
-GopQueue::Turn GopQueue::find_next(ChainPosition& position) {
+GopQueue::Next GopQueue::find_next(ChainPosition& position) {
   const std::lock_guard lock(mutex_);
   if (position.key && position.next < *position.key + options_.key_interval) {
     const FrameState state = supply_.state(position.next);
-    if (state == FrameState::pending) return Turn::wait;
+    if (state == FrameState::pending) return Next::wait;
     if (state == FrameState::ready && (position.next == *position.key || !supply_.starts_scene(position.next))) {
-      return look_ahead(position) ? Turn::frame : Turn::wait;
+      return look_ahead(position) ? Next::frame : Next::wait;
     }
   }
   position = {};
   const std::optional<std::int64_t> key = next_key();
-  if (!key) return Turn::wait;
+  if (!key) return Next::wait;
   const FrameState state = supply_.state(*key);
-  if (state == FrameState::pending) return Turn::wait;
-  if (state == FrameState::none) return Turn::none;
-  if (handed_out_.size() >= options_.window) return Turn::wait;
+  if (state == FrameState::pending) return Next::wait;
+  if (state == FrameState::none) return Next::none;
+  if (handed_out_.size() >= options_.window) return Next::wait;
   handed_out_.push_back(*key);
   last_key_ = key;
   searched_ = *key + 1;
   return begin(position, *key);
 }
 
-GopQueue::Turn GopQueue::begin(ChainPosition& position, std::int64_t key) {
+GopQueue::Next GopQueue::begin(ChainPosition& position, std::int64_t key) {
   position.planner = std::make_shared<GopPlanner>(planners_(), key);
   position.key = position.next = position.last = key;
-  return look_ahead(position) ? Turn::frame : Turn::wait;
+  return look_ahead(position) ? Next::frame : Next::wait;
 }
 
 bool GopQueue::look_ahead(ChainPosition& position) {

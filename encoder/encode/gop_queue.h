@@ -33,7 +33,7 @@ class GopQueue {
     std::size_t window = 2;    ///< the most GOPs that may be started before the first of them is delivered; at least 2
   };
   /// What a chain can do next.
-  enum class Turn {
+  enum class Next {
     frame,  ///< position.next can be encoded
     wait,   ///< the chain must wait for input, or for the delivery of GOPs
     none,   ///< the chain will get no more frames
@@ -42,15 +42,15 @@ class GopQueue {
   GopQueue(FrameSupply& supply, PlannerFactory planners, const Options& options)
       : supply_(supply), planners_(std::move(planners)), options_(options) {}
 
-  /// Finds the next frame of a chain: in its GOP, or in the next GOP that no chain has. After Turn::frame, the caller
+  /// Finds the next frame of a chain: in its GOP, or in the next GOP that no chain has. After Next::frame, the caller
   /// encodes position.next and increments it.
-  [[nodiscard]] Turn find_next(ChainPosition& position);
+  [[nodiscard]] Next find_next(ChainPosition& position);
 
   /// Says that all frames before frame `index` were delivered.
   void delivered_before(std::int64_t index);
 
  private:
-  [[nodiscard]] Turn begin(ChainPosition& position, std::int64_t key);
+  [[nodiscard]] Next begin(ChainPosition& position, std::int64_t key);
   /// Returns the first frame of the next GOP that no chain has; empty while that is not known.
   [[nodiscard]] std::optional<std::int64_t> next_key();
   /// Increases position.last to the last frame that the look-ahead needs. Returns false if some of these frames have

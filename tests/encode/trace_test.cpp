@@ -91,7 +91,7 @@ TEST(TraceTest, SpansOfARowAddUpToTheRun) {
     expect_no_gap(loop);
     EXPECT_NEAR(total_ms(loop, "open"), encoded.elapsed_ms, 1e-6);
     for (int lane = 0; lane < lanes; ++lane) {
-      const auto& row = rows.at({TraceTrack::lane, lane});
+      const auto& row = rows.at({TraceTrack::chain, lane});
       expect_no_gap(row);
       EXPECT_LE(row.front().start, loop.front().end) << "opening the backend opens the row";
       EXPECT_GE(row.back().end, loop.back().end);
@@ -114,7 +114,7 @@ TEST(TraceTest, SpansOfARowAddUpToTheRun) {
 
 TEST(TraceTest, ARowNamesWhatWasDoneSinceTheCallBefore) {
   TraceRecorder trace;
-  TraceRow row(&trace, TraceTrack::lane, 3);
+  TraceRow row(&trace, TraceTrack::chain, 3);
   const auto first = row.did("first", 7);
   EXPECT_EQ(row.did("nothing", 7, first), first) << "no time, no span";
   const auto second = row.did("second");
@@ -172,7 +172,7 @@ TEST(TraceTest, ManyThreadsMayReport) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&trace, i] {
-        for (int k = 0; k < 250; ++k) const TraceScope scope(&trace, "work", TraceTrack::lane, i, k);
+        for (int k = 0; k < 250; ++k) const TraceScope scope(&trace, "work", TraceTrack::chain, i, k);
       });
     }
   }

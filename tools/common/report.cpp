@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "c63/own_search.h"
+#include "c63/user_search.h"
 
 namespace c63::tools {
 namespace {
@@ -79,7 +79,7 @@ std::string settings_line(const EncodeSummary& summary, const EncoderSettings& s
   const std::string preset =
       s.coding.preset == Preset::reference ? "" : fmt::format("preset {}, ", name(s.coding.preset));
   return fmt::format("{}, {}, {}{} search ±{}, qp {}, keyint {}{}", summary.backend, counted(summary.lanes, "lane"), preset,
-                     s.coding.own_search != nullptr ? s.coding.own_search->name : name(s.coding.method), s.coding.search_range, s.coding.qp,
+                     s.coding.user_search != nullptr ? s.coding.user_search->name : name(s.coding.method), s.coding.search_range, s.coding.qp,
                      s.coding.key_interval,
                      s.coding.scene_cuts ? " and at scene cuts" : "");
 }

@@ -104,7 +104,7 @@ struct EncodeReport {
 /// The settings that an encode depends on.
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
 /// What identifies a search from a file, as reports and records have it.
-[[nodiscard]] nlohmann::ordered_json own_search_json(const OwnSearch& search);
+[[nodiscard]] nlohmann::ordered_json user_search_json(const UserSearch& search);
 /// The machine on which something is measured.
 struct Machine {
   std::string cpu;            ///< model name; "unknown" if the system does not say

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "c63/own_search.h"
+#include "c63/user_search.h"
 #include "c63/version.h"
 #include "common/json.h"
 #include "common/options.h"
@@ -108,7 +108,7 @@ ordered_json stages_json(const StageTimes& t) {
 
 }  // namespace
 
-ordered_json own_search_json(const OwnSearch& search) { return {{"file", search.name}, {"sha256", search.digest}}; }
+ordered_json user_search_json(const UserSearch& search) { return {{"file", search.name}, {"sha256", search.digest}}; }
 
 ordered_json settings_json(const EncoderSettings& s) {
   // These four options come first in the JSON. The others follow in the order of the table of options.
@@ -119,7 +119,7 @@ ordered_json settings_json(const EncoderSettings& s) {
     std::ranges::replace(key, '-', '_');
     json[key] = option_json(value);
   });
-  if (s.coding.own_search != nullptr) json["search_method"] = own_search_json(*s.coding.own_search);
+  if (s.coding.user_search != nullptr) json["search_method"] = user_search_json(*s.coding.user_search);
   json["differences_from_course"] = differences_from_course(s);
   return json;
 }

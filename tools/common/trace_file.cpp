@@ -64,7 +64,7 @@ std::vector<std::string> trace_lines(std::span<const TraceSpan> spans) {
     if (is_loop(span)) run.end = std::max(run.end, span.end);
   }
   for (const auto& [rows, track] :
-       {std::pair{"loop", TraceTrack::loop}, {"lanes", TraceTrack::lane}, {"threads", TraceTrack::thread}}) {
+       {std::pair{"loop", TraceTrack::loop}, {"lanes", TraceTrack::chain}, {"threads", TraceTrack::thread}}) {
     if (std::string line = line_of(rows, track, spans, run); !line.empty()) lines.push_back(std::move(line));
   }
   return lines;

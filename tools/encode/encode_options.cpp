@@ -7,14 +7,14 @@
 #include <tuple>
 
 #include "c63/error.h"
-#include "c63/own_search.h"
+#include "c63/user_search.h"
 #include "c63/version.h"
 #include "common/command_line.h"
 #include "common/json.h"
 #include "common/options.h"
 #include "common/report.h"
 #include "common/values.h"
-#include "race/own_search.h"
+#include "race/user_search.h"
 #include "segments/segment_record.h"
 
 namespace c63::tools {
@@ -94,7 +94,7 @@ void add_coding_options(CLI::App& app, EncodeOptions& o) {
 }
 
 /// If --me or --me-kernel names a file, loads the search from it, and chooses the device that can use it.
-void load_own_search(EncodeOptions& o) {
+void load_user_search(EncodeOptions& o) {
   const std::string kernel = o.backend.motion_kernel.value_or("");
   const auto choose = [&](const char* option, const char* device, const char* other) {
     if (std::ranges::count(o.backend.names, other) > 0) {
@@ -109,7 +109,7 @@ void load_own_search(EncodeOptions& o) {
                   "--me with a file searches on the CPU, and --me-kernel on the GPU: give only one of them");
     }
     choose("--me", "cpu", "cuda");
-    o.encoder.coding.own_search = race::own_host_search(o.search_file);
+    o.encoder.coding.user_search = race::own_host_search(o.search_file);
   } else if (has_extension(kernel, race::kGpuSearchFiles)) {
     if (o.compare_cpu) {
       throw Error(ErrorKind::usage, "C63-USAGE",
@@ -117,7 +117,7 @@ void load_own_search(EncodeOptions& o) {
     }
     choose("--me-kernel", "cuda", "cpu");
     o.backend.motion_kernel.reset();
-    o.encoder.coding.own_search = race::own_gpu_search(kernel);
+    o.encoder.coding.user_search = race::own_gpu_search(kernel);
   } else if (!kernel.empty() && kernel != "automatic" && decides_by_rate(o.encoder.coding)) {
     throw Error(ErrorKind::usage, "C63-USAGE",
                 fmt::format("--me-kernel {} would have no effect: if anything is decided by rate, as with preset fast, the search "
@@ -179,7 +179,7 @@ void settle_options(EncodeOptions& o, int threads) {
   o.source.height = o.height.value_or(0);
   o.source.limits = o.encoder.execution.limits;
   o.encoder.execution.threads = threads;
-  load_own_search(o);
+  load_user_search(o);
 }
 
 ordered_json settings_of_record(const EncodeOptions& o) {
@@ -191,7 +191,7 @@ ordered_json settings_of_record(const EncodeOptions& o) {
   });
   // All exhaustive search methods give the same bytes, so the record has the name "full" for each of them.
   if (is_exhaustive(coding.method)) json["me"] = name(SearchMethod::full);
-  if (coding.own_search != nullptr) json["me"] = own_search_json(*coding.own_search);
+  if (coding.user_search != nullptr) json["me"] = user_search_json(*coding.user_search);
   json.update({{"seek", o.first_frame},
                {"frames", o.max_frames},
                {"prefilter", o.prefilter ? ordered_json(name(*o.prefilter)) : ordered_json(nullptr)},

@@ -201,7 +201,7 @@ void EncodeProgram::open_first_source() {
   for (const std::string& difference : differences_from_course(options_.encoder)) {
     notices_.info("the bytes differ from the course encoder's: " + difference);
   }
-  if (const auto& own = options_.encoder.coding.own_search) {
+  if (const auto& own = options_.encoder.coding.user_search) {
     notices_.info("vectors come from " + own->name + ": the bytes are the course encoder's only if these are those of exact search");
   }
   if (options_.prefilter) {

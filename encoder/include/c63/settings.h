@@ -11,7 +11,7 @@ namespace c63 {
 
 class ThreadPool;
 class TraceSink;
-struct OwnSearch;
+struct UserSearch;
 
 /// How the encoder searches for the best vector.
 enum class SearchMethod {
@@ -103,7 +103,7 @@ struct CodingSettings {
   bool scene_cuts = false; ///< also place key frames at scene cuts; the interval then counts from that key frame
   int search_range = 16;  ///< 1..127 samples for luma, half for chroma; see search_range_of()
   SearchMethod method = SearchMethod::full;
-  std::shared_ptr<const OwnSearch> own_search = {};  ///< takes the place of `method` (c63/own_search.h); null: none
+  std::shared_ptr<const UserSearch> user_search = {};  ///< takes the place of `method` (c63/user_search.h); null: none
   RateSettings rate = {};
 };
 

@@ -16,10 +16,10 @@ namespace c63 {
 enum class TraceTrack {
   loop,     ///< the caller's thread, which waits for frames and writes them
   feeder,   ///< a thread that reads frames and gives them to a device
-  input,    ///< reading for one lane; several lanes may read at the same time
-  lane,     ///< the frames of one lane, one after another
+  input,    ///< reading for one chain; several chains may read at the same time
+  chain,    ///< the frames of one chain, one after another
   thread,   ///< one of the threads that decode
-  entropy,  ///< entropy coding for one lane, at the same time as the lane's next frame
+  entropy,  ///< entropy coding for one chain, at the same time as the chain's next frame
   device,   ///< work on a device, one index per stream
 };
 
@@ -29,7 +29,7 @@ struct TraceSpan {
 
   const char* name = "";  ///< a string that outlives the sink, such as a literal
   TraceTrack track = TraceTrack::loop;
-  int index = 0;            ///< feeder, lane, thread or stream
+  int index = 0;            ///< feeder, chain, thread or stream
   std::int64_t frame = -1;  ///< in display order; -1 if the work belongs to no frame
   Clock::time_point start;
   Clock::time_point end;

@@ -11,13 +11,13 @@
 
 namespace c63::cuda {
 
-/// Runs a search of the user's own (c63/own_search.h) instead of the backend's search, and checks the vectors that it
+/// Runs a search of the user's own (c63/user_search.h) instead of the backend's search, and checks the vectors that it
 /// finds.
-class OwnFrameSearch {
+class UserFrameSearch {
  public:
   /// Compiles and loads the search of the settings for the current device. Throws Error (usage, C63-SEARCH-DEVICE) if
   /// it is a search for the CPU. Otherwise throws as load_search() does.
-  explicit OwnFrameSearch(const CodingContext& context);
+  explicit UserFrameSearch(const CodingContext& context);
 
   /// Enqueues on `stream` the search of all inter frames among the jobs, and the check of their vectors.
   void enqueue(std::span<const CodingJob> jobs, cudaStream_t stream);

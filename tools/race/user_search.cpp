@@ -1,4 +1,4 @@
-#include "race/own_search.h"
+#include "race/user_search.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ std::vector<std::uint8_t> bytes_of(const std::string& path) {
   return bytes;
 }
 
-OwnSearch named(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+UserSearch named(const std::string& path, const std::vector<std::uint8_t>& bytes) {
   tools::Sha256 digest;
   digest.add(bytes);
   return {.name = fs::path(path).filename().string(), .digest = digest.finish()};
@@ -101,8 +101,8 @@ auto guarded(const Run& run) {
 
 }  // namespace
 
-std::shared_ptr<const OwnSearch> own_host_search(const std::string& path) {
-  OwnSearch own = named(path, bytes_of(path));
+std::shared_ptr<const UserSearch> own_host_search(const std::string& path) {
+  UserSearch own = named(path, bytes_of(path));
   const auto copies = std::make_shared<Copies>();
   copies->library = compile_search(path, copies->folder.path()).library;
   try {  // a file without the function is refused before anything is encoded
@@ -110,25 +110,25 @@ std::shared_ptr<const OwnSearch> own_host_search(const std::string& path) {
   } catch (const Error& error) {
     throw Error(error.kind(), error.id(), error.message(), {.file = path});
   }
-  own.open = [copies]() -> OwnSearch::Function {
+  own.open = [copies]() -> UserSearch::Function {
     return [library = guarded([&] { return copies->load(); })](const c63_motion_job& job) {
       guarded([&] { (*library)(job); });
     };
   };
-  return std::make_shared<const OwnSearch>(std::move(own));
+  return std::make_shared<const UserSearch>(std::move(own));
 }
 
-std::shared_ptr<const OwnSearch> own_gpu_search(const std::string& path) {
+std::shared_ptr<const UserSearch> own_gpu_search(const std::string& path) {
   const std::vector<std::uint8_t> bytes = bytes_of(path);
-  OwnSearch own = named(path, bytes);
+  UserSearch own = named(path, bytes);
   own.kernel = path;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!path.ends_with(".cu") || text.find("C63_MOTION_HOST") == std::string_view::npos) {
-    return std::make_shared<const OwnSearch>(std::move(own));
+    return std::make_shared<const UserSearch>(std::move(own));
   }
   const auto folder = std::make_shared<ScratchFolder>("", "c63-race");
   own.kernel_host_part = compile_host_part(path, folder->path()).library;
-  return {new OwnSearch(std::move(own)), [folder](const OwnSearch* search) { delete search; }};
+  return {new UserSearch(std::move(own)), [folder](const UserSearch* search) { delete search; }};
 }
 
 }  // namespace c63::race

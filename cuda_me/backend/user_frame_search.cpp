@@ -1,7 +1,7 @@
-#include "cuda_me/backend/own_frame_search.h"
+#include "cuda_me/backend/user_frame_search.h"
 
 #include "c63/error.h"
-#include "c63/own_search.h"
+#include "c63/user_search.h"
 #include "cuda_me/backend/plain_stages.h"
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/runtime/memory.h"
@@ -12,26 +12,26 @@ namespace {
 
 static_assert(kNotWritten.x == static_cast<std::int8_t>(kNotWrittenByte) && kNotWritten.y == kNotWritten.x);
 
-std::unique_ptr<FileSearch> load(const OwnSearch& own) {
-  if (own.kernel.empty()) {
+std::unique_ptr<FileSearch> load(const UserSearch& user) {
+  if (user.kernel.empty()) {
     throw Error(ErrorKind::usage, "C63-SEARCH-DEVICE", "is a search for the CPU, but a GPU was chosen to encode",
-                {.file = own.name});
+                {.file = user.name});
   }
-  return load_search(own.kernel, own.kernel_host_part);
+  return load_search(user.kernel, user.kernel_host_part);
 }
 
 }  // namespace
 
-OwnFrameSearch::OwnFrameSearch(const CodingContext& context)
-    : context_(context), search_(load(*context.settings.coding.own_search)) {}
+UserFrameSearch::UserFrameSearch(const CodingContext& context)
+    : context_(context), search_(load(*context.settings.coding.user_search)) {}
 
-void OwnFrameSearch::add(const CodingJob& job, cudaStream_t stream) {
+void UserFrameSearch::add(const CodingJob& job, cudaStream_t stream) {
   if (job.reference == nullptr) return;
   fill_async(job.vectors, kNotWrittenByte, static_cast<std::size_t>(context_.layout.blocks) * sizeof(MotionVector), stream);
   add_searches(context_, job, jobs_);
 }
 
-void OwnFrameSearch::search(cudaStream_t stream) {
+void UserFrameSearch::search(cudaStream_t stream) {
   std::erase_if(jobs_, [](const MotionJob& job) { return job.range == 0; });
   if (jobs_.empty()) return;
   check(cudaStreamWaitEvent(stream, searched_.get(), 0), "cudaStreamWaitEvent");
@@ -40,13 +40,13 @@ void OwnFrameSearch::search(cudaStream_t stream) {
   jobs_.clear();
 }
 
-void OwnFrameSearch::enqueue(std::span<const CodingJob> jobs, cudaStream_t stream) {
+void UserFrameSearch::enqueue(std::span<const CodingJob> jobs, cudaStream_t stream) {
   for (const CodingJob& job : jobs) add(job, stream);
   search(stream);
   enqueue_check_vectors(context_.layout, jobs, context_.settings.coding.search_range, stream);
 }
 
-void OwnFrameSearch::enqueue(std::span<const RateFrame> frames, const RateGroup& group, cudaStream_t stream) {
+void UserFrameSearch::enqueue(std::span<const RateFrame> frames, const RateGroup& group, cudaStream_t stream) {
   for (const RateFrame& frame : frames) add(frame.job, stream);
   search(stream);
   enqueue_check_vectors(context_.layout, group, stream);

@@ -1,6 +1,6 @@
-// Encodes with a search that a user wrote (c63/own_search.h). In every preset, a GPU must give the bytes of the CPU.
+// Encodes with a search that a user wrote (c63/user_search.h). In every preset, a GPU must give the bytes of the CPU.
 
-#include "c63/own_search.h"
+#include "c63/user_search.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -47,14 +47,14 @@ std::string file_of_tree(const std::string& name) {
   return std::filesystem::exists(built) ? built : name;
 }
 
-std::shared_ptr<const OwnSearch> own_search(const std::string& kernel) {
-  return std::make_shared<const OwnSearch>(OwnSearch{.name = std::filesystem::path(kernel).filename().string(),
+std::shared_ptr<const UserSearch> user_search(const std::string& kernel) {
+  return std::make_shared<const UserSearch>(UserSearch{.name = std::filesystem::path(kernel).filename().string(),
                                                      .digest = "",
-                                                     .open = [] { return OwnSearch::Function(search_exactly); },
+                                                     .open = [] { return UserSearch::Function(search_exactly); },
                                                      .kernel = kernel});
 }
 
-class OwnSearchTest : public BackendTest {
+class UserSearchTest : public BackendTest {
  protected:
   void SetUp() override {
     BackendTest::SetUp();
@@ -68,14 +68,14 @@ class OwnSearchTest : public BackendTest {
     }
   }
   static Encoded encode(const std::string& kernel, EncoderSettings settings, const test::Bytes& video) {
-    settings.coding.own_search = own_search(kernel);
+    settings.coding.user_search = user_search(kernel);
     return on_gpu(settings, video);
   }
 
   std::string textbook_ = file_of_tree("tools/race/examples/gpu/textbook.cu");
 };
 
-TEST_F(OwnSearchTest, GivesTheBytesOfTheCpuInEveryPreset) {
+TEST_F(UserSearchTest, GivesTheBytesOfTheCpuInEveryPreset) {
   const test::Bytes video = test::moving_video(112, 80, 10);
   for (const Preset preset : all_presets()) {
     for (const int lanes : {1, 3}) {
@@ -84,7 +84,7 @@ TEST_F(OwnSearchTest, GivesTheBytesOfTheCpuInEveryPreset) {
       settings.coding.search_range = search_range_of(preset);
       settings.execution.lanes = lanes;
       settings.measurement.keep_reconstruction = lanes == 3;
-      settings.coding.own_search = own_search(textbook_);
+      settings.coding.user_search = user_search(textbook_);
       const Encoded cpu = on_cpu(settings, video);
       const Encoded gpu = on_gpu(settings, video);
       EXPECT_TRUE(same_bytes(cpu.stream(), gpu.stream()));
@@ -93,14 +93,14 @@ TEST_F(OwnSearchTest, GivesTheBytesOfTheCpuInEveryPreset) {
   }
 }
 
-TEST_F(OwnSearchTest, ARangeOfOneLeavesChromaUnsearched) {
+TEST_F(UserSearchTest, ARangeOfOneLeavesChromaUnsearched) {
   const test::Bytes video = test::moving_video(64, 48, 4);
   EncoderSettings settings{.coding = {.width = 64, .height = 48, .search_range = 1}};
-  settings.coding.own_search = own_search(textbook_);
+  settings.coding.user_search = user_search(textbook_);
   EXPECT_TRUE(same_bytes(on_cpu(settings, video).stream(), on_gpu(settings, video).stream()));
 }
 
-TEST_F(OwnSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
+TEST_F(UserSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("mine.cu");
   std::ofstream(file) << "#include <c63/motion_kernel.h>\n"
@@ -126,9 +126,9 @@ TEST_F(OwnSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
   }
 }
 
-TEST_F(OwnSearchTest, ASearchOfTheCpuIsRefused) {
+TEST_F(UserSearchTest, ASearchOfTheCpuIsRefused) {
   EncoderSettings settings{.coding = {.width = 16, .height = 16}};
-  settings.coding.own_search = own_search("");
+  settings.coding.user_search = user_search("");
   EXPECT_EQ(test::error_id([&] { static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1))); }),
             "C63-SEARCH-DEVICE");
 }

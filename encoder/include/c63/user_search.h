@@ -14,7 +14,7 @@ namespace c63 {
 /// search's best vectors tries this one vector instead. It still tries the vectors of neighbours. Each vector is
 /// checked. If a vector is neither a candidate nor zero, the encode ends with Error (usage, C63-SEARCH-VECTOR), which
 /// names frame, plane and block.
-struct OwnSearch {
+struct UserSearch {
   /// Searches one plane. One thread at a time calls it.
   using Function = std::function<void(const c63_motion_job&)>;
 

@@ -8,7 +8,7 @@
 
 #include "c63/error.h"
 #include "c63/motion_kernel.h"
-#include "c63/own_search.h"
+#include "c63/user_search.h"
 #include "codec/search_window.h"
 #include "cpu/search_method.h"
 #include "decide/vectors.h"
@@ -18,12 +18,12 @@ namespace {
 
 static_assert(sizeof(c63_motion_vector) == sizeof(MotionVector));
 
-class OwnSearcher final : public BlockSearcher {
+class UserSearcher final : public BlockSearcher {
  public:
-  OwnSearcher(const OwnSearch& own, OwnSearch::Function search, const Kernels& kernels, const PlaneGeometry& geometry,
+  UserSearcher(const UserSearch& user, UserSearch::Function search, const Kernels& kernels, const PlaneGeometry& geometry,
               int range, int plane)
       : BlockSearcher(kernels, geometry, range),
-        name_(own.name),
+        name_(user.name),
         search_(std::move(search)),
         plane_(plane),
         vectors_(static_cast<std::size_t>(geometry.blocks())),
@@ -56,12 +56,12 @@ class OwnSearcher final : public BlockSearcher {
     const int column = block % geometry_.columns;
     const int row = block / geometry_.columns;
     const MotionVector vector = vectors_[static_cast<std::size_t>(block)];
-    if (own_vector_is_right(column, row, geometry_.width, geometry_.height, range_, vector)) return;
-    throw own_vector_error(name_, plane_, column, row, geometry_.width, geometry_.height, range_, vector);
+    if (user_vector_is_right(column, row, geometry_.width, geometry_.height, range_, vector)) return;
+    throw user_vector_error(name_, plane_, column, row, geometry_.width, geometry_.height, range_, vector);
   }
 
   std::string name_;
-  OwnSearch::Function search_;
+  UserSearch::Function search_;
   int plane_;
   std::vector<MotionVector> vectors_;
   std::vector<std::uint16_t> sads_;  ///< as the search tells them; the encoder computes its own
@@ -71,17 +71,17 @@ class OwnSearcher final : public BlockSearcher {
 
 std::array<std::unique_ptr<BlockSearcher>, kPlanes> make_plane_searchers(const CodingSettings& settings,
                                                                          const Kernels& kernels, const Geometry& geometry) {
-  const OwnSearch* const own = settings.own_search.get();
-  if (own != nullptr && !own->open) {
+  const UserSearch* const user = settings.user_search.get();
+  if (user != nullptr && !user->open) {
     throw Error(ErrorKind::usage, "C63-SEARCH-DEVICE", "is a search for the GPU, but the CPU encodes: choose a GPU, or give a search for the CPU",
-                {.file = own->name});
+                {.file = user->name});
   }
-  const OwnSearch::Function function = own != nullptr ? own->open() : OwnSearch::Function();
+  const UserSearch::Function function = user != nullptr ? user->open() : UserSearch::Function();
   std::array<std::unique_ptr<BlockSearcher>, kPlanes> searchers;
   for (int p = 0; p < kPlanes; ++p) {
     const int range = plane_search_range(settings.search_range, p);
     searchers[static_cast<std::size_t>(p)] =
-        own != nullptr ? std::make_unique<OwnSearcher>(*own, function, kernels, geometry.plane(p), range, p)
+        user != nullptr ? std::make_unique<UserSearcher>(*user, function, kernels, geometry.plane(p), range, p)
                        : make_block_searcher(settings.method, kernels, geometry.plane(p), range);
   }
   return searchers;

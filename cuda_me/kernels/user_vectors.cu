@@ -1,4 +1,4 @@
-// Checks the vectors that a search of the user's own (c63/own_search.h) has found. A thread checks one block.
+// Checks the vectors that a search of the user's own (c63/user_search.h) has found. A thread checks one block.
 
 #include "cuda_me/kernels/rate_frame.h"
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ CheckedVector check_vector(const FrameLayout& layout,
   const int range = plane_search_range(luma_range, place.plane);
   CheckedVector checked{job.vectors[block]};
   if (range == 0) checked.vector = {0, 0};  // such a plane is not searched
-  if (range > 0 && !own_vector_is_right(place.column, place.row, plane.width, plane.height, range, checked.vector)) {
+  if (range > 0 && !user_vector_is_right(place.column, place.row, plane.width, plane.height, range, checked.vector)) {
     atomicMax(&job.state->wrong_vector, pack_wrong_vector(block, checked.vector));
     checked.vector = {0, 0};
   }

@@ -22,7 +22,7 @@ constexpr int kWidth = 96;
 constexpr int kHeight = 80;
 constexpr int kFrames = 7;
 
-class OwnSearchTest : public test::FolderTest {
+class UserSearchTest : public test::FolderTest {
  protected:
   void SetUp() override {
     if (!test::have_command("cc")) GTEST_SKIP() << "no C compiler (cc)";
@@ -39,7 +39,7 @@ class OwnSearchTest : public test::FolderTest {
 
 std::string example(const std::string& name) { return std::string(C63_SOURCE_DIR "/tools/race/examples/cpu/") + name + ".c"; }
 
-TEST_F(OwnSearchTest, EachExampleEncodesInEveryPreset) {
+TEST_F(UserSearchTest, EachExampleEncodesInEveryPreset) {
   for (const std::string name : {"exact", "three_step", "diamond", "hexagon", "pyramid"}) {
     // c63enc would compile a .c file in each of the runs below. To save time, it is compiled here, once. Another test
     // uses .c files.
@@ -58,7 +58,7 @@ TEST_F(OwnSearchTest, EachExampleEncodesInEveryPreset) {
   }
 }
 
-TEST_F(OwnSearchTest, ExactSearchGivesTheReferencePresetsBytes) {
+TEST_F(UserSearchTest, ExactSearchGivesTheReferencePresetsBytes) {
   ASSERT_EQ(encode("", "built_in.c63").exit_code, 0);
   const test::ShellResult own = encode("--me '" + example("exact") + "' --json report.json");
   ASSERT_EQ(own.exit_code, 0) << own.output;
@@ -71,7 +71,7 @@ TEST_F(OwnSearchTest, ExactSearchGivesTheReferencePresetsBytes) {
   EXPECT_EQ(test::shell("sha256sum '" + example("exact") + "'").output.substr(0, 64), search["sha256"].get<std::string>());
 }
 
-TEST_F(OwnSearchTest, ASegmentsRecordNamesTheSearch) {
+TEST_F(UserSearchTest, ASegmentsRecordNamesTheSearch) {
   ASSERT_EQ(encode("--segment 1/2 --me '" + example("diamond") + "'", "part.c63").exit_code, 0);
   EXPECT_EQ(test::shell("grep -c diamond.c '" + folder_.string() + "'/part.c63.json").output, "1\n");
 }
@@ -82,7 +82,7 @@ std::string zero_but(const std::string& change) {
   return std::string(kHead) + "  for (int i = 0; i < job->width / 8 * (job->height / 8); ++i) job->vectors[i].x = job->vectors[i].y = 0;\n" + change + "}\n";
 }
 
-TEST_F(OwnSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
+TEST_F(UserSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
   const auto refused = [this](const std::string& change, const std::string& arguments = "") {
     write_file("mine.c", zero_but(change));
     const test::ShellResult result = encode("--me mine.c --threads 1 --lanes 1 " + arguments);
@@ -103,7 +103,7 @@ TEST_F(OwnSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
   EXPECT_NE(later.output.find("frame 2: Y block (0, 0): your vector (-1, 0)"), std::string::npos) << later.output;
 }
 
-TEST_F(OwnSearchTest, EachChainHasItsOwnStaticVariables) {
+TEST_F(UserSearchTest, EachChainHasItsOwnStaticVariables) {
   // This search copies samples to a static array and then checks the copy several times. It fails if two chains share
   // the array.
   write_file("mine.c", zero_but("  static unsigned char kept[96 * 80];\n"
@@ -115,7 +115,7 @@ TEST_F(OwnSearchTest, EachChainHasItsOwnStaticVariables) {
   EXPECT_EQ(result.exit_code, 0) << result.output;
 }
 
-TEST_F(OwnSearchTest, AnyNameOfTheFileWorks) {
+TEST_F(UserSearchTest, AnyNameOfTheFileWorks) {
   for (const std::string name : {"0.c", "1.c", "copy.c", "-x.c"}) {
     write_file(name, zero_but(""));
     const test::ShellResult result = encode("--me=" + name);
@@ -123,7 +123,7 @@ TEST_F(OwnSearchTest, AnyNameOfTheFileWorks) {
   }
 }
 
-TEST_F(OwnSearchTest, ASearchThatEndsTheProgramIsAnError) {
+TEST_F(UserSearchTest, ASearchThatEndsTheProgramIsAnError) {
   for (const std::string end : {"exit(0)", "exit(7)", "_exit(0)", "_Exit(0)", "quick_exit(0)",
                                 "pthread_t t; pthread_create(&t, 0, (void* (*)(void*))_exit, 0); sleep(9)"}) {
     write_file("mine.c", "#include <pthread.h>\n#include <stdlib.h>\n#include <unistd.h>\n" + zero_but("  " + end + ";\n"));
@@ -138,7 +138,7 @@ TEST_F(OwnSearchTest, ASearchThatEndsTheProgramIsAnError) {
   EXPECT_EQ(test::shell("ls -d '" + folder_.string() + "'/*part* 2>/dev/null").output, "");
 }
 
-TEST_F(OwnSearchTest, FilesThatCannotBeUsedAreRefusedInOneLine) {
+TEST_F(UserSearchTest, FilesThatCannotBeUsedAreRefusedInOneLine) {
   const auto expect = [this](const std::string& arguments, int exit_code, const std::string& id = "") {
     const test::ShellResult result = encode(arguments);
     EXPECT_EQ(result.exit_code, exit_code) << result.output;
