@@ -17,7 +17,7 @@
 
 #include "c63/device_choice.h"
 #include "c63/error.h"
-#include "c63/own_search.h"
+#include "c63/user_search.h"
 #include "common/backends.h"
 #include "common/cuda_environment.h"
 #include "common/digest.h"
