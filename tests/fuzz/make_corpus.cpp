@@ -140,9 +140,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::pair<const char*, void (*)(const fs::path&)> corpora[] = {
-      {"fuzz_decode", write_streams},        {"fuzz_decode_kernels", write_streams},
-      {"fuzz_device_decode", write_scans}, {"fuzz_round_trip", write_videos},
-      {"fuzz_sources", write_sources},       {"fuzz_av", write_av},
+      {"fuzz_decode", write_streams},        {"fuzz_device_decode", write_scans},
+      {"fuzz_round_trip", write_videos},     {"fuzz_sources", write_sources},
+      {"fuzz_av", write_av},
       {"fuzz_signals", write_signals},       {"fuzz_config", write_configs},
   };
   for (const auto& [target, write] : corpora) {
