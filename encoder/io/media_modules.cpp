@@ -19,17 +19,11 @@
 namespace c63 {
 namespace {
 
-/// A kind of module that the library can load, and its state. There is one object for each kind.
-struct KnownModule {
-  const char* file;
-  const char* error_id;
-  const char* reader;     ///< the program or library that the module uses; for messages
-  const char* libraries;  ///< what to install if libraries are missing; for messages
-  const MediaModule* loaded = nullptr;
-};
+constexpr const char* kFile = "libc63_ffmpeg.so";
+constexpr const char* kErrorId = "C63-NO-FFMPEG";
 
-std::mutex modules_mutex;  // guards the variables below
-KnownModule ffmpeg = {"libc63_ffmpeg.so", "C63-NO-FFMPEG", "FFmpeg", "FFmpeg's libraries (Debian: apt install ffmpeg)"};
+std::mutex module_mutex;  // guards the variables below
+const MediaModule* ffmpeg = nullptr;
 bool keeps_messages = false;
 std::optional<std::uint64_t> most_allocated;
 
@@ -62,19 +56,18 @@ std::vector<std::filesystem::path> folders(const std::string& named) {
   return list;
 }
 
-Error missing(const KnownModule& module, const std::string& why) {
-  return {ErrorKind::input, module.error_id,
-          std::string("this needs c63's module for ") + module.reader + ", " + module.file + ", " + why};
+Error missing(const std::string& why) {
+  return {ErrorKind::input, kErrorId, std::string("this needs c63's module for FFmpeg, ") + kFile + ", " + why};
 }
 
 /// Returns the path of the module's file. Throws Error if no folder has it.
-std::filesystem::path find(const KnownModule& module, const std::string& folder) {
+std::filesystem::path find(const std::string& folder) {
   std::string looked;
   for (const std::filesystem::path& candidate : folders(folder)) {
-    if (::access((candidate / module.file).c_str(), F_OK) == 0) return candidate / module.file;
+    if (::access((candidate / kFile).c_str(), F_OK) == 0) return candidate / kFile;
     looked += (looked.empty() ? "" : ", ") + candidate.string();
   }
-  throw missing(module, "which is not installed (not found in " + looked + "): install it (Debian: c63-ffmpeg)");
+  throw missing("which is not installed (not found in " + looked + "): install it (Debian: c63-ffmpeg)");
 }
 
 struct Closer {
@@ -82,28 +75,28 @@ struct Closer {
 };
 
 /// Throws the error for the last failure of dlopen().
-[[noreturn]] void throw_load_fault(const KnownModule& module, const std::string& path, int code) {
+[[noreturn]] void throw_load_fault(const std::string& path, int code) {
   const char* said = dlerror();
   const std::string text = said != nullptr ? said : "unknown error";
   for (const int short_of : {ENOMEM, EMFILE, ENFILE}) {
     if (code != short_of && text.find(std::strerror(short_of)) == std::string::npos) continue;
-    throw system_fault(ErrorKind::input, module.error_id, "cannot load " + path, short_of);
+    throw system_fault(ErrorKind::input, kErrorId, "cannot load " + path, short_of);
   }
-  throw missing(module, "which does not load: " + text + "; install " + module.libraries);
+  throw missing("which does not load: " + text + "; install FFmpeg's libraries (Debian: apt install ffmpeg)");
 }
 
-const MediaModule* load(const KnownModule& module, const std::string& folder) {
-  const std::string path = find(module, folder).string();
+const MediaModule* load(const std::string& folder) {
+  const std::string path = find(folder).string();
   errno = 0;
   std::unique_ptr<void, Closer> library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (!library) throw_load_fault(module, path, errno);
+  if (!library) throw_load_fault(path, errno);
   const auto entry = reinterpret_cast<MediaEntry>(dlsym(library.get(), kMediaEntry));
-  if (entry == nullptr) throw missing(module, "but " + path + " is not a c63 module");
+  if (entry == nullptr) throw missing("but " + path + " is not a c63 module");
   const std::string wanted = media_version();
   const char* has = nullptr;
   const MediaModule* loaded = entry(wanted.c_str(), &has);
   if (loaded == nullptr) {
-    throw missing(module, "but " + path + " is from c63 " + has + ", and this is c63 " + wanted +
+    throw missing("but " + path + " is from c63 " + has + ", and this is c63 " + wanted +
                               ": install both from one build");
   }
   if (most_allocated) loaded->limit_allocations(*most_allocated);
@@ -115,21 +108,21 @@ const MediaModule* load(const KnownModule& module, const std::string& folder) {
 }  // namespace
 
 const MediaModule& ffmpeg_module(const std::string& folder) {
-  const std::scoped_lock lock(modules_mutex);
-  if (ffmpeg.loaded == nullptr) ffmpeg.loaded = load(ffmpeg, folder);
-  return *ffmpeg.loaded;
+  const std::scoped_lock lock(module_mutex);
+  if (ffmpeg == nullptr) ffmpeg = load(folder);
+  return *ffmpeg;
 }
 
 void keep_media_messages() {
-  const std::scoped_lock lock(modules_mutex);
+  const std::scoped_lock lock(module_mutex);
   keeps_messages = true;
-  if (ffmpeg.loaded != nullptr) ffmpeg.loaded->keep_messages();
+  if (ffmpeg != nullptr) ffmpeg->keep_messages();
 }
 
 void limit_media_allocations(std::uint64_t bytes) {
-  const std::scoped_lock lock(modules_mutex);
+  const std::scoped_lock lock(module_mutex);
   most_allocated = bytes;
-  if (ffmpeg.loaded != nullptr) ffmpeg.loaded->limit_allocations(bytes);
+  if (ffmpeg != nullptr) ffmpeg->limit_allocations(bytes);
 }
 
 }  // namespace c63

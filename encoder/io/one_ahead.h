@@ -1,9 +1,8 @@
 #pragma once
 
-#include <condition_variable>
 #include <exception>
 #include <functional>
-#include <mutex>
+#include <semaphore>
 #include <stop_token>
 #include <system_error>
 #include <thread>
@@ -20,56 +19,48 @@ class OneAhead {
   /// started.
   explicit OneAhead(std::function<void()> work) : work_(std::move(work)) {
     try {
-      thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+      thread_ = std::jthread([this](const std::stop_token& stop) {
+        for (begun_.acquire(); !stop.stop_requested(); begun_.acquire()) {
+          try {
+            work_();
+          } catch (...) {
+            fault_ = std::current_exception();
+          }
+          done_.release();
+        }
+      });
     } catch (const std::system_error& error) {
       throw Error(ErrorKind::limit, "C63-THREADS", "cannot start a thread: " + error.code().message());
     }
   }
   /// Waits for work that has begun.
-  ~OneAhead() = default;
+  ~OneAhead() {
+    if (is_begun_) done_.acquire();
+    thread_.request_stop();
+    begun_.release();
+  }
   OneAhead(const OneAhead&) = delete;
   OneAhead& operator=(const OneAhead&) = delete;
 
   /// Begins the work. Call it at first, and then after end().
   void begin() {
-    const std::lock_guard lock(mutex_);
-    state_ = State::begun;
-    changed_.notify_all();
+    is_begun_ = true;
+    begun_.release();
   }
 
   /// Waits for work that has begun, and throws its exception. Does nothing if none has begun since the last end().
   void end() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return state_ != State::begun; });
-    state_ = State::none;
+    if (!std::exchange(is_begun_, false)) return;
+    done_.acquire();
     if (fault_) std::rethrow_exception(std::exchange(fault_, nullptr));
   }
 
  private:
-  enum class State { none, begun, done };
-
-  void run(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [this] { return state_ == State::begun; })) {
-      lock.unlock();
-      std::exception_ptr fault;
-      try {
-        work_();
-      } catch (...) {
-        fault = std::current_exception();
-      }
-      lock.lock();
-      fault_ = fault;
-      state_ = State::done;
-      changed_.notify_all();
-    }
-  }
-
   std::function<void()> work_;
-  std::mutex mutex_;  ///< guards the members below
-  std::condition_variable_any changed_;
-  State state_ = State::none;
-  std::exception_ptr fault_;
+  bool is_begun_ = false;       ///< by begin(), and not yet ended; only for the caller
+  std::exception_ptr fault_;    ///< of the work; written before done_, read after it
+  std::binary_semaphore begun_{0};
+  std::binary_semaphore done_{0};
   std::jthread thread_;  ///< the last member, because it uses all others
 };
 

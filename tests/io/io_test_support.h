@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "c63/encoder.h"
 #include "c63/error.h"
+#include "c63/frame_source.h"
 #include "support/expect_error.h"
 #include "support/folder_test.h"
 
@@ -67,14 +70,43 @@ class RedirectedDescriptor {
 /// Makes stdin a pipe, and writes `content` to it in small pieces, as a slow program would.
 class PipedInput {
  public:
-  explicit PipedInput(const std::string& content);
-  ~PipedInput();
+  explicit PipedInput(const std::string& content) {
+    ::signal(SIGPIPE, SIG_IGN);
+    int ends[2];
+    if (::pipe(ends) != 0) std::abort();
+    redirected_ = std::make_unique<RedirectedDescriptor>(STDIN_FILENO, ends[0]);
+    writer_ = std::thread([content, end = ends[1]] {
+      std::size_t piece = 1;
+      for (std::size_t at = 0; at < content.size();) {
+        const ssize_t put = ::write(end, content.data() + at, std::min(piece, content.size() - at));
+        if (put <= 0) break;
+        at += static_cast<std::size_t>(put);
+        piece = piece % 3001 + 97;
+      }
+      ::close(end);
+    });
+  }
+  ~PipedInput() {
+    redirected_.reset();  // closes the reading end, so that the writer cannot hang
+    writer_.join();
+  }
   PipedInput(const PipedInput&) = delete;
   PipedInput& operator=(const PipedInput&) = delete;
 
  private:
-  struct State;
-  State* state_;
+  std::unique_ptr<RedirectedDescriptor> redirected_;
+  std::thread writer_;
+};
+
+/// Tests of sources. Warnings are kept.
+class SourceTest : public FolderTest {
+ protected:
+  SourceOptions options(const std::string& path, int width = 0, int height = 0) {
+    return {.path = path, .width = width, .height = height, .warn = [this](const std::string& text) {
+              warnings_.push_back(text);
+            }};
+  }
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace c63::test

@@ -1,14 +1,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <csignal>
-
-#include "io/byte_source.h"
 #include "c63/frame_source.h"
 #include "files/frame_writer.h"
 #include "files/leftovers.h"
 #include "files/output_file.h"
 #include "files/scratch_folder.h"
+#include "io/descriptor.h"
 #include "io_test_support.h"
 
 namespace c63 {
@@ -26,10 +24,6 @@ class OutputFiles : public test::FolderTest {
     return status.st_mode & 07777;
   }
 };
-
-std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 TEST_F(OutputFiles, AppearsOnlyOnCommit) {
   OutputFile file(path("out"));
@@ -121,17 +115,6 @@ TEST_F(OutputFiles, LinksInACircleAreRefused) {
   EXPECT_EQ(files_in_folder(), 2);
 }
 
-TEST_F(OutputFiles, NamedDescriptorsAreWrittenAtTheirPosition) {
-  const int descriptor = ::open(write_file("log", "old ").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  OutputFile file("/proc/thread-self/fd/" + std::to_string(descriptor));
-  EXPECT_TRUE(file.direct());
-  file.write("new");
-  file.commit();
-  EXPECT_EQ(::close(descriptor), 0);  // the OutputFile used a copy of this descriptor
-  EXPECT_EQ(read_file(path("log")), "old new");
-  EXPECT_EQ(files_in_folder(), 1);
-}
-
 TEST_F(OutputFiles, PartsHaveShortNames) {
   const std::string longest(255, 'x');
   OutputFile file(path(longest));
@@ -168,34 +151,7 @@ TEST_F(OutputFiles, RefusesWhatCannotBeWritten) {
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("locked")); });
 }
 
-TEST_F(OutputFiles, FullDeviceIsReported) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  OutputFile file("/dev/full");
-  EXPECT_TRUE(file.direct());
-  expect_error(
-      ErrorKind::output, "C63-WRITE-FAILED", [&] { file.write("x"); },
-      [](const Error& error) { EXPECT_EQ(error.place().file, "/dev/full"); });
-}
-
-TEST_F(OutputFiles, NullDeviceTakesAll) {
-  OutputFile file("/dev/null");
-  file.write(sample_bytes(100000));
-  file.commit();
-  EXPECT_EQ(file.bytes_written(), 100000U);
-  EXPECT_FALSE(std::filesystem::is_regular_file("/dev/null"));
-}
-
-TEST_F(OutputFiles, ClosedPipeIsReported) {
-  ::signal(SIGPIPE, SIG_IGN);
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  ::close(ends[0]);
-  const test::RedirectedDescriptor redirected(STDOUT_FILENO, ends[1]);
-  OutputFile file("-");
-  expect_error(ErrorKind::output, "C63-PIPE-CLOSED", [&] { file.write("x"); });
-}
-
-TEST_F(OutputFiles, StandardOutputAndNamedPipesAreWrittenDirectly) {
+TEST_F(OutputFiles, NamedPipesAreWrittenDirectly) {
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   const int reader = ::open(path("fifo").c_str(), O_RDONLY | O_NONBLOCK);
   OutputFile file(path("fifo"));
@@ -205,16 +161,6 @@ TEST_F(OutputFiles, StandardOutputAndNamedPipesAreWrittenDirectly) {
   file.commit();
   ::close(reader);
   EXPECT_EQ(files_in_folder(), 1);
-
-  ::fflush(stdout);
-  {
-    const test::RedirectedDescriptor redirected(STDOUT_FILENO, ::open(path("out").c_str(), O_WRONLY | O_CREAT, 0600));
-    OutputFile out("-");
-    EXPECT_TRUE(out.direct());
-    out.write("data");
-    out.commit();
-  }
-  EXPECT_EQ(read_file(path("out")), "data");
 }
 
 TEST_F(OutputFiles, SameFileSeesThroughLinks) {
@@ -233,15 +179,6 @@ TEST_F(OutputFiles, SameFileSeesThroughLinks) {
   const test::RedirectedDescriptor redirected(STDIN_FILENO, ::open(path("a").c_str(), O_RDONLY));
   EXPECT_TRUE(same_file("-", path("a")));
   EXPECT_FALSE(same_file("-", path("b")));
-}
-
-TEST_F(OutputFiles, RawWriterWritesPlanesOnly) {
-  const std::string frames = sample_bytes(48);
-  const auto writer = open_frame_writer(path("a.yuv"));
-  writer->write(4, 4, bytes_of(frames).first(24));
-  writer->write(4, 4, bytes_of(frames).last(24));
-  writer->commit();
-  EXPECT_EQ(read_file(path("a.yuv")), frames);
 }
 
 TEST_F(OutputFiles, Y4mWriterIsReadBack) {
@@ -264,28 +201,6 @@ TEST_F(OutputFiles, Y4mWriterRefusesOddSides) {
   const std::string frame = sample_bytes(30);
   const auto writer = open_frame_writer(path("a.y4m"));
   expect_error(ErrorKind::usage, "C63-Y4M-ODD", [&] { writer->write(5, 4, bytes_of(frame)); });
-}
-
-TEST_F(OutputFiles, NullWriterTakesFrames) {
-  const std::string frame = sample_bytes(24);
-  const auto writer = make_null_writer();
-  writer->write(4, 4, bytes_of(frame));
-  writer->commit();
-}
-
-TEST_F(OutputFiles, ByteSourceReadsFilesAndPipes) {
-  const std::string bytes = sample_bytes(70000);
-  const auto read_whole = [](ByteSource& source) {
-    std::string all;
-    std::vector<std::uint8_t> piece(4096);
-    while (const std::size_t got = source.read(piece)) all.append(piece.begin(), piece.begin() + got);
-    return all;
-  };
-  EXPECT_EQ(read_whole(*open_byte_source(write_file("a.c63", bytes))), bytes);
-  expect_error(ErrorKind::input, "C63-INPUT-OPEN", [&] { (void)open_byte_source(path("none")); });
-  expect_error(ErrorKind::input, "C63-INPUT-OPEN", [&] { (void)open_byte_source(folder_.string()); });
-  const test::PipedInput input(bytes);
-  EXPECT_EQ(read_whole(*open_byte_source("-")), bytes);
 }
 
 }  // namespace

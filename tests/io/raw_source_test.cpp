@@ -12,15 +12,7 @@ using test::read_all;
 using test::read_frame;
 using test::sample_bytes;
 
-class RawSource : public test::FolderTest {
- protected:
-  SourceOptions options(const std::string& path, int width = 0, int height = 0) {
-    return {.path = path, .width = width, .height = height, .warn = [this](const std::string& text) {
-              warnings_.push_back(text);
-            }};
-  }
-  std::vector<std::string> warnings_;
-};
+using RawSource = test::SourceTest;
 
 TEST_F(RawSource, ReadsFramesInAnyOrder) {
   const std::string bytes = sample_bytes(5 * 24);
@@ -79,32 +71,23 @@ TEST_F(RawSource, OddSidesWithTheCourseRule) {
   EXPECT_EQ(read_all(*open_frame_source(options(write_file("a.yuv", bytes), 5, 4))), bytes);
 }
 
-TEST_F(RawSource, RefusesAnAreaThatIsNotAMultipleOfFour) {
+TEST_F(RawSource, RefusesInvalidSizesAndHoldsTheLimits) {
   const std::string path = write_file("a.yuv", sample_bytes(100));
-  expect_error(
-      ErrorKind::usage, "C63-SIZE-AREA", [&] { (void)open_frame_source(options(path, 3, 3)); },
-      [&](const Error& error) { EXPECT_EQ(error.place().file, path); });
-  expect_error(ErrorKind::usage, "C63-SIZE-AREA", [&] { (void)open_frame_source(options(path, 3, 2)); });
-}
-
-TEST_F(RawSource, RefusesInvalidSizes) {
-  const std::string path = write_file("a.yuv", sample_bytes(100));
-  expect_error(ErrorKind::usage, "C63-SIZE-UNKNOWN", [&] { (void)open_frame_source(options(path)); });
-  for (const auto& size : {std::pair{4, 0}, {0, 4}, {-4, 4}, {4, -4}, {-4, -4}}) {
-    expect_error(ErrorKind::usage, "C63-SIZE-ZERO",
-                 [&] { (void)open_frame_source(options(path, size.first, size.second)); });
+  const auto expect = [&](int width, int height, ErrorKind kind, const std::string& id, const Limits& limits = {}) {
+    SourceOptions sized = options(path, width, height);
+    sized.limits = limits;
+    const auto check = [&](const Error& error) { EXPECT_EQ(error.place().file, path); };
+    expect_error(kind, id, [&] { (void)open_frame_source(sized); }, check);
+  };
+  expect(3, 3, ErrorKind::usage, "C63-SIZE-AREA");
+  expect(3, 2, ErrorKind::usage, "C63-SIZE-AREA");
+  expect(0, 0, ErrorKind::usage, "C63-SIZE-UNKNOWN");
+  for (const auto& [width, height] : {std::pair{4, 0}, {0, 4}, {-4, 4}, {4, -4}, {-4, -4}}) {
+    expect(width, height, ErrorKind::usage, "C63-SIZE-ZERO");
   }
-  expect_error(ErrorKind::limit, "C63-SIZE-RANGE", [&] { (void)open_frame_source(options(path, 65536, 4)); });
-}
-
-TEST_F(RawSource, HoldsTheLimits) {
-  const std::string path = write_file("a.yuv", sample_bytes(100));
-  SourceOptions few_pixels = options(path, 16, 16);
-  few_pixels.limits.max_pixels = 255;
-  expect_error(ErrorKind::limit, "C63-MAX-PIXELS", [&] { (void)open_frame_source(few_pixels); });
-  SourceOptions little_memory = options(path, 16, 16);
-  little_memory.limits.max_memory = 383;
-  expect_error(ErrorKind::limit, "C63-MAX-MEMORY", [&] { (void)open_frame_source(little_memory); });
+  expect(65536, 4, ErrorKind::limit, "C63-SIZE-RANGE");
+  expect(16, 16, ErrorKind::limit, "C63-MAX-PIXELS", {.max_pixels = 255});
+  expect(16, 16, ErrorKind::limit, "C63-MAX-MEMORY", {.max_memory = 383});
 }
 
 TEST_F(RawSource, EmptyFileHasNoFrames) {
@@ -114,24 +97,33 @@ TEST_F(RawSource, EmptyFileHasNoFrames) {
   EXPECT_TRUE(warnings_.empty());
 }
 
-TEST_F(RawSource, PartialLastFrameWarnsAndIsDropped) {
+TEST_F(RawSource, APartialLastFrameWarnsAndIsDroppedButIsAnErrorIfStrict) {
   const std::string bytes = sample_bytes(24 * 3 - 1);
-  const auto source = open_frame_source(options(write_file("a.yuv", bytes), 4, 4));
-  ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_NE(warnings_[0].find("2.9 frames of 4x4: wrong size?"), std::string::npos) << warnings_[0];
-  EXPECT_EQ(source->frame_count(), 2);
-  EXPECT_EQ(read_all(*source), bytes.substr(0, 48));
-}
-
-TEST_F(RawSource, PartialLastFrameIsAnErrorWhenStrict) {
-  SourceOptions strict = options(write_file("a.yuv", sample_bytes(24 * 3 - 1)), 4, 4);
-  strict.strict = true;
-  expect_error(
-      ErrorKind::input, "C63-RAW-PARTIAL", [&] { (void)open_frame_source(strict); },
-      [](const Error& error) {
-        EXPECT_EQ(error.place().frame, 2);
-        EXPECT_EQ(error.place().offset, 48);
-      });
+  for (const bool is_pipe : {false, true}) {
+    for (const bool is_strict : {false, true}) {
+      SCOPED_TRACE(std::to_string(is_pipe) + std::to_string(is_strict));
+      warnings_.clear();
+      const auto piped = is_pipe ? std::make_unique<test::PipedInput>(bytes) : nullptr;
+      SourceOptions with = options(is_pipe ? "-" : write_file("a.yuv", bytes), 4, 4);
+      with.strict = is_strict;
+      std::string read;
+      const auto run = [&] {
+        const auto source = open_frame_source(with);
+        EXPECT_EQ(source->frame_count(), is_pipe ? std::nullopt : std::optional<std::int64_t>(2));
+        for (std::int64_t index = 0; index < 3; ++index) read += read_frame(*source, index);
+      };
+      if (is_strict) {
+        expect_error(ErrorKind::input, "C63-RAW-PARTIAL", run, [](const Error& error) {
+          EXPECT_EQ(error.place().frame, 2);
+          EXPECT_EQ(error.place().offset, 48);
+        });
+      } else {
+        run();
+        EXPECT_EQ(warnings_.size(), 1U);
+      }
+      EXPECT_EQ(read, is_strict && !is_pipe ? "" : bytes.substr(0, 48));
+    }
+  }
 }
 
 TEST_F(RawSource, ReadsAPipeInOrderOnly) {
@@ -143,23 +135,6 @@ TEST_F(RawSource, ReadsAPipeInOrderOnly) {
   expect_error(ErrorKind::internal, "C63-SOURCE-ORDER", [&] { (void)read_frame(*source, 1); });
   EXPECT_EQ(read_all(*source), bytes);
   EXPECT_TRUE(warnings_.empty());
-}
-
-TEST_F(RawSource, PartialLastFrameOfAPipeWarnsAndIsDropped) {
-  const std::string bytes = sample_bytes(24 * 3 + 12);
-  const test::PipedInput input(bytes);
-  EXPECT_EQ(read_all(*open_frame_source(options("-", 4, 4))), bytes.substr(0, 72));
-  ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_NE(warnings_[0].find("3.5 frames of 4x4"), std::string::npos) << warnings_[0];
-}
-
-TEST_F(RawSource, PartialLastFrameOfAPipeIsAnErrorWhenStrict) {
-  const test::PipedInput input(sample_bytes(24 + 1));
-  SourceOptions strict = options("-", 4, 4);
-  strict.strict = true;
-  const auto source = open_frame_source(strict);
-  EXPECT_EQ(read_frame(*source, 0).size(), 24U);
-  expect_error(ErrorKind::input, "C63-RAW-PARTIAL", [&] { (void)read_frame(*source, 1); });
 }
 
 TEST_F(RawSource, EmptyPipeHasNoFrames) {

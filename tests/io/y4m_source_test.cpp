@@ -9,11 +9,8 @@ using test::read_all;
 using test::read_frame;
 using test::sample_bytes;
 
-class Y4mSource : public test::FolderTest {
+class Y4mSource : public test::SourceTest {
  protected:
-  SourceOptions options(const std::string& path) {
-    return {.path = path, .warn = [this](const std::string& text) { warnings_.push_back(text); }};
-  }
   std::unique_ptr<FrameSource> open(const std::string& content) {
     return open_frame_source(options(write_file("a.y4m", content)));
   }
@@ -31,8 +28,6 @@ class Y4mSource : public test::FolderTest {
     expect_error(
         kind, id, [&] { (void)read_all(*open_frame_source(options("-"))); }, check);
   }
-
-  std::vector<std::string> warnings_;
 };
 
 const std::string kHeader = "YUV4MPEG2 W4 H4 F30:1 Ip A1:1 C420mpeg2 XANY=THING\n";  // 51 bytes
@@ -100,8 +95,7 @@ TEST_F(Y4mSource, OddSidesArePaddedWithOneWarning) {
   EXPECT_EQ(source->format().height, 4);
   EXPECT_EQ(read_frame(*source, 0), "abccdeffghiighii1234WXYZ");
   EXPECT_EQ(read_frame(*source, 1), "abccdeffghiighii1234WXYZ");
-  ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_NE(warnings_[0].find("3x3 is padded to 4x4"), std::string::npos);
+  EXPECT_EQ(warnings_.size(), 1U);
 }
 
 TEST_F(Y4mSource, OneSample) { EXPECT_EQ(read_all(*open("YUV4MPEG2 W1 H1\nFRAME\nyuv")), "yyyyuv"); }

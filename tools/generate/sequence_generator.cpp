@@ -12,44 +12,29 @@
 namespace c63 {
 namespace {
 
-constexpr std::array kPatterns = {
-    std::pair{Pattern::natural, std::string_view("natural")}, std::pair{Pattern::pan, std::string_view("pan")},
-    std::pair{Pattern::zoom, std::string_view("zoom")},       std::pair{Pattern::rotate, std::string_view("rotate")},
-    std::pair{Pattern::objects, std::string_view("objects")}, std::pair{Pattern::noise, std::string_view("noise")},
-    std::pair{Pattern::checker, std::string_view("checker")}, std::pair{Pattern::stars, std::string_view("stars")},
+struct PatternRow {
+  Pattern pattern;
+  std::string_view name;
+  std::pair<int, int> motion = {0, 0};  ///< default, in 1/256 sample per frame
+  int noise = 0;                        ///< default, see SequenceOptions
 };
+
+constexpr std::array kPatterns = {
+    PatternRow{Pattern::natural, "natural", {-200, 70}, 20},
+    PatternRow{Pattern::pan, "pan", {3 * 256, -2 * 256}},
+    PatternRow{Pattern::zoom, "zoom"},
+    PatternRow{Pattern::rotate, "rotate"},
+    PatternRow{Pattern::objects, "objects", {3 * 256, 2 * 256}},
+    PatternRow{Pattern::noise, "noise"},
+    PatternRow{Pattern::checker, "checker", {3 * 256, -2 * 256}},
+    PatternRow{Pattern::stars, "stars", {300, 170}, 32},
+};
+
+const PatternRow& row_of(Pattern pattern) { return *std::ranges::find(kPatterns, pattern, &PatternRow::pattern); }
 
 constexpr int kLog2Texture = 10;  // log2 of the side of a luma texture
 constexpr int kMaxNoise = 4096;
 constexpr int kMaxMotion = 1 << 20;
-
-/// Returns the default motion of a pattern, in 1/256 sample per frame.
-std::pair<int, int> own_motion(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::pan:
-    case Pattern::checker:
-      return {3 * 256, -2 * 256};
-    case Pattern::natural:
-      return {-200, 70};
-    case Pattern::objects:
-      return {3 * 256, 2 * 256};
-    case Pattern::stars:
-      return {300, 170};
-    default:
-      return {0, 0};
-  }
-}
-
-int own_noise(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::natural:
-      return 20;
-    case Pattern::stars:
-      return 32;
-    default:
-      return 0;
-  }
-}
 
 /// Adds `count` moving objects to the scene. They differ in size, shape, colour and path.
 void add_objects(Scene& scene, const SequenceOptions& options, int count, std::pair<int, int> motion, bool turning) {
@@ -115,33 +100,26 @@ void require(bool condition, const char* id, const std::string& message) {
 
 }  // namespace
 
-std::string_view name(Pattern pattern) {
-  for (const auto& [entry, text] : kPatterns) {
-    if (entry == pattern) return text;
-  }
-  return "?";
-}
+std::string_view name(Pattern pattern) { return row_of(pattern).name; }
 
 std::optional<Pattern> pattern_from(std::string_view text) {
-  for (const auto& [entry, entry_name] : kPatterns) {
-    if (entry_name == text) return entry;
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(kPatterns, text, &PatternRow::name);
+  return found != kPatterns.end() ? std::optional(found->pattern) : std::nullopt;
 }
 
 std::vector<Pattern> all_patterns() {
   std::vector<Pattern> patterns;
-  for (const auto& entry : kPatterns) patterns.push_back(entry.first);
+  for (const PatternRow& row : kPatterns) patterns.push_back(row.pattern);
   return patterns;
 }
 
 SequenceGenerator::SequenceGenerator(const SequenceOptions& options) : options_(options) {
   check_picture_size(options_.width, options_.height, options_.limits, {});
   require(options_.frames >= 0, "C63-COUNT-RANGE", "the number of frames must not be negative");
-  const auto motion = options_.motion.value_or(own_motion(options_.pattern));
+  const auto motion = options_.motion.value_or(row_of(options_.pattern).motion);
   require(std::abs(std::int64_t{motion.first}) <= kMaxMotion && std::abs(std::int64_t{motion.second}) <= kMaxMotion,
           "C63-GEN-MOTION", "the motion must stay within 4096 samples per frame");
-  if (!options_.noise) options_.noise = own_noise(options_.pattern);
+  if (!options_.noise) options_.noise = row_of(options_.pattern).noise;
   require(*options_.noise >= 0 && *options_.noise <= kMaxNoise, "C63-GEN-NOISE",
           "the noise must be between 0 and 256 grey levels");
   if (options_.pattern == Pattern::stars) {

@@ -1,5 +1,3 @@
-#include "motion/film_outputs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,14 +15,11 @@
 #include "c63/motion_search.h"
 #include "common/outputs.h"
 #include "files/output_file.h"
+#include "motion/motion_outputs.h"
 #include "motion/npz_file.h"
 
 namespace c63::tools {
 namespace {
-
-bool has_type(const MotionOptions& o, const std::string& type) {
-  return std::ranges::find(o.types, type) != o.types.end();
-}
 
 /// CSV with a row for each luma block of a film. Frames without a reference have no rows.
 class FilmCsvOutput final : public MotionOutput {
@@ -102,8 +97,8 @@ class NpzOutput final : public MotionOutput {
     begun_ = true;
     frame_ = file_.add_array("frame", "<i8", {});
     reference_ = file_.add_array("reference", "<i8", {});
-    if (has_type(options_, "mv")) vectors_ = file_.add_array("vectors", "|i1", {rows, columns, 2});
-    if (has_type(options_, "sad")) sads_ = file_.add_array("sad", "<u2", {rows, columns});
+    if (options_.wants("mv")) vectors_ = file_.add_array("vectors", "|i1", {rows, columns, 2});
+    if (options_.wants("sad")) sads_ = file_.add_array("sad", "<u2", {rows, columns});
     if (options_.second) seconds_ = file_.add_array("second", "<u2", {rows, columns});
     if (options_.quarters) quarters_ = file_.add_array("quarters", "<u2", {rows, columns, 4});
     if (!options_.codec_vectors) return;
@@ -133,10 +128,29 @@ class NpzOutput final : public MotionOutput {
 class NumberedName {
  public:
   /// Throws Error (usage, C63-OUTPUT-NAME) if the name has another %.
-  explicit NumberedName(const std::string& name);
+  explicit NumberedName(const std::string& name) {
+    for (std::size_t at = 0; at < name.size(); ++at) {
+      std::string& part = is_numbered_ ? tail_ : head_;
+      if (name[at] != '%' || name.substr(at, 2) == "%%") {
+        part += name[at];
+        if (name[at] == '%') ++at;
+        continue;
+      }
+      ++at;
+      if (at < name.size() && name[at] == '0') ++at;
+      if (at < name.size() && name[at] >= '1' && name[at] <= '9') digits_ = name[at++] - '0';
+      if (at >= name.size() || name[at] != 'd' || is_numbered_) {
+        throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
+                    "'" + name + "': the place of the frame's number is one %d, or %06d for six digits; %% is a %");
+      }
+      is_numbered_ = true;
+    }
+  }
 
   [[nodiscard]] bool is_numbered() const { return is_numbered_; }
-  [[nodiscard]] std::string of(std::int64_t number) const;
+  [[nodiscard]] std::string of(std::int64_t number) const {
+    return is_numbered_ ? fmt::format("{}{:0{}}{}", head_, number, digits_, tail_) : head_;
+  }
 
  private:
   bool is_numbered_ = false;
@@ -144,29 +158,6 @@ class NumberedName {
   std::string tail_;
   int digits_ = 0;
 };
-
-NumberedName::NumberedName(const std::string& name) {
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    std::string& part = is_numbered_ ? tail_ : head_;
-    if (name[at] != '%' || name.substr(at, 2) == "%%") {
-      part += name[at];
-      if (name[at] == '%') ++at;
-      continue;
-    }
-    ++at;
-    if (at < name.size() && name[at] == '0') ++at;
-    if (at < name.size() && name[at] >= '1' && name[at] <= '9') digits_ = name[at++] - '0';
-    if (at >= name.size() || name[at] != 'd' || is_numbered_) {
-      throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
-                  "'" + name + "': the place of the frame's number is one %d, or %06d for six digits; %% is a %");
-    }
-    is_numbered_ = true;
-  }
-}
-
-std::string NumberedName::of(std::int64_t number) const {
-  return is_numbered_ ? fmt::format("{}{:0{}}{}", head_, number, digits_, tail_) : head_;
-}
 
 /// Middlebury optical-flow files: for each sample a vector to the frame's reference. If the name contains a number
 /// format such as %d, each frame with a reference gets a file. Otherwise only the first of them is written. --frame writes

@@ -21,10 +21,6 @@
 #include "motion/film.h"
 
 namespace c63::tools {
-namespace {
-
-
-}  // namespace
 
 OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique_ptr<InputFile> file) {
   OpenedFilm film;

@@ -10,16 +10,11 @@
 #include "c63/error.h"
 #include "common/outputs.h"
 #include "common/report.h"
-#include "motion/film_outputs.h"
 #include "motion/motion_page.h"
 #include "pictures/picture_file.h"
 
 namespace c63::tools {
 namespace {
-
-bool wants(const MotionOptions& o, const std::string& type) {
-  return std::find(o.types.begin(), o.types.end(), type) != o.types.end();
-}
 
 class YuviewOutput final : public MotionOutput {
  public:
@@ -28,7 +23,7 @@ class YuviewOutput final : public MotionOutput {
   [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     if (!writer_) {
-      BlockTypes types{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")};
+      BlockTypes types{options_.wants("mv"), options_.wants("sad"), options_.wants("bits")};
       types.film = film_.has_value();
       types.codec_vectors = frame.codec.has_value();
       const VideoFormat format{frame.blocks.width, frame.blocks.height, FrameRate()};
@@ -92,26 +87,18 @@ class JsonOutput final : public MotionOutput {
     }
     const PlaneBlocks& luma = frame.blocks.planes[0];
     file_.add(", \"key\": {}, \"columns\": {}, \"rows\": {}", frame.blocks.key, luma.columns, luma.rows);
-    if (wants(options_, "mv")) {
+    if (options_.wants("mv")) {
       add_numbers("inter", luma.inter);
-      file_.add(",\n     \"vectors\": [");
-      for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
-        file_.add("{}[{},{}]", i == 0 ? "" : ",", luma.vectors[i].x, luma.vectors[i].y);
-      }
-      file_.add("]");
+      add_list("vectors", luma.vectors, [&](std::size_t i, const char* comma) {
+        file_.add("{}[{},{}]", comma, luma.vectors[i].x, luma.vectors[i].y);
+      });
     }
-    if (wants(options_, "sad")) {
-      file_.add(",\n     \"sads\": [");
-      for (std::size_t i = 0; i < luma.inter.size(); ++i) {
-        file_.add("{}{}", i == 0 ? "" : ",", luma.inter[i] != 0 ? fmt::format("{}", frame.sads[0][i]) : "null");
-      }
-      file_.add("]");
-    }
+    if (options_.wants("sad")) add_sads("sads", luma.inter, frame.sads[0]);
     if (frame.film) file_.add(", \"reference\": {}", frame.reference);
     if (!frame.seconds.empty()) add_numbers("seconds", frame.seconds);
     if (!frame.quarters.empty()) add_numbers("quarters", frame.quarters);
     if (frame.codec) add_codec(*frame.codec);
-    if (wants(options_, "bits")) {
+    if (options_.wants("bits")) {
       add_numbers("vector_bits", luma.motion_bits);
       add_numbers("coefficient_bits", luma.coefficient_bits);
     }
@@ -130,24 +117,31 @@ class JsonOutput final : public MotionOutput {
 
  private:
   void add_codec(const CodecField& field) {
-    file_.add(",\n     \"codec_vectors\": [");
-    for (std::size_t i = 0; i < field.vectors.size(); ++i) {
-      file_.add("{}{}", i == 0 ? "" : ",",
-                field.inter[i] == 0 ? "null"
-                                    : fmt::format("[{},{}]", static_cast<double>(field.vectors[i].x) / CodecField::kUnits,
-                                                  static_cast<double>(field.vectors[i].y) / CodecField::kUnits));
-    }
-    file_.add("],\n     \"codec_sads\": [");
-    for (std::size_t i = 0; i < field.sads.size(); ++i) {
-      file_.add("{}{}", i == 0 ? "" : ",", field.inter[i] == 0 ? "null" : fmt::format("{}", field.sads[i]));
-    }
-    file_.add("]");
+    add_list("codec_vectors", field.vectors, [&](std::size_t i, const char* comma) {
+      if (field.inter[i] == 0) return file_.add("{}null", comma);
+      file_.add("{}[{},{}]", comma, static_cast<double>(field.vectors[i].x) / CodecField::kUnits,
+                static_cast<double>(field.vectors[i].y) / CodecField::kUnits);
+    });
+    add_sads("codec_sads", field.inter, field.sads);
+  }
+
+  void add_sads(const char* name, const std::vector<std::uint8_t>& inter, const std::vector<std::uint32_t>& sads) {
+    add_list(name, sads, [&](std::size_t i, const char* comma) {
+      if (inter[i] == 0) return file_.add("{}null", comma);
+      file_.add("{}{}", comma, sads[i]);
+    });
   }
 
   template <typename Values>
   void add_numbers(const char* name, const Values& values) {
+    add_list(name, values, [&](std::size_t i, const char* comma) { file_.add("{}{}", comma, values[i]); });
+  }
+
+  /// Calls `add_one` with the number of each value, and with what comes before it.
+  template <typename Values, typename AddOne>
+  void add_list(const char* name, const Values& values, const AddOne& add_one) {
     file_.add(",\n     \"{}\": [", name);
-    for (std::size_t i = 0; i < values.size(); ++i) file_.add("{}{}", i == 0 ? "" : ",", values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) add_one(i, i == 0 ? "" : ",");
     file_.add("]");
   }
 
@@ -161,7 +155,7 @@ int scale_of(const MotionOptions& o, int width) { return o.scale > 0 ? o.scale :
 /// Returns how many pictures are next to each other: one for each requested type. With `codec_vectors`, type `mv` has two:
 /// the second one shows the vectors of the video's own codec.
 std::size_t panel_count(const MotionOptions& o) {
-  return static_cast<std::size_t>(wants(o, "mv")) * (o.codec_vectors ? 2 : 1) + static_cast<std::size_t>(wants(o, "sad")) + static_cast<std::size_t>(wants(o, "bits"));
+  return static_cast<std::size_t>(o.wants("mv")) * (o.codec_vectors ? 2 : 1) + static_cast<std::size_t>(o.wants("sad")) + static_cast<std::size_t>(o.wants("bits"));
 }
 
 /// Returns the pictures of all requested types next to each other.
@@ -181,14 +175,14 @@ Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
     }
     left += panel.width();
   };
-  if (wants(o, "mv")) add(true, OverlayOptions::Heat::none);
-  if (wants(o, "mv") && frame.codec) {
+  if (o.wants("mv")) add(true, OverlayOptions::Heat::none);
+  if (o.wants("mv") && frame.codec) {
     overlay.codec = true;
     add(true, OverlayOptions::Heat::none);
     overlay.codec = false;
   }
-  if (wants(o, "sad")) add(false, OverlayOptions::Heat::sad);
-  if (wants(o, "bits")) add(false, OverlayOptions::Heat::bits);
+  if (o.wants("sad")) add(false, OverlayOptions::Heat::sad);
+  if (o.wants("bits")) add(false, OverlayOptions::Heat::bits);
   return all;
 }
 

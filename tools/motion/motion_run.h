@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ struct MotionOptions {
   bool keep_partial = false;  ///< after a stop, the written part replaces an older file
   Durability durability = Durability::process;  ///< of all files that this program writes
 
+  /// Returns true if this kind of value is to be shown: mv, sad or bits.
+  [[nodiscard]] bool wants(const std::string& type) const { return std::ranges::find(types, type) != types.end(); }
   /// Returns true if the output shows a film's pictures, not only their motion.
   [[nodiscard]] bool shows_pictures() const { return format == "png" || format == "html"; }
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -282,11 +283,6 @@ TEST_F(FilmProgramTest, BadFilmsEndInOneLine) {
   expect(mv("--quiet --max-memory 100k '" + raw_ + "'"), 5, "C63-MAX-MEMORY");
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
   const std::string make = "ffmpeg -v error -y -f lavfi -i testsrc=size=96x64:rate=25:duration=1 ";
-  ASSERT_EQ(test::shell(make + "-c:v mpeg4 -pix_fmt yuv420p '" + file("good.avi") + "' 2>&1").output, "");
-  const std::string bytes = bytes_of(file("good.avi"));
-  std::ofstream(file("cut.avi"), std::ios::binary) << bytes.substr(0, bytes.size() * 2 / 3);
-  const auto cut = mv("--quiet '" + file("cut.avi") + "'");
-  EXPECT_LE(std::count(cut.output.begin(), cut.output.end(), '\n'), 1) << cut.output;
   ASSERT_EQ(test::shell(make + "-c:v mpeg4 -g 1 -pix_fmt yuv420p '" + file("good.mkv") + "' 2>&1").output, "");
   std::ofstream(file("cut.mkv"), std::ios::binary) << bytes_of(file("good.mkv")).substr(0, bytes_of(file("good.mkv")).size() * 2 / 3);
   expect(mv("--quiet '" + file("cut.mkv") + "'"), 4, "C63-AV-DECODE");
@@ -295,32 +291,7 @@ TEST_F(FilmProgramTest, BadFilmsEndInOneLine) {
   EXPECT_EQ(list.output.find("mean SAD"), std::string::npos) << "the summary is in the list";
   ASSERT_EQ(test::shell(make + "-c:v ffv1 -pix_fmt yuv422p10le '" + file("deep.mkv") + "' 2>&1").output, "");
   expect(test::shell("'" C63_BIN_DIR "/c63mv' --progress none '" + file("deep.mkv") + "' 2>&1 >/dev/null"), 0, "yuv422p10le is converted to yuv420p");
-  ASSERT_EQ(test::shell("ffmpeg -v error -y -f lavfi -i sine=duration=1 '" + file("sound.wav") + "' 2>&1").output, "");
-  EXPECT_EQ(mv("--quiet '" + file("sound.wav") + "'").exit_code, 4);
-  // A file of two MPEG-2 streams, one after the other, with different picture sizes.
-  ASSERT_EQ(test::shell(make + "-c:v mpeg2video '" + file("a.m2v") + "' && ffmpeg -v error -y -f lavfi -i testsrc=size=128x96:rate=25:duration=1 -c:v mpeg2video '" +
-                        file("b.m2v") + "' && cat '" + file("a.m2v") + "' '" + file("b.m2v") + "' > '" + file("change.m2v") + "'")
-                .exit_code,
-            0);
-  expect(mv("--quiet '" + file("change.m2v") + "'"), 4, "the picture size changes from 96x64 to 128x96");
 }
-
-#if defined(C63_LIST_CODEC_VECTORS)
-TEST_F(FilmProgramTest, CodecVectorsAreFfmpegsOwn) {
-  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
-  ASSERT_EQ(test::shell(fmt::format("'{}/c63gen' --quiet --pattern objects -w 176 -h 144 -f 12 -o '{}'", C63_BIN_DIR, file("big.y4m"))).exit_code, 0);
-  for (const auto& [codec, name] : std::map<std::string, std::string>{
-           {"mpeg4 -bf 2", "a.avi"}, {"mpeg2video -bf 1", "a.mpg"}, {"libx264 -preset slow -refs 4 -bf 3", "a.mp4"}}) {
-    ASSERT_EQ(test::shell("ffmpeg -v error -y -i '" + file("big.y4m") + "' -c:v " + codec + " '" + file(name) + "' 2>&1").output, "") << codec;
-    const auto result = mv("--quiet --codec-list '" + file("list.csv") + "' '" + file(name) + "'");
-    ASSERT_EQ(result.exit_code, 0) << result.output;
-    const auto ffmpegs = test::shell("'" C63_LIST_CODEC_VECTORS "' '" + file(name) + "' 2>&1");
-    ASSERT_EQ(ffmpegs.exit_code, 0) << ffmpegs.output;
-    EXPECT_EQ(bytes_of(file("list.csv")), ffmpegs.output) << codec;
-    EXPECT_GT(rows_of(ffmpegs.output).size(), 300U) << codec;
-  }
-}
-#endif
 
 TEST_F(FilmProgramTest, CodecVectorsOfAPanAreThePan) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
@@ -334,7 +305,9 @@ TEST_F(FilmProgramTest, CodecVectorsOfAPanAreThePan) {
   std::map<std::pair<double, double>, int> counts;
   for (const auto& row : rows_of(bytes_of(file("list.csv")))) {
     ASSERT_EQ(row.size(), 12U);
-    EXPECT_LT(row[1], 0);  // no frame is predicted from a later one
+    EXPECT_EQ(row[1], -1);  // no frame is predicted from a later one
+    EXPECT_TRUE((row[2] == 16 && row[3] == 16) || (row[2] == 8 && row[3] == 8)) << "a block of " << row[2] << "x" << row[3];
+    EXPECT_EQ(std::fmod(row[6] - row[2] / 2, 8), 0) << "the position is a block's middle";
     ++counts[{row[9] / row[11], row[10] / row[11]}];
     // Columns 4 to 7 are positions. Their difference must be the vector (columns 9 to 11), up to a whole sample.
     EXPECT_NEAR(row[4] - row[6], row[9] / row[11], 1);
