@@ -31,7 +31,7 @@ InputFile::InputFile(const std::string& path, std::stop_token stop)
   struct stat status {};
   int fault = ::fstat(descriptor_, &status) != 0 ? errno : 0;
   if (fault == 0 && S_ISDIR(status.st_mode)) fault = EISDIR;
-  if (fault == 0 && !is_open_for_reading(descriptor_)) fault = EBADF;
+  if (fault == 0 && (::fcntl(descriptor_, F_GETFL) & O_ACCMODE) == O_WRONLY) fault = EBADF;
   if (fault != 0) {
     if (owned_) ::close(descriptor_);
     throw refuse(fault);
@@ -57,9 +57,16 @@ bool InputFile::wait_for_bytes() const {
 
 std::size_t InputFile::read_descriptor(std::span<std::uint8_t> bytes) const {
   if (!seekable() && stop_.stop_possible() && !wait_for_bytes()) return 0;
-  const std::ptrdiff_t got = c63::read_some(descriptor_, bytes);
-  if (got < 0) throw system_fault(ErrorKind::input, "C63-INPUT-READ", "cannot read", errno, {.file = name_});
-  return static_cast<std::size_t>(got);
+  for (;;) {
+    const ssize_t got = ::read(descriptor_, bytes.data(), std::min(bytes.size(), kMaxTransfer));
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) {
+      throw system_fault(ErrorKind::input, "C63-INPUT-READ", "cannot read", errno, {.file = name_});
+    }
+    pollfd wanted{descriptor_, POLLIN, 0};  // the descriptor is non-blocking, and has no data yet
+    ::poll(&wanted, 1, -1);
+  }
 }
 
 std::span<const std::uint8_t> InputFile::peek(std::size_t bytes) {

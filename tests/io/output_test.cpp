@@ -6,7 +6,7 @@
 #include "files/leftovers.h"
 #include "files/output_file.h"
 #include "files/scratch_folder.h"
-#include "io/descriptor.h"
+#include "files/write_descriptor.h"
 #include "io_test_support.h"
 
 namespace c63 {

@@ -38,6 +38,7 @@
 #include "common/options.h"
 #include "common/outputs.h"
 #include "common/values.h"
+#include "files/write_descriptor.h"
 #include "io/descriptor.h"
 #include "files/leftovers.h"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "files/write_descriptor.h"
 #include "io/descriptor.h"
 
 namespace c63::tools {

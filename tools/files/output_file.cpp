@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "files/write_descriptor.h"
 #include "io/descriptor.h"
 #include "io/input_file.h"
 #include "files/leftovers.h"

@@ -17,7 +17,7 @@
 #include "c63/error.h"
 #include "common/digest.h"
 #include "common/errors.h"
-#include "io/descriptor.h"
+#include "files/write_descriptor.h"
 #include "files/leftovers.h"
 #include "files/scratch_folder.h"
 #include "race/compile_search.h"
