@@ -14,6 +14,21 @@ COURSE = SOURCE / "tools" / "course"
 SKELETON = COURSE / "skeleton"
 PROGRAMS = pathlib.Path(os.environ.get("C63_BIN_DIR", SOURCE / "build" / "ci" / "bin"))
 SHARED = pathlib.Path(os.environ.get("C63_SHARED_DATA", SOURCE.parent / "shared"))
+ORDINARY_USER = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "env"]
+
+sys.path.insert(0, str(COURSE))
+sys.dont_write_bytecode = True
+from c63_course.box import Box  # noqa: E402
+from c63_course.programs import CourseError  # noqa: E402
+
+
+def no_box():
+    """Returns why no box can be made here, or None."""
+    try:
+        Box()
+        return None
+    except CourseError as error:
+        return str(error)
 
 
 def run(command, folder=None, **keywords):

@@ -8,32 +8,18 @@ import pty
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from unittest import mock
 
-from course_support import COURSE, CourseTest, main
+from course_support import COURSE, ORDINARY_USER, CourseTest, main, no_box
 
-sys.path.insert(0, str(COURSE))
-sys.dont_write_bytecode = True
-from c63_course import box  # noqa: E402
-from c63_course.handin import files_of  # noqa: E402
-from c63_course.programs import CourseError  # noqa: E402
+from c63_course import box
+from c63_course.handin import files_of
+from c63_course.programs import CourseError
 
 LIMITS = {"seconds": 20, "memory": 64 << 20, "disk": 16 << 20, "processes": 24}
 PYTHON = "/usr/bin/python3"
-
-
-def no_box():
-    """Returns why no box can be made here, or None."""
-    try:
-        box.Box()
-        return None
-    except CourseError as error:
-        return str(error)
-
-
 MISSING = no_box()
 
 
@@ -246,7 +232,7 @@ class WithoutABox(CourseTest):
 class AsAnOrdinaryUser(CourseTest):
     def test_all_of_this(self):
         self.need(os.geteuid() == 0, "needs root to become another user")
-        words = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "env", "HOME=/tmp", f"TMPDIR={self.folder}", PYTHON, "-B"]
+        words = [*ORDINARY_USER, "HOME=/tmp", f"TMPDIR={self.folder}", PYTHON, "-B"]
         self.folder.chmod(0o777)
         reached = subprocess.run([*words, "-c", f"open({__file__!r}); open({box.__file__!r})"], cwd="/", stderr=subprocess.DEVNULL)
         self.need(reached.returncode == 0, "another user cannot read the tests here")

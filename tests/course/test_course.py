@@ -7,14 +7,12 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import time
 
 from course_support import COURSE, PROGRAMS, SKELETON, SOURCE, CourseTest, main, run
 
-sys.path.insert(0, str(COURSE))
-from c63_course import explain, handout, rules  # noqa: E402
-from c63_course.programs import CourseError  # noqa: E402
+from c63_course import explain, handout, rules
+from c63_course.programs import CourseError
 
 HERE = pathlib.Path(__file__).parent
 CUDA_PATH = f"{os.environ['PATH']}:/usr/local/cuda/bin"

@@ -13,16 +13,13 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 from unittest import mock
 
-from course_support import COURSE, PROGRAMS, SKELETON, CourseTest, main, run
+from course_support import COURSE, ORDINARY_USER, PROGRAMS, SKELETON, CourseTest, main, no_box, run
 
-sys.path.insert(0, str(COURSE))
-from c63_course.box import Box  # noqa: E402
-from c63_course.grader import Grader  # noqa: E402
-from c63_course.programs import CourseError  # noqa: E402
-from c63_course.sequences import Sequences  # noqa: E402
+from c63_course.grader import Grader
+from c63_course.programs import CourseError
+from c63_course.sequences import Sequences
 
 RULES = pathlib.Path(__file__).with_name("rules.toml")  # for tests that measure speed
 # Rules for tests that do not measure speed. To save time, the sequence "large" is made smaller.
@@ -60,15 +57,6 @@ def as_one_file(folder):
         names = f"{names} bits layout predict tables timer transform".split()
         (folder / f"{program}.c").write_text("".join(f'#include "{name}.c"\n' for name in names))
     (folder / "Makefile").write_text(MAKEFILE)
-
-
-def no_box():
-    """Returns why no box can be made here, or None."""
-    try:
-        Box()
-        return None
-    except CourseError as error:
-        return str(error)
 
 
 def build_once(build=Grader.build, known={}):
@@ -506,7 +494,7 @@ class AsAnOrdinaryUser(Graded):
     def test_grades(self):
         self.need(os.geteuid() == 0, "needs root to become another user")
         self.folder.chmod(0o777)
-        words = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "env", f"PATH={PROGRAMS}:/usr/bin:/bin", "HOME=/"]
+        words = [*ORDINARY_USER, f"PATH={PROGRAMS}:/usr/bin:/bin", "HOME=/"]
         words += ["/usr/bin/python3", "-B", COURSE / "c63grade", "--task", self.rules(), "--no-speed", "--out", self.results]
         words = [str(word) for word in [*words, self.handin]]
         reached = subprocess.run([*words[:7], f"{PROGRAMS}/c63enc", "--version"], cwd="/", stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

@@ -9,8 +9,7 @@ import sys
 
 from course_support import COURSE, PROGRAMS, CourseTest, main, run
 
-sys.path.insert(0, str(COURSE))
-from c63_course.handout import notebook  # noqa: E402
+from c63_course.handout import notebook
 
 NOTEBOOKS = COURSE / "notebooks"
 RUNNER = """
