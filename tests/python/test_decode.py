@@ -69,31 +69,19 @@ def test_any_frame(stream):
     assert len(c63.Decoder(b"")) == 0
 
 
-def test_a_cut_stream_has_its_whole_frames(stream):
+def test_a_cut_stream_gives_its_whole_frames_first(stream):
     starts = [frame.offset for frame in c63.Decoder(stream)]
-    cut = c63.Decoder(stream[: starts[7] + 60])
-    assert len(cut) == 7
-    assert np.array_equal(cut[6].picture, c63.decode(stream)[6])
-    with pytest.raises(c63.Error) as caught:
-        cut[7]
-    assert (caught.value.kind, caught.value.frame) == ("input", 7)
-    with pytest.raises(c63.Error) as caught:
-        c63.decode(stream[: starts[7] + 60])
-    assert caught.value.frame == 7
-
-
-def test_a_damaged_stream_gives_its_whole_frames_first(stream):
-    starts = [frame.offset for frame in c63.Decoder(stream)]
-    frames = []
-    with pytest.raises(c63.Error) as caught:
-        for frame in c63.Decoder(stream[: starts[7] + 60]):
-            frames.append(frame.index)
-    assert frames == list(range(7))
-    assert caught.value.kind == "input"
-    assert caught.value.frame == 7
+    cut, frames = stream[: starts[7] + 60], []
+    decoder = c63.Decoder(cut)
+    assert len(decoder) == 7
+    assert np.array_equal(decoder[6].picture, c63.decode(stream)[6])
+    for read in (lambda: decoder[7], lambda: c63.decode(cut), lambda: frames.extend(frame.index for frame in c63.Decoder(cut))):
+        with pytest.raises(c63.Error) as caught:
+            read()
+        assert (caught.value.kind, caught.value.frame) == ("input", 7)
+        assert caught.value.id.startswith("C63-") and caught.value.message in str(caught.value)
     assert caught.value.offset is not None and caught.value.offset >= starts[7]
-    assert caught.value.id.startswith("C63-")
-    assert caught.value.message in str(caught.value)
+    assert frames == list(range(7))
 
 
 def test_an_invalid_stream_is_an_error(tmp_path):
