@@ -34,31 +34,29 @@ constexpr std::array kSimdLevels = {Names<SimdLevel>{SimdLevel::scalar, "scalar"
                                     Names<SimdLevel>{SimdLevel::avx2, "avx2"}, Names<SimdLevel>{SimdLevel::avx512, "avx512"},
                                     Names<SimdLevel>{SimdLevel::neon, "neon"}};
 
+}  // namespace
+
+template <>
+std::span<const Names<SearchMethod>> names_of() { return kSearchMethods; }
+template <>
+std::span<const Names<Preset>> names_of() { return kPresets; }
+template <>
+std::span<const Names<TableShape>> names_of() { return kTableShapes; }
+template <>
+std::span<const Names<HeaderSet>> names_of() { return kHeaderSets; }
+template <>
+std::span<const Names<Tune>> names_of() { return kTunes; }
+template <>
+std::span<const Names<SimdLevel>> names_of() { return kSimdLevels; }
+
+namespace {
+
 constexpr std::array kOptions = {
 #define C63_OPTION(field, ...) OptionInfo{__VA_ARGS__},
 #define C63_DECISION(type, field, defaults, ...) OptionInfo{__VA_ARGS__},
 #define C63_RUN_OPTION(...) OptionInfo{__VA_ARGS__},
 #include "c63/options.inc"
 };
-
-template <typename Enum>
-std::string_view name_in(std::span<const Names<Enum>> table, Enum value) {
-  const auto found = std::ranges::find(table, value, &Names<Enum>::first);
-  return found == table.end() ? "?" : found->second;
-}
-
-template <typename Enum>
-std::optional<Enum> find_in(std::span<const Names<Enum>> table, std::string_view text) {
-  const auto found = std::ranges::find(table, text, &Names<Enum>::second);
-  return found == table.end() ? std::nullopt : std::optional(found->first);
-}
-
-template <typename Enum>
-std::vector<Enum> values_of() {
-  std::vector<Enum> values;
-  for (const auto& entry : names_of<Enum>()) values.push_back(entry.first);
-  return values;
-}
 
 /// Returns a number as text, with no more digits than needed.
 std::string number(double value) {
@@ -95,32 +93,6 @@ void check_range(const OptionInfo& option, double value, double least) {
 }
 
 }  // namespace
-
-template <>
-std::span<const Names<SearchMethod>> names_of() { return kSearchMethods; }
-template <>
-std::span<const Names<Preset>> names_of() { return kPresets; }
-template <>
-std::span<const Names<TableShape>> names_of() { return kTableShapes; }
-template <>
-std::span<const Names<HeaderSet>> names_of() { return kHeaderSets; }
-template <>
-std::span<const Names<Tune>> names_of() { return kTunes; }
-template <>
-std::span<const Names<SimdLevel>> names_of() { return kSimdLevels; }
-
-std::string_view name(SearchMethod method) { return name_in(names_of<SearchMethod>(), method); }
-std::string_view name(SimdLevel level) { return name_in(names_of<SimdLevel>(), level); }
-std::string_view name(Tune tune) { return name_in(names_of<Tune>(), tune); }
-std::string_view name(Preset preset) { return name_in(names_of<Preset>(), preset); }
-std::string_view name(TableShape tables) { return name_in(names_of<TableShape>(), tables); }
-std::string_view name(HeaderSet headers) { return name_in(names_of<HeaderSet>(), headers); }
-std::optional<SearchMethod> search_method_from(std::string_view text) { return find_in(names_of<SearchMethod>(), text); }
-std::optional<SimdLevel> simd_level_from(std::string_view text) { return find_in(names_of<SimdLevel>(), text); }
-std::optional<Preset> preset_from(std::string_view text) { return find_in(names_of<Preset>(), text); }
-std::vector<Preset> all_presets() { return values_of<Preset>(); }
-std::vector<SearchMethod> all_search_methods() { return values_of<SearchMethod>(); }
-std::vector<SimdLevel> all_simd_levels() { return values_of<SimdLevel>(); }
 
 std::span<const OptionInfo> all_options() { return kOptions; }
 

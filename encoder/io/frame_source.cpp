@@ -14,17 +14,22 @@
 #include "io/text.h"
 
 namespace c63 {
+
+template <>
+std::span<const std::pair<SourceFormat, std::string_view>> names_of() {
+  static constexpr std::array kNames = {
+#define C63_SOURCE_FORMAT(format, text) std::pair{SourceFormat::format, std::string_view(text)},
+#include "c63/source_formats.inc"
+#undef C63_SOURCE_FORMAT
+  };
+  return kNames;
+}
+
 namespace {
 
 constexpr std::string_view kY4mMagic = "YUV4MPEG2 ";
 
 constexpr std::array<std::string_view, 4> kRawExtensions = {"yuv", "raw", "i420", "yuv420p"};
-
-constexpr std::array kFormatNames = {
-#define C63_SOURCE_FORMAT(format, text) std::string_view(text),
-#include "c63/source_formats.inc"
-#undef C63_SOURCE_FORMAT
-};
 
 template <typename List>
 bool contains(const List& list, std::string_view text) {
@@ -109,22 +114,6 @@ class AdaptedSource final : public FrameSource {
 };
 
 }  // namespace
-
-std::string_view name(SourceFormat format) { return kFormatNames.at(static_cast<std::size_t>(format)); }
-
-std::optional<SourceFormat> source_format_from(std::string_view name) {
-  const auto found = std::ranges::find(kFormatNames, name);
-  if (found == kFormatNames.end()) return std::nullopt;
-  return static_cast<SourceFormat>(found - kFormatNames.begin());
-}
-
-std::vector<SourceFormat> all_source_formats() {
-  return {
-#define C63_SOURCE_FORMAT(format, text) SourceFormat::format,
-#include "c63/source_formats.inc"
-#undef C63_SOURCE_FORMAT
-  };
-}
 
 std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options) {
   return open_frame_source(std::make_unique<InputFile>(options.path, options.stop), options);

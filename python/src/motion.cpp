@@ -105,10 +105,10 @@ struct Search {
 };
 
 void estimate_on_host(const PlanePairs& planes, const std::string& method, const Search& s) {
-  const std::optional<SearchMethod> search = search_method_from(method);
+  const std::optional<SearchMethod> search = enum_from<SearchMethod>(method);
   if (!search) {
     throw Error(ErrorKind::usage, "C63-SETTING",
-                "method: wanted " + name_list(all_search_methods()) + ", got '" + method + "'");
+                "method: wanted " + name_list(values_of<SearchMethod>()) + ", got '" + method + "'");
   }
   const py::gil_scoped_release released;
   estimate_motion(planes.pairs(),

@@ -16,8 +16,8 @@ namespace c63::python {
 namespace {
 
 SourceFormat format_from(const std::string& name) {
-  if (const auto format = source_format_from(name)) return *format;
-  throw Error(ErrorKind::usage, "C63-SETTING", "format: wanted " + name_list(all_source_formats()) + ", got '" + name + "'");
+  if (const auto format = enum_from<SourceFormat>(name)) return *format;
+  throw Error(ErrorKind::usage, "C63-SETTING", "format: wanted " + name_list(values_of<SourceFormat>()) + ", got '" + name + "'");
 }
 
 /// Fills an array (n, frame bytes) with frames, beginning at `first`. Returns the number of frames read.

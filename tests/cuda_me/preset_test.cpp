@@ -75,7 +75,7 @@ TEST_F(PresetTest, GivesWhatTheCpuGives) {
 }
 
 TEST_F(PresetTest, FramesBetweenAreRepeats) {
-  for (const Preset preset : all_presets()) {
+  for (const Preset preset : values_of<Preset>()) {
     SCOPED_TRACE(name(preset));
     expect_what_the_cpu_gives(settings_for(80, 48, {.preset = preset, .qp = 20, .key_interval = 8, .frame_interval = 3}),
                               test::moving_video(80, 48, 18));
@@ -179,7 +179,7 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
 /// Cards choose kernels by what they offer. Whatever they choose, the stream is the same.
 TEST_F(PresetTest, EveryCardsKernelsGiveTheCpusBytes) {
   const Bytes video = test::noisy_video(144, 80, 12, 6);
-  for (const Preset preset : all_presets()) {
+  for (const Preset preset : values_of<Preset>()) {
     for (const int range : {16, 20}) {
       const EncoderSettings settings{.coding = {.width = 144, .height = 80, .preset = preset, .qp = 20, .key_interval = 6,
                                                 .search_range = range}};

@@ -77,7 +77,7 @@ class UserSearchTest : public BackendTest {
 
 TEST_F(UserSearchTest, GivesTheBytesOfTheCpuInEveryPreset) {
   const test::Bytes video = test::moving_video(112, 80, 10);
-  for (const Preset preset : all_presets()) {
+  for (const Preset preset : values_of<Preset>()) {
     for (const int lanes : {1, 3}) {
       SCOPED_TRACE(testing::Message() << name(preset) << ", " << lanes << " lanes");
       EncoderSettings settings{.coding = {.width = 112, .height = 80, .preset = preset, .key_interval = 4}};
@@ -111,7 +111,7 @@ TEST_F(UserSearchTest, AWrongVectorIsToldWithFramePlaneAndBlock) {
                          "  job.vectors[block] = {(signed char)(job.width < 64 && block == 5 ? -100 : 0), 0};\n"
                          "}\n";
   const test::Bytes video = test::moving_video(64, 48, 4);
-  for (const Preset preset : all_presets()) {
+  for (const Preset preset : values_of<Preset>()) {
     SCOPED_TRACE(name(preset));
     try {
       static_cast<void>(encode(file, {.coding = {.width = 64, .height = 48, .preset = preset}}, video));

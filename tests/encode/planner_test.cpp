@@ -182,7 +182,7 @@ TEST(Plans, OnlyThePlannerDecides) {
     return encoded.stream();
   };
   const EncoderSettings reference = settings_with(2);
-  for (const Preset preset : all_presets()) {
+  for (const Preset preset : values_of<Preset>()) {
     EncoderSettings settings = reference;
     settings.coding.preset = preset;
     EXPECT_EQ(encode_with(reference, make_planner_factory(settings.coding)), encode_with(settings, {})) << name(preset);
@@ -192,7 +192,7 @@ TEST(Plans, OnlyThePlannerDecides) {
 /// With a frame interval of 3, only every third frame is coded, counted from the key frame. The frames in between must
 /// be repeats of four bytes, with every preset.
 TEST(FrameInterval, FramesBetweenAreRepeats) {
-  for (const Preset preset : all_presets()) {
+  for (const Preset preset : values_of<Preset>()) {
     EncoderSettings settings = settings_with(1);
     settings.coding.preset = preset;
     settings.coding.key_interval = 8;

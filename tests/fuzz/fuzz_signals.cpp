@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using c63::fuzz::NamedBytes;
   using c63::fuzz::require;
   if (size < 1) return -1;
-  const std::vector<c63::SignalFormat> formats = c63::all_signal_formats();
+  const std::vector<c63::SignalFormat> formats = c63::values_of<c63::SignalFormat>();
   const NamedBytes file({data + 1, size - 1}, (data[0] & 128) != 0 ? NamedBytes::Kind::pipe : NamedBytes::Kind::file);
   std::vector<double> values;
   try {

@@ -110,7 +110,7 @@ std::string test_name(const testing::TestParamInfo<std::tuple<SimdLevel, SearchM
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryLevelAndMethod, EncodeParity,
-                         testing::Combine(parity::kVectorLevels, testing::ValuesIn(all_search_methods())),
+                         testing::Combine(parity::kVectorLevels, testing::ValuesIn(values_of<SearchMethod>())),
                          test_name);
 
 }  // namespace

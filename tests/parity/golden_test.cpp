@@ -57,7 +57,7 @@ TEST_P(GoldenLevel, DecodesLongStreamsAsTheScalarLevel) {
   EXPECT_EQ(decoded(stream), decode(stream, {.execution = {.simd = SimdLevel::scalar}}));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryLevel, GoldenLevel, testing::ValuesIn(all_simd_levels()), parity::name_of_level);
+INSTANTIATE_TEST_SUITE_P(EveryLevel, GoldenLevel, testing::ValuesIn(values_of<SimdLevel>()), parity::name_of_level);
 
 }  // namespace
 }  // namespace c63::test::golden_test

@@ -18,7 +18,7 @@ namespace {
 
 TEST(PairSearch, EveryInstructionSetAndExactMethodFindsWhatTheDefinitionSays) {
   for (const SimdLevel level : available_simd_levels()) {
-    for (const SearchMethod method : all_search_methods()) {
+    for (const SearchMethod method : values_of<SearchMethod>()) {
       if (!is_exhaustive(method)) continue;
       SCOPED_TRACE(testing::Message() << name(level) << ", " << name(method));
       test::expect_options_of_the_definition([&](std::span<const MotionPair> pairs, const MotionSettings& settings,

@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Exhaustive, SearchMethods,
 
 TEST(SearchMethod, ServesEveryPreset) {
   const test::Bytes video = test::moving_video(96, 80, 9);
-  for (const Preset preset : all_presets()) {
+  for (const Preset preset : values_of<Preset>()) {
     EncoderSettings settings{.coding = {.width = 96, .height = 80, .preset = preset}};
     settings.coding.search_range = search_range_of(preset);
     settings.measurement.keep_reconstruction = settings.measurement.keep_motion = true;

@@ -52,7 +52,7 @@ struct Clip {
 
 Clip make_clip(const std::string& pattern, int width, int height, int frames) {
   constexpr int kSample = 256;  // units of vectors
-  SequenceOptions options{.pattern = *pattern_from(pattern), .width = width, .height = height, .frames = frames};
+  SequenceOptions options{.pattern = *enum_from<Pattern>(pattern), .width = width, .height = height, .frames = frames};
   if (pattern == "pan") options.motion = std::pair(5 * kSample, -3 * kSample);
   SequenceGenerator generator(options);
   Clip clip{pattern, width, height, {}, {}};

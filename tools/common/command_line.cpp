@@ -498,7 +498,7 @@ void add_output_options(CLI::App& app, Durability& durability, bool* keep_partia
 
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd) {
   const auto take = [&simd](const std::string& text) {
-    const auto level = simd_level_from(text);
+    const auto level = enum_from<SimdLevel>(text);
     const auto available = available_simd_levels();
     if (level && std::ranges::find(available, *level) == available.end()) {
       std::vector<std::string_view> names;
@@ -509,7 +509,7 @@ void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd) {
     return level.has_value();
   };
   std::vector<std::string> names;
-  for (const SimdLevel level : all_simd_levels()) names.emplace_back(name(level));
+  for (const SimdLevel level : values_of<SimdLevel>()) names.emplace_back(name(level));
   add_options(app, "", {{"simd", TakeText(take), "", "", {.choices = names}}});
 }
 

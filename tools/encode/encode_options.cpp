@@ -50,7 +50,7 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
        {"fps", into(o.source.rate, frame_rate_from)},
        {"-f,--frames", &o.max_frames, "N", "Encode no more frames than this; 0: all", {.daily = true, .least = 0}},
        {"--seek", &o.first_frame, "N", "Skip this many frames at the start of the input", {.least = 0}},
-       {"--input-format", choice(o.source.format, all_source_formats()), "FORMAT",
+       {"--input-format", choice(o.source.format, values_of<SourceFormat>()), "FORMAT",
         "What the input is: auto, raw, y4m, or av (FFmpeg)"},
        {"--prefilter", into(o.prefilter, [](const std::string& text) { return std::optional(prefilter_from(text)); }), "NAME",
         "Smooth the frames before coding: mean:K (KxK samples, K odd, at most 31), gauss:S (standard deviation, at most "
@@ -74,9 +74,9 @@ constexpr const char* kMeasurement = "Measurement";
 /// Adds the table's options of coding. --me takes not only a method's name, but also a file with a search.
 void add_coding_options(CLI::App& app, EncodeOptions& o) {
   std::vector<std::string> methods;
-  for (const SearchMethod method : all_search_methods()) methods.emplace_back(name(method));
+  for (const SearchMethod method : values_of<SearchMethod>()) methods.emplace_back(name(method));
   const auto take_search = [&o](const std::string& text) {
-    const auto method = search_method_from(text);
+    const auto method = enum_from<SearchMethod>(text);
     o.search_file = method ? "" : text;
     if (method) o.encoder.coding.method = *method;
     return method || has_extension(text, race::kHostSearchFiles);

@@ -29,9 +29,9 @@ void add_options(CLI::App& app, FilterOptions& o) {
   };
   add_options(
       app, kGroup,
-      {{"--format", choice(o.input_format, all_signal_formats()), "NAME",
+      {{"--format", choice(o.input_format, values_of<SignalFormat>()), "NAME",
         "Format of the input signal: text, npy, or raw f64, f32, i32, u32, u8 (little-endian); auto decides by the file name"},
-       {"--output-format", choice(o.output_format, all_signal_formats()), "NAME", "Format of the output signal, as for --format"},
+       {"--output-format", choice(o.output_format, values_of<SignalFormat>()), "NAME", "Format of the output signal, as for --format"},
        {"--video", [&o](bool) { o.video = true; }, "", "Read the input as video, whatever its name is"},
        {"--signal", [&o](bool) { o.video = false; }, "", "Read the input as a signal, whatever its name is"},
        {"--input-res", resolution, "WxH", "Size of raw video, such as 352x288", {.example = "352x288"}}});

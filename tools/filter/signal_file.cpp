@@ -219,15 +219,8 @@ std::vector<std::size_t> split_at_lines(std::string_view text, std::size_t size)
 
 }  // namespace
 
-std::string_view name(SignalFormat format) {
-  return std::ranges::find(kNames, format, [](const auto& entry) { return entry.first; })->second;
-}
-
-std::vector<SignalFormat> all_signal_formats() {
-  std::vector<SignalFormat> formats;
-  for (const auto& entry : kNames) formats.push_back(entry.first);
-  return formats;
-}
+template <>
+std::span<const std::pair<SignalFormat, std::string_view>> names_of() { return kNames; }
 
 SignalFormat signal_format_of(const std::string& path) {
   for (const auto& [format, suffix] : kNames) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "c63/enum_names.h"
 #include "files/output_file.h"
 
 namespace c63 {
@@ -23,8 +24,6 @@ enum class SignalFormat {
   u8,
 };
 
-[[nodiscard]] std::string_view name(SignalFormat format);
-[[nodiscard]] std::vector<SignalFormat> all_signal_formats();
 /// Returns the format that SignalFormat::automatic means for a file of this name.
 [[nodiscard]] SignalFormat signal_format_of(const std::string& path);
 

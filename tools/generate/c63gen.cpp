@@ -104,7 +104,7 @@ void add_generator_options(CLI::App& app, GenerateOptions& o) {
         {.daily = true}}});
   add_options(
       app, "Picture",
-      {{"--pattern", choice(o.sequence.pattern, all_patterns()), "NAME", "What the video shows", {.daily = true}},
+      {{"--pattern", choice(o.sequence.pattern, values_of<Pattern>()), "NAME", "What the video shows", {.daily = true}},
        {"-w,--width", &o.sequence.width, "N", "Width", {.daily = true}},
        {"-h,--height", &o.sequence.height, "N", "Height", {.daily = true}},
        {"-f,--frames", &o.sequence.frames, "N", "Number of frames", {.daily = true, .least = 0}},

@@ -100,17 +100,14 @@ void require(bool condition, const char* id, const std::string& message) {
 
 }  // namespace
 
-std::string_view name(Pattern pattern) { return row_of(pattern).name; }
-
-std::optional<Pattern> pattern_from(std::string_view text) {
-  const auto* const found = std::ranges::find(kPatterns, text, &PatternRow::name);
-  return found != kPatterns.end() ? std::optional(found->pattern) : std::nullopt;
-}
-
-std::vector<Pattern> all_patterns() {
-  std::vector<Pattern> patterns;
-  for (const PatternRow& row : kPatterns) patterns.push_back(row.pattern);
-  return patterns;
+template <>
+std::span<const std::pair<Pattern, std::string_view>> names_of() {
+  static const std::array names = [] {
+    std::array<std::pair<Pattern, std::string_view>, kPatterns.size()> all;
+    std::ranges::transform(kPatterns, all.begin(), [](const PatternRow& row) { return std::pair{row.pattern, row.name}; });
+    return all;
+  }();
+  return names;
 }
 
 SequenceGenerator::SequenceGenerator(const SequenceOptions& options) : options_(options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "c63/encoder.h"
+#include "c63/enum_names.h"
 #include "generate/star_field.h"
 
 namespace c63 {
@@ -22,10 +23,6 @@ enum class Pattern {
   checker,
   stars,
 };
-
-[[nodiscard]] std::string_view name(Pattern pattern);
-[[nodiscard]] std::optional<Pattern> pattern_from(std::string_view name);
-[[nodiscard]] std::vector<Pattern> all_patterns();
 
 struct SequenceOptions {
   Pattern pattern = Pattern::natural;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "c63/enum_names.h"
 #include "c63/picture.h"
 #include "c63/settings.h"
 
@@ -87,9 +88,6 @@ enum class SourceFormat {
 #include "c63/source_formats.inc"
 #undef C63_SOURCE_FORMAT
 };
-[[nodiscard]] std::string_view name(SourceFormat format);
-[[nodiscard]] std::optional<SourceFormat> source_format_from(std::string_view name);
-[[nodiscard]] std::vector<SourceFormat> all_source_formats();
 
 /// The positions in a video file from which FFmpeg can begin to read, and checksums of the frames. The table is filled
 /// while the whole video is read once in order. Later sources of the same video use it to skip to the frames that they

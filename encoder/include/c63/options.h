@@ -38,10 +38,6 @@ struct OptionInfo {
   [[nodiscard]] constexpr bool changes_bytes() const { return group == "Coding" || group == "Decisions"; }
 };
 
-/// Returns the values of an enumeration with their names, in the order of the help texts.
-template <typename Enum>
-[[nodiscard]] std::span<const std::pair<Enum, std::string_view>> names_of();
-
 /// Calls visit(info, value) for every option that is a field of EncoderSettings, in the order of the table.
 template <typename Settings, typename Visit>
 void for_each_option(Settings& settings, Visit&& visit) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "c63/enum_names.h"
+
 namespace c63 {
 
 class ThreadPool;
@@ -45,20 +47,6 @@ enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
 /// candidates.
 [[nodiscard]] constexpr bool is_exhaustive(SearchMethod method) { return method <= SearchMethod::full_eliminate; }
 
-[[nodiscard]] std::string_view name(SearchMethod method);
-[[nodiscard]] std::string_view name(SimdLevel level);
-[[nodiscard]] std::string_view name(Preset preset);
-[[nodiscard]] std::string_view name(Tune tune);
-[[nodiscard]] std::string_view name(TableShape tables);
-[[nodiscard]] std::string_view name(HeaderSet headers);
-/// Returns the value with this name, or nullopt for an unknown name.
-[[nodiscard]] std::optional<SearchMethod> search_method_from(std::string_view name);
-[[nodiscard]] std::optional<SimdLevel> simd_level_from(std::string_view name);
-[[nodiscard]] std::optional<Preset> preset_from(std::string_view name);
-/// All values, in the order of the help texts.
-[[nodiscard]] std::vector<SearchMethod> all_search_methods();
-[[nodiscard]] std::vector<SimdLevel> all_simd_levels();
-[[nodiscard]] std::vector<Preset> all_presets();
 /// The instruction sets that both the machine and this build support, slowest first; never empty.
 [[nodiscard]] std::vector<SimdLevel> available_simd_levels();
 

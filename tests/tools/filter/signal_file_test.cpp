@@ -89,7 +89,7 @@ TEST(SignalText, AnUnfinishedLastLineIsTakenAndWarnedAbout) {
 
 TEST(SignalFile, EveryFormatComesBack) {
   const std::vector<double> small = {0, 1, 255, 7};
-  for (const SignalFormat format : all_signal_formats()) {
+  for (const SignalFormat format : values_of<SignalFormat>()) {
     const std::string path = temporary(format == SignalFormat::automatic ? "x.txt" : "x." + std::string(name(format)));
     write_signal(path, small);
     EXPECT_EQ(read_signal(path), small) << path;

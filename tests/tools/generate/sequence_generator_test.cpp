@@ -52,17 +52,17 @@ TEST(SequenceGenerator, EveryPatternIsTheSameOnEveryMachine) {
                                              "af6123662338ee85569c6b204c258a553580fdc5c1e87072b13f02d64308360a",
                                              "554c510683836a03f944ef57ad214be1c43ff2e152b340e70a238d8725a3cf47",
                                              "6784d53c4118b9ab433e0a9ad263bbd98e813a30fbcc0c7f632a6d42f0e1d929"};
-  ASSERT_EQ(all_patterns().size(), expected.size());
+  ASSERT_EQ(values_of<Pattern>().size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const Pattern pattern = all_patterns()[i];
+    const Pattern pattern = values_of<Pattern>()[i];
     EXPECT_EQ(test::sha256(all_frames(small(pattern))), expected[i]) << name(pattern);
-    EXPECT_EQ(pattern_from(name(pattern)), pattern);
+    EXPECT_EQ(enum_from<Pattern>(name(pattern)), pattern);
   }
-  EXPECT_EQ(pattern_from("none"), std::nullopt);
+  EXPECT_EQ(enum_from<Pattern>("none"), std::nullopt);
 }
 
 TEST(SequenceGenerator, FramesFollowFromTheirIndexAlone) {
-  for (const Pattern pattern : all_patterns()) {
+  for (const Pattern pattern : values_of<Pattern>()) {
     const std::string all = all_frames(small(pattern));
     const std::size_t bytes = all.size() / 6;
     SequenceGenerator source(small(pattern));
@@ -75,7 +75,7 @@ TEST(SequenceGenerator, FramesFollowFromTheirIndexAlone) {
 }
 
 TEST(SequenceGenerator, SeedChangesThePicture) {
-  for (const Pattern pattern : all_patterns()) {
+  for (const Pattern pattern : values_of<Pattern>()) {
     if (pattern == Pattern::checker) continue;
     SequenceOptions other = small(pattern);
     other.seed = 2;
@@ -147,7 +147,7 @@ TEST(SequenceGenerator, PanMovesEverySampleByTheGivenMotion) {
 }
 
 TEST(SequenceGenerator, FirstFrameHasNoKnownMotion) {
-  for (const Pattern pattern : all_patterns()) {
+  for (const Pattern pattern : values_of<Pattern>()) {
     const SequenceGenerator source(small(pattern));
     for (const std::int64_t frame : {-1, 0, 6}) {
       for (const TrueVector& vector : source.true_motion(frame).vectors) EXPECT_FALSE(vector.known);

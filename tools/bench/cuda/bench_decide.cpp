@@ -255,7 +255,7 @@ void bench_decide(const Options& options) {
     constexpr int kFrames = 8;
     const MemoryVideo video(width, height, frames_of(options.yuv, width, height, kFrames), kFrames);
     for (const std::string& preset : options.presets) {
-      const Preset decided = *preset_from(preset);
+      const Preset decided = *enum_from<Preset>(preset);
       if (decided == Preset::reference) throw Error(ErrorKind::usage, "C63-USAGE", "preset reference has no rate decisions");
       for (const int lanes : options.lanes) {
         DecidedFrames frames({.width = width, .height = height, .preset = decided, .qp = options.qp, .search_range = search_range_of(decided)},

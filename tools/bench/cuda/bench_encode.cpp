@@ -105,7 +105,7 @@ class Places {
 void bench_encode(const Options& options) {
   const auto pool = std::make_shared<ThreadPool>(options.threads);
   int queues = 0;  // number of the GPU's hardware queues for kernels; c63enc asks for that of its preset
-  for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *preset_from(preset)}));
+  for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *enum_from<Preset>(preset)}));
   tools::ask_for_queues(queues);
   const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
   if (devices.size() > 1 && std::ranges::count(options.from, "device") > 0) {
@@ -137,7 +137,7 @@ void bench_encode(const Options& options) {
     FrameSource& video = places.source(from);
     EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
     settings.coding.key_interval = options.key_interval;
-    settings.coding.preset = *preset_from(preset);
+    settings.coding.preset = *enum_from<Preset>(preset);
     settings.coding.search_range = search_range_of(settings.coding.preset);
     if (settings.coding.preset != Preset::reference && options.tune == "ssim") settings.coding.rate.tune = Tune::ssim;
     settings.coding.qp = options.qp;
