@@ -38,13 +38,11 @@ std::shared_ptr<ThreadPool> pool_of(const DecoderSettings& settings) {
   return std::make_shared<ThreadPool>(std::min(execution.threads, cpus));
 }
 
-FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction) {
-  FrameView view{info, {}, {}, {}};
+void show(FrameView& view, const DecodedPicture& picture, bool with_prediction) {
   for (int p = 0; p < kPlanes; ++p) {
     view.picture[p] = picture.samples.coded(p);
     if (with_prediction) view.prediction[p] = picture.prediction.coded(p);
   }
-  return view;
 }
 
 void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
@@ -115,10 +113,11 @@ void CpuDecodeBackend::submit(StreamFrame&& coded, std::int64_t count, bool want
   }
   DecodedPicture& picture = *pictures_.find_free();
   output.picture = PictureRef(&picture);
-  FramePictures pictures = chain_.next(frame.key, frame.advances_reference, picture);
+  output.pictures = chain_.next(frame.key, frame.advances_reference, picture);
+  output.coded = std::move(coded);
   const std::lock_guard lock(mutex_);
-  coded_bytes_ += coded.bytes.size();
-  jobs_.push_back({std::move(coded), std::move(pictures), &output});
+  coded_bytes_ += output.coded.bytes.size();
+  jobs_.push_back(&output);
   if (free_tasks_.empty()) return;
   Task& task = *free_tasks_.back();
   free_tasks_.pop_back();
@@ -127,11 +126,11 @@ void CpuDecodeBackend::submit(StreamFrame&& coded, std::int64_t count, bool want
 
 /// Gives the first waiting frame of jobs_ to this task and starts the task. The caller holds the mutex.
 void CpuDecodeBackend::begin_next(Task& task) noexcept {
-  Job& job = jobs_.front();
-  task.output = job.output;
-  task.coded_bytes = job.coded.bytes.size();
-  task.begin(std::move(job.coded), std::move(job.pictures));
+  Decoded& frame = *jobs_.front();
   jobs_.pop_front();
+  task.output = &frame;
+  task.coded_bytes = frame.coded.bytes.size();
+  task.begin(std::move(frame.coded), std::move(frame.pictures));
   pool_->post(task);
 }
 
@@ -150,9 +149,7 @@ const DecodeOutput& CpuDecodeBackend::front() {
     awaited_ = nullptr;
   }
   if (output.fault) std::rethrow_exception(output.fault);
-  FrameView view = view_of(output.view, *output.picture, settings_.keep_prediction);
-  output.view.picture = view.picture;
-  output.view.prediction = view.prediction;
+  show(output.view, *output.picture, settings_.keep_prediction);
   return output;
 }
 
@@ -184,7 +181,16 @@ void CpuDecodeBackend::run(Task& task) noexcept {
   Worker* const worker = begin_work();
   TraceRow nobody;
   const bool ended = task.FrameTask::run(worker != nullptr ? worker->trace : nobody);
-  if (ended) finish(task);
+  if (ended) {
+    Decoded& output = *task.output;
+    output.fault = task.fault();
+    try {
+      if (settings_.keep_motion && !output.fault) output.view.motion = task.motion();
+    } catch (...) {
+      output.fault = std::current_exception();  // not enough memory
+    }
+    task.end();
+  }
   // The mutex is held to the end, because a waiting thread may destroy this object as soon as the mutex is released.
   const std::lock_guard lock(mutex_);
   if (worker != nullptr) worker->busy = false;
@@ -201,20 +207,6 @@ void CpuDecodeBackend::run(Task& task) noexcept {
   // frame while enough other frames are left to decode.
   const bool is_worth_waking = jobs_.size() < tasks_.size() || finished_ >= kWakeAfter;
   if ((awaited_ != nullptr && awaited_->done && is_worth_waking) || free_tasks_.size() == tasks_.size()) changed_.notify_all();
-}
-
-/// Moves a task's results to its output, and releases the task's pictures and bytes.
-void CpuDecodeBackend::finish(Task& task) noexcept {
-  Decoded& output = *task.output;
-  output.fault = task.fault();
-  if (settings_.keep_motion && !output.fault) {
-    try {
-      output.view.motion = task.motion();
-    } catch (...) {
-      output.fault = std::current_exception();  // not enough memory
-    }
-  }
-  task.end();
 }
 
 }  // namespace c63

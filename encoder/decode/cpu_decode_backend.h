@@ -24,8 +24,8 @@ namespace c63 {
 /// each CPU.
 [[nodiscard]] std::shared_ptr<ThreadPool> pool_of(const DecoderSettings& settings);
 
-/// Returns a view of a picture, and of its prediction if `with_prediction` is true.
-[[nodiscard]] FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction);
+/// Lets a view show a picture, and its prediction if `with_prediction` is true.
+void show(FrameView& view, const DecodedPicture& picture, bool with_prediction);
 
 /// Throws Error (limit) if the memory limit is too low to decode even one frame at a time.
 void require_memory(const DecoderSettings& settings, const Geometry& geometry);
@@ -56,7 +56,10 @@ class CpuDecodeBackend final : public DecodeBackend {
   void clear() noexcept override;
 
  private:
+  /// A submitted frame.
   struct Decoded : DecodeOutput {
+    StreamFrame coded;         ///< empty when a task has begun to decode it
+    FramePictures pictures;    ///< likewise
     PictureRef picture;
     std::exception_ptr fault;  ///< the error, if the frame could not be decoded
     bool done = false;         ///< guarded by the mutex
@@ -79,13 +82,6 @@ class CpuDecodeBackend final : public DecodeBackend {
     CpuDecodeBackend& owner_;
   };
 
-  /// A submitted frame that no task has started.
-  struct Job {
-    StreamFrame coded;
-    FramePictures pictures;
-    Decoded* output = nullptr;
-  };
-
   /// A row of the trace. A thread that decodes uses one at a time.
   struct Worker {
     TraceRow trace;
@@ -94,7 +90,6 @@ class CpuDecodeBackend final : public DecodeBackend {
 
   void begin_next(Task& task) noexcept;
   void run(Task& task) noexcept;
-  void finish(Task& task) noexcept;
   Worker* begin_work() noexcept;
 
   const DecoderSettings settings_;
@@ -110,7 +105,7 @@ class CpuDecodeBackend final : public DecodeBackend {
   std::deque<Task> tasks_;
   // Guarded by the mutex:
   std::vector<Task*> free_tasks_;
-  std::deque<Job> jobs_;            ///< in the order in which they will be started
+  std::deque<Decoded*> jobs_;       ///< frames that no task has begun, in stream order
   std::uint64_t coded_bytes_ = 0;   ///< coded bytes of all jobs and of the tasks that are running
   const Decoded* awaited_ = nullptr;
   std::size_t finished_ = 0;        ///< frames that were finished since front() began to wait

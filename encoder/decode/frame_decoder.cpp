@@ -34,20 +34,18 @@ struct FrameDecoder::State {
       task.emplace(settings);
     }
     trace.did("idle");
-    const FrameInfo info = coded.info();
-    std::array<MotionField, kPlanes> motion;
+    FrameView view{coded.info(), {}, {}, {}};
     if (!parsed.repeat) {
       FramePictures pictures = chain.next(parsed.key, parsed.advances_reference, *pool.find_free());
       coded.index = index;
       task->begin(std::move(coded), std::move(pictures));
       static_cast<void>(task->run(trace));  // cannot return false, because the reference is complete
       const std::exception_ptr fault = task->fault();
-      if (settings.keep_motion && !fault) motion = task->motion();
+      if (settings.keep_motion && !fault) view.motion = task->motion();
       task->end();
       if (fault) std::rethrow_exception(fault);
     }
-    FrameView view = view_of(info, *chain.current(), settings.keep_prediction);
-    view.motion = std::move(motion);
+    show(view, *chain.current(), settings.keep_prediction);
     DecodedFrame frame = copy_of(view);
     trace.did("copy", index);
     frame.index = index++;
