@@ -1,6 +1,7 @@
 #include "cuda_me/backend/chain.h"
 
 #include "c63/error.h"
+#include "codec/search_window.h"
 #include "decide/weights.h"
 
 namespace c63::cuda {
@@ -56,6 +57,22 @@ CodingJob job_of(const CodingContext& context, const Chain& chain, int slot, int
           .coded = output.coded,
           .coded_capacity = context.coded_capacity,
           .report = output.report};
+}
+
+void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches) {
+  const FrameLayout& layout = context.layout;
+  for (int p = 0; p < kPlanes; ++p) {
+    const PlaneGeometry plane = context.geometry.plane(p);
+    searches.push_back({.current = job.current + layout.offset[p],
+                        .reference = job.reference + layout.offset[p],
+                        .current_pitch = plane.width,
+                        .reference_pitch = plane.width,
+                        .width = plane.width,
+                        .height = plane.height,
+                        .range = plane_search_range(context.settings.coding.search_range, p),
+                        .vectors = job.vectors + layout.first_block[p],
+                        .sads = job.sads + layout.first_block[p]});
+  }
 }
 
 }  // namespace c63::cuda

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "backend/backend.h"
 #include "cuda_me/backend/chain_memory.h"
+#include "cuda_me/kernels/motion.h"
 
 namespace c63::cuda {
 
@@ -63,5 +65,8 @@ struct BatchEntry {
 /// Returns the work on one frame: its inputs and the places of its outputs. `turn` is the number of the frame's batch
 /// modulo kBatchesInFlight.
 [[nodiscard]] CodingJob job_of(const CodingContext& context, const Chain& chain, int slot, int turn, const FrameRole& role);
+
+/// Adds the searches of all planes of an inter frame to `searches`.
+void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches);
 
 }  // namespace c63::cuda

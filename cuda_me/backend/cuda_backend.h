@@ -28,7 +28,7 @@ struct DeviceChoice {
 };
 
 /// One GPU as a device of a run. Frames are read into page-locked memory, and UploadQueue uploads them. BatchQueue
-/// collects them in batches. FrameStages searches, codes and downloads a batch, with PlainStages, RateStages and
+/// collects them in batches. FrameStages searches, codes and downloads a batch, with RateStages and
 /// FrameGraphs. FrameResults turns its results into encoded frames.
 class CudaBackend final : public Backend {
  public:

@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "cuda_me/backend/plain_stages.h"
 
 namespace c63::cuda {
 namespace {

@@ -9,14 +9,15 @@
 namespace c63::cuda {
 
 FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs)
-    : context_(context), chains_(chains), plain_(context, kernel, chains.size()), rate_(context, chains.size()) {
+    : context_(context), chains_(chains), search_(make_motion_search(kernel)), rate_(context, chains.size()) {
+  searches_.reserve(chains.size() * kPlanes);
   jobs_.reserve(chains.size());
   rate_items_.reserve(chains.size());
   // Memory is allocated now, so that opening a backend fails at once if there is too little.
   if (context.rate.any()) rate_.reserve(context.rate, {coding_, second_});
   if (context.settings.coding.user_search != nullptr) user_search_ = std::make_unique<UserFrameSearch>(context);
   if (graphs && chains.size() == 1 && !context.keep.any() && user_search_ == nullptr) {
-    graphs_ = FrameGraphs(context, chains.front(), plain_.search(), coding_, download_);
+    graphs_ = FrameGraphs(context, chains.front(), *search_, coding_, download_);
   }
 }
 
@@ -87,7 +88,7 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   part_or_join(apart, uploaded);
   batch.start.record(coding_);
   const BatchEntry& first = batch.entries.front();
-  if (const GraphExec* const graph = graphs_.coding(first.slot, slot_of(first).role, plain_.search())) {
+  if (const GraphExec* const graph = graphs_.coding(first.slot, slot_of(first).role, *search_)) {
     graph->launch(coding_);
   } else {
     enqueue_coding_of(batch, apart);
@@ -122,8 +123,20 @@ void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
     }
   }
   const std::size_t plain_frames = jobs_.size() - rate_items_.size();
-  plain_.enqueue(std::span<const CodingJob>(jobs_).first(plain_frames), coding_, user_search_.get());
+  if (plain_frames > 0) enqueue_plain(std::span<const CodingJob>(jobs_).first(plain_frames));
   rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_}, user_search_.get());
+}
+
+void FrameStages::enqueue_plain(std::span<const CodingJob> jobs) {
+  const Range range("plain");
+  searches_.clear();
+  for (const CodingJob& job : jobs) {
+    if (job.reference != nullptr) add_searches(context_, job, searches_);
+  }
+  if (!searches_.empty()) {
+    user_search_ != nullptr ? user_search_->enqueue(jobs, coding_) : search_->enqueue(searches_, coding_);
+  }
+  enqueue_coding(context_.layout, jobs, coding_);
 }
 
 void FrameStages::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {

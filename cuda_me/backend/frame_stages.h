@@ -6,9 +6,8 @@
 
 #include "cuda_me/backend/chain.h"
 #include "cuda_me/backend/frame_graphs.h"
-#include "cuda_me/backend/user_frame_search.h"
-#include "cuda_me/backend/plain_stages.h"
 #include "cuda_me/backend/rate_stages.h"
+#include "cuda_me/backend/user_frame_search.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/stream.h"
 
@@ -24,8 +23,8 @@ struct Batch {
   Event done{Event::Timing::on};
 };
 
-/// Launches the work of a batch on the device's streams: PlainStages or RateStages for each frame, then scans and downloads
-/// of all. Only one thread at a time may use it.
+/// Launches the work of a batch on the device's streams: RateStages for frames that are decided by rate, and enqueue_plain()
+/// for the others, then scans and downloads of all. Only one thread at a time may use it.
 class FrameStages {
  public:
   /// If `graphs` is true, the work on frames is recorded once and then launched as CUDA graphs. `graphs` has no effect
@@ -52,6 +51,9 @@ class FrameStages {
   /// two, or the reverse, they also wait for the previous batch. `apart` is true if this batch runs on two streams.
   void part_or_join(bool apart, const Event& uploaded);
   void enqueue_coding_of(const Batch& batch, bool apart);
+  /// Launches the work on frames that are not decided by rate, up to the bits of their segments: search by SAD,
+  /// transform, quantization, reconstruction.
+  void enqueue_plain(std::span<const CodingJob> jobs);
   /// Makes the download stream wait until the batch is coded, on one stream or on both.
   void end_coding(Batch& batch, bool apart);
   void enqueue_downloads(const Batch& batch);
@@ -68,7 +70,8 @@ class FrameStages {
   Event coded_second_;
   bool apart_ = false;  ///< the sides of the last batch ran separately
   FrameGraphs graphs_;
-  PlainStages plain_;
+  std::unique_ptr<MotionSearch> search_;  ///< of frames that are not decided by rate
+  std::vector<MotionJob> searches_;
   RateStages rate_;
   std::vector<CodingJob> jobs_;
   std::vector<RateItem> rate_items_;

@@ -27,7 +27,7 @@ struct RateItem {
 };
 
 /// Runs the stages of frames that are decided by rate and distortion, up to the bits of their segments
-/// (kernels/rate_frame.h). PlainStages does the same for the other frames.
+/// (kernels/rate_frame.h). FrameStages::enqueue_plain() does the same for the other frames.
 ///
 /// The GOP chains are divided into two sides. Each side has its own memory for data between stages, so it may use its
 /// own stream. The beam search of one side leaves most of the device idle. Stages of the other side run on that part at

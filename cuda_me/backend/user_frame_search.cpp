@@ -2,7 +2,7 @@
 
 #include "c63/error.h"
 #include "c63/user_search.h"
-#include "cuda_me/backend/plain_stages.h"
+#include "cuda_me/backend/chain.h"
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/runtime/memory.h"
 #include "decide/vectors.h"

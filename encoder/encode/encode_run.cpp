@@ -14,9 +14,7 @@ EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_p
                      ChangeSignal& changes, const Options& options)
     : encode_(encode),
       devices_(devices),
-      gops_(supply, encode.planners,
-            {encode.settings.coding.key_interval, encode.settings.coding.scene_cuts, options.first_frame,
-             encode.lookahead.frames(), options.window}),
+      gops_(supply, encode, options.first_frame, options.window),
       order_(options.delivered, options.most_waiting),
       first_stop_(options.first_stop),
       supply_(supply),

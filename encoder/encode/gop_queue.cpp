@@ -6,7 +6,7 @@ namespace c63 {
 
 GopQueue::Next GopQueue::find_next(ChainPosition& position) {
   const std::lock_guard lock(mutex_);
-  if (position.key && position.next < *position.key + options_.key_interval) {
+  if (position.key && position.next < *position.key + key_interval_) {
     const FrameState state = supply_.state(position.next);
     if (state == FrameState::pending) return Next::wait;
     if (state == FrameState::ready && (position.next == *position.key || !supply_.starts_scene(position.next))) {
@@ -19,7 +19,7 @@ GopQueue::Next GopQueue::find_next(ChainPosition& position) {
   const FrameState state = supply_.state(*key);
   if (state == FrameState::pending) return Next::wait;
   if (state == FrameState::none) return Next::none;
-  if (handed_out_.size() >= options_.window) return Next::wait;
+  if (handed_out_.size() >= window_) return Next::wait;
   handed_out_.push_back(*key);
   last_key_ = key;
   searched_ = *key + 1;
@@ -33,7 +33,7 @@ GopQueue::Next GopQueue::begin(ChainPosition& position, std::int64_t key) {
 }
 
 bool GopQueue::look_ahead(ChainPosition& position) {
-  const std::int64_t end = std::min(position.next + options_.lookahead, *position.key + options_.key_interval - 1);
+  const std::int64_t end = std::min(position.next + lookahead_, *position.key + key_interval_ - 1);
   while (!position.whole && position.last < end) {
     const FrameState state = supply_.state(position.last + 1);
     if (state == FrameState::pending) return false;
@@ -44,9 +44,9 @@ bool GopQueue::look_ahead(ChainPosition& position) {
 }
 
 std::optional<std::int64_t> GopQueue::next_key() {
-  if (!last_key_) return options_.first;
-  const std::int64_t latest = *last_key_ + options_.key_interval;
-  if (!options_.scene_cuts) return latest;
+  if (!last_key_) return first_;
+  const std::int64_t latest = *last_key_ + key_interval_;
+  if (!scene_cuts_) return latest;
   for (; searched_ < latest; ++searched_) {
     const FrameState state = supply_.state(searched_);
     if (state == FrameState::pending) return std::nullopt;

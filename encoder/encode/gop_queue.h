@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "decide/resolved_encode.h"
 #include "encode/frame_supply.h"
 #include "encode/gop_planner.h"
 
@@ -25,13 +26,6 @@ struct ChainPosition {
 /// frames can be coded while later ones still arrive. Several threads may use it at once.
 class GopQueue {
  public:
-  struct Options {
-    int key_interval = 100;    ///< frames in a GOP that no scene cut ends
-    bool scene_cuts = false;
-    std::int64_t first = 0;    ///< first frame of the run; a key frame
-    int lookahead = 0;         ///< this many following frames of the GOP must have arrived before a frame is encoded
-    std::size_t window = 2;    ///< the most GOPs that may be started before the first of them is delivered; at least 2
-  };
   /// What a chain can do next.
   enum class Next {
     frame,  ///< position.next can be encoded
@@ -39,8 +33,16 @@ class GopQueue {
     none,   ///< the chain will get no more frames
   };
 
-  GopQueue(FrameSupply& supply, PlannerFactory planners, const Options& options)
-      : supply_(supply), planners_(std::move(planners)), options_(options) {}
+  /// `first` is the first frame of the run, a key frame. At most `window` GOPs may be started before the first of them
+  /// is delivered; at least 2.
+  GopQueue(FrameSupply& supply, const ResolvedEncode& encode, std::int64_t first, std::size_t window)
+      : supply_(supply),
+        planners_(encode.planners),
+        key_interval_(encode.settings.coding.key_interval),
+        scene_cuts_(encode.settings.coding.scene_cuts),
+        lookahead_(encode.lookahead.frames()),
+        first_(first),
+        window_(window) {}
 
   /// Finds the next frame of a chain: in its GOP, or in the next GOP that no chain has. After Next::frame, the caller
   /// encodes position.next and increments it.
@@ -58,8 +60,12 @@ class GopQueue {
   [[nodiscard]] bool look_ahead(ChainPosition& position);
 
   FrameSupply& supply_;
-  PlannerFactory planners_;
-  Options options_;
+  const PlannerFactory planners_;
+  const int key_interval_;  ///< frames in a GOP that no scene cut ends
+  const bool scene_cuts_;
+  const int lookahead_;     ///< this many following frames of the GOP must have arrived before a frame is encoded
+  const std::int64_t first_;
+  const std::size_t window_;
   std::mutex mutex_;  ///< guards the members below
   /// Key frames of the GOPs of which not all frames are delivered, and always of the newest GOP.
   std::deque<std::int64_t> handed_out_;

@@ -8,17 +8,13 @@
 
 namespace c63 {
 
-[[nodiscard]] inline Error no_thread(const std::system_error& error) {
-  return {ErrorKind::limit, "C63-THREADS", "cannot start a thread: " + error.code().message()};
-}
-
 /// Starts a thread. Throws Error (limit, C63-THREADS) if the system cannot start more threads.
 template <typename Work>
 [[nodiscard]] std::jthread start_thread(Work&& work) {
   try {
     return std::jthread(std::forward<Work>(work));
   } catch (const std::system_error& error) {
-    throw no_thread(error);
+    throw Error(ErrorKind::limit, "C63-THREADS", "cannot start a thread: " + error.code().message());
   }
 }
 

@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "c63/frame_shift.h"
 #include "c63/picture.h"
 
 // Convolution, histogram, reduction, prefix scan, matrix product, frame shift and whitening, of any length and size.
@@ -19,6 +18,13 @@
 // throws Error (usage) with the shapes in its message.
 
 namespace c63 {
+
+/// The shift of a frame against a reference, in samples: frame(x, y) ≈ reference(x + dx, y + dy), for |dx|, |dy| up to
+/// about 0.5.
+struct FrameShift {
+  double dx = 0;
+  double dy = 0;
+};
 
 /// How a filter is computed.
 enum class FilterForm {
