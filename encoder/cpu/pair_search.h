@@ -12,18 +12,17 @@ namespace c63::cpu {
 
 class PairSearcher;
 
-/// Does the work of estimate_motion() with the kernels of one instruction set. The caller has checked the pairs of
-/// planes, which all have the same size.
+/// Does the work of PlaneSearcher with the kernels of one instruction set.
 class PairSearchers {
  public:
-  PairSearchers(int width, int height, const MotionSettings& settings, const Kernels& kernels);
+  PairSearchers(const MotionSettings& settings, const Kernels& kernels);
   ~PairSearchers();
 
-  [[nodiscard]] const PlaneGeometry& geometry() const { return geometry_; }
+  /// Checks and searches the pairs. All planes of all calls must have the size of the first one.
   void search(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around);
 
  private:
-  PlaneGeometry geometry_;
+  PlaneGeometry geometry_;  ///< of the first planes
   MotionSettings settings_;
   const Kernels& kernels_;
   std::vector<std::unique_ptr<PairSearcher>> searchers_;  ///< one for each pair that is searched at the same time

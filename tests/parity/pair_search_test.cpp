@@ -25,7 +25,7 @@ TEST(PairSearch, EveryInstructionSetAndExactMethodFindsWhatTheDefinitionSays) {
                                                  const MotionResults& results, const MotionVector* around) {
         MotionSettings own = settings;
         own.method = method;
-        PairSearchers(pairs[0].current.width, pairs[0].current.height, own, kernels(level)).search(pairs, results, around);
+        PairSearchers(own, kernels(level)).search(pairs, results, around);
       });
     }
   }
