@@ -99,6 +99,8 @@ const std::vector<Row> kRows = {
     {"mv s.c63 --type mv,colour"},
     {"filter"},
     {"filter mean"},
+    {"filter convolve raw.yuv -"},
+    {"filter convolve raw.yuv - --kernel 1,x"},
     {"filter histogram v_32x32.yuv --bins 257"},
     {"filter reduce v_32x32.yuv --op median"},
     // Values that the encoder does not take.

@@ -12,19 +12,13 @@
 namespace c63::tools {
 namespace {
 
-/// An environment variable that is removed for a test. Its value is restored at the end.
+/// Gives an environment variable its value back at the end of a test.
 class Variable {
  public:
   explicit Variable(const char* name) : name_(name), before_(value()) { unsetenv(name); }
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
-  ~Variable() {
-    if (before_) {
-      set(*before_);
-    } else {
-      unsetenv(name_);
-    }
-  }
+  ~Variable() { before_ ? set(*before_) : static_cast<void>(unsetenv(name_)); }
   void set(const std::string& value) const { setenv(name_, value.c_str(), 1); }
   [[nodiscard]] std::optional<std::string> value() const {
     const char* const value = std::getenv(name_);

@@ -3,36 +3,36 @@
 #include <nettle/md5.h>
 #include <nettle/sha2.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 
 namespace c63::tools {
 
-/// MD5 of data that comes in pieces, equal to that of md5sum and of FFmpeg's md5 muxer. It tells frames and files
-/// apart. It gives no security.
-class Md5 {
+/// Returns lower-case hexadecimal digits.
+[[nodiscard]] std::string hex(std::span<const std::uint8_t> bytes);
+
+/// A digest of data that comes in pieces, by functions of Nettle.
+template <typename Context, auto kInit, auto kUpdate, auto kDigest, std::size_t kBytes>
+class Digest {
  public:
-  Md5();
-  void add(std::span<const std::uint8_t> bytes);
-  /// Returns the digest as lower-case hexadecimal digits, and starts a new one.
-  [[nodiscard]] std::string finish();
+  Digest() { kInit(&context_); }
+  void add(std::span<const std::uint8_t> bytes) { kUpdate(&context_, bytes.size(), bytes.data()); }
+  /// Returns the digest as hexadecimal digits, and starts a new one.
+  [[nodiscard]] std::string finish() {
+    std::array<std::uint8_t, kBytes> sum;
+    kDigest(&context_, kBytes, sum.data());
+    return hex(sum);
+  }
 
  private:
-  md5_ctx context_;
+  Context context_;
 };
 
-/// SHA-256 of data that comes in pieces.
-class Sha256 {
- public:
-  Sha256();
-  void add(std::span<const std::uint8_t> bytes);
-  /// Returns the digest as lower-case hexadecimal digits, and starts a new one.
-  [[nodiscard]] std::string finish();
-
- private:
-  sha256_ctx context_;
-};
+/// Equal to that of md5sum and of FFmpeg's md5 muxer. It tells frames and files apart. It gives no security.
+using Md5 = Digest<md5_ctx, md5_init, md5_update, md5_digest, MD5_DIGEST_SIZE>;
+using Sha256 = Digest<sha256_ctx, sha256_init, sha256_update, sha256_digest, SHA256_DIGEST_SIZE>;
 
 [[nodiscard]] std::string md5(std::span<const std::uint8_t> bytes);
 

@@ -11,6 +11,7 @@
 #include "common/command_line.h"
 #include "common/report.h"
 #include "encode/encode_options.h"
+#include "segments/segment_plan.h"
 
 namespace c63::tools {
 
@@ -30,11 +31,8 @@ struct EncodeSource {
 [[nodiscard]] EncodeSource open_encode_source(const EncodeOptions& options, std::stop_token stop,
                                               const std::function<void(const std::string&)>& warn);
 
-/// Logs the results of an encode. With -v, also logs the settings and where the time went. `frame_count`: frames of the
-/// input, if known. `stopped_search`: a stop request ended the search for a target, and the stream is the best pass
-/// before it.
-void tell_result(const Session& session, const EncodeOptions& options, const EncodeReport& report,
-                 std::optional<std::int64_t> frame_count, bool stopped_search);
+/// Makes the plan of the video that `source` reads, of which segments are encoded. Reads all of it if that is necessary.
+[[nodiscard]] SegmentPlan plan_input(const Session& session, const EncodeOptions& options, FrameSource& source);
 
 /// Does what the options of c63enc say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_encode(const Session& session, EncodeOptions options);

@@ -27,14 +27,90 @@
 #include "common/report.h"
 #include "common/text.h"
 #include "common/trace_file.h"
+#include "common/video_input.h"
 #include "encode/encode_outputs.h"
 #include "encode/encode_target.h"
+#include "io/source_parts.h"
 #include "segments/input_identity.h"
 #include "segments/plan_file.h"
 #include "segments/segment_record.h"
 
 namespace c63::tools {
+
+EncodeSource open_encode_source(const EncodeOptions& options, std::stop_token stop,
+                                const std::function<void(const std::string&)>& warn) {
+  SourceOptions source = options.source;
+  source.stop = stop;
+  source.warn = warn;
+  EncodeSource opened;
+  opened.frames = adapt(open_video(source), {.first = options.first_frame,
+                                             .count = options.max_frames > 0 ? options.max_frames : -1,
+                                             .stop = std::move(stop)});
+  if (options.prefilter) {
+    auto smoothed =
+        std::make_unique<PrefilterSource>(std::move(opened.frames), *options.prefilter, source.limits.max_memory / 2);
+    opened.bytes = smoothed->memory();
+    opened.frames = std::move(smoothed);
+  }
+  return opened;
+}
+
+SegmentPlan plan_input(const Session& session, const EncodeOptions& options, FrameSource& source) {
+  const bool reads = options.encoder.coding.scene_cuts || !source.frame_count();
+  if (reads) session.log->info("reading the whole input to find where segments may begin");
+  const auto progress = session.progress(source.expected_frame_count(), source.format().rate.value());
+  SegmentPlan plan = plan_segments(source, options.encoder.coding, session.stop, [&] {
+    if (reads) progress->advance(0);
+  });
+  plan.seek_table = *options.source.seek_table;
+  return plan;
+}
+
 namespace {
+
+/// Returns true if PSNR probably differs by more than 1 dB from that of preset reference at the same -q. The sign is a squared
+/// error of luma that is large against the square of the step. It was right in 69 of 72 encodes (docs/notes/rate-q.md): course
+/// tables discard what flat tables keep. A smaller error says nothing about the difference.
+bool is_far_from_reference(const EncodeReport& report) {
+  const CodingSettings& coding = report.settings.coding;
+  const std::optional<int> step = flat_step(coding);
+  const bool is_usual = coding.preset != Preset::reference && coding.rate.lambda_scale == 1;
+  if (!is_usual || !step || report.target || !report.settings.measurement.psnr) return false;
+  constexpr double kMuch = 0.12;  // of a squared step
+  const double error = 255.0 * 255.0 / std::pow(10.0, report.totals.quality.psnr_of_plane(0) / 10);
+  return error > kMuch * *step * *step;
+}
+
+/// Logs the results of an encode. With -v, also logs the settings and where the time went. `frame_count`: frames of the
+/// input, if known. `stopped_search`: a stop request ended the search for a target, and the stream is the best pass
+/// before it.
+void tell_result(const Session& session, const EncodeOptions& options, const EncodeReport& report,
+                 std::optional<std::int64_t> frame_count, bool stopped_search) {
+  spdlog::logger& log = *session.log;
+  const EncodeTotals& totals = report.totals;
+  // Without further options, only the input, the progress and the result are logged, and the shares of devices if there are
+  // several. -v adds the settings and where the time went.
+  log.debug("{}", settings_line(totals.summary, options.encoder));
+  if (totals.summary.devices.size() > 1) log.info("{}", devices_line(totals.summary));
+  log.debug("{}", stages_line(totals));
+  log.debug("{}", limit_line(totals.summary));
+  if (totals.summary.lanes == 1) log.debug("{}", latency_line(totals));
+  if (report.kinds) log.info("{}", kinds_line(*report.kinds));
+  if (options.timing) {
+    for (const std::string& line : timing_table(totals)) log.info("{}", line);
+  }
+  if (options.verify) log.info("verified: every frame decodes to the encoder's reconstruction");
+  if (report.cpu) log.info("{}", comparison_line(totals, *report.cpu));
+  const std::string search = report.passes.size() == 1 ? "stopped after 1 pass, which is kept: "
+                                                        : fmt::format("stopped after {} passes, the best is kept: ", report.passes.size());
+  session.summary->info("{}{}; {}", stopped_search ? search : "", result_line(totals, report.format, frame_count),
+                         quality_line(totals, options.encoder));
+  if (!stopped_search && is_far_from_reference(report)) {
+    log.info(
+        "PSNR probably differs by more than 1 dB from preset reference's at the same -q; use --target-psnr to set the "
+        "PSNR");
+  }
+}
 
 /// One encode of the whole input.
 struct Pass {
@@ -137,15 +213,8 @@ bool EncodeProgram::prepare_segment() {
   video_.input = identify_input(options_.source.path);
   video_.settings = settings_of_record(options_);
   const auto make = [&] {
-    const bool reads = coding.scene_cuts || !first_source_->frame_count();
-    if (reads) notices_.begin();
-    if (reads) session_.log->info("reading the whole input to find where segments may begin");
-    const auto progress = session_.progress(first_source_->expected_frame_count(), format_.rate.value());
-    SegmentPlan plan = plan_segments(*first_source_, coding, session_.stop, [&] {
-      if (reads) progress->advance(0);
-    });
-    plan.seek_table = *options_.source.seek_table;
-    return plan;
+    if (coding.scene_cuts || !first_source_->frame_count()) notices_.begin();
+    return plan_input(session_, options_, *first_source_);
   };
   const auto is_stopped = [&] { return session_.stop.stop_requested(); };
   video_.plan = plan_from_file(options_.segment_plan, video_, *first_source_, make, is_stopped, options_.durability);

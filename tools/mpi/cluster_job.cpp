@@ -57,18 +57,9 @@ void choose_backend(const Preparation& p) {
 }
 
 SegmentPlan make_plan(const Preparation& p) {
-  const EncodeOptions& o = p.options();
-  EncodeOptions reading = o;
+  EncodeOptions reading = p.options();
   reading.source.seek_table = std::make_shared<SeekTable>();
-  const auto source = open_encode_source(reading, p.session.stop, {}).frames;
-  const bool reads = o.encoder.coding.scene_cuts || !source->frame_count();
-  if (reads) p.session.log->info("reading the whole input to find where segments may begin");
-  const auto progress = p.session.progress(source->expected_frame_count(), p.job.format.rate.value());
-  SegmentPlan plan = plan_segments(*source, o.encoder.coding, p.session.stop, [&] {
-    if (reads) progress->advance(0);
-  });
-  plan.seek_table = std::move(*reading.source.seek_table);
-  return plan;
+  return plan_input(p.session, reading, *open_encode_source(reading, p.session.stop, {}).frames);
 }
 
 SegmentPlan find_plan(const Preparation& p, const FrameSource& source) {
