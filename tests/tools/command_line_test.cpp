@@ -92,15 +92,15 @@ const std::vector<Row> kRows = {
     {"info"},
     {"gen -o g.yuv --pattern nothing"},
     {"gen -o g.yuv --mv 3"},
-    {"gen -o g.yuv --noise -1"},
+    {"gen -o g.yuv --noise -1", 2, "C63-GEN-NOISE"},
     {"cmp s.c63 s.c63 -w 32"},
     {"cmp s.c63 s.c63 -h 32"},
     {"mv s.c63 --scale 17"},
     {"mv s.c63 --type mv,colour"},
     {"filter"},
     {"filter mean"},
-    {"filter convolve raw.yuv -"},
-    {"filter convolve raw.yuv - --kernel 1,x"},
+    {"filter convolve s.txt -"},
+    {"filter convolve s.txt - --kernel 1,x"},
     {"filter histogram v_32x32.yuv --bins 257"},
     {"filter reduce v_32x32.yuv --op median"},
     // Values that the encoder does not take.
@@ -204,6 +204,7 @@ class CommandLines : public ToolsTest {
     write_file("v_32x32.yuv", video);
     write_file("partial.yuv", video.substr(0, 5 * kFrame32 + 7));
     write_file("empty.yuv", "");
+    write_file("s.txt", "1\n2\n");
     std::filesystem::create_symlink("v_32x32.yuv", path("link.yuv"));
     std::filesystem::create_hard_link(path("v_32x32.yuv"), path("hard.yuv"));
     std::filesystem::create_directory(path("folder"));

@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iterator>
 #include <new>
 #include <numeric>
@@ -301,7 +302,8 @@ class ConfigFile : public CLI::ConfigTOML {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor >= 0) {
     ::close(descriptor);
-    throw Error(ErrorKind::memory, "C63-MEMORY", "out of memory");
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) throw Error(ErrorKind::memory, "C63-MEMORY", "out of memory");
   }
   if (errno == EMFILE || errno == ENFILE) throw system_fault(ErrorKind::limit, "C63-OPEN-FILES", "cannot open", errno, {.file = path});
   throw Error(ErrorKind::usage, "C63-USAGE", error.what(), {.file = path});
