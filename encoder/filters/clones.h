@@ -28,6 +28,8 @@ struct VectorOf {
 };
 template <typename T>
 using Vector = typename VectorOf<T>::type;
+template <typename T>
+inline constexpr std::size_t kLanesOf = 64 / sizeof(T);
 
 /// C63_STREAM_VECTOR writes 64 bytes directly to memory, past the caches. Without SSE2, it is an ordinary store. The
 /// address must be a multiple of 16.

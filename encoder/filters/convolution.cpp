@@ -49,7 +49,7 @@ C63_CLONES void convolve_tile(const double* in, const double* taps, std::size_t 
 /// Computes what convolve_tile() computes, but only for five taps, a usual length of moving means. All sums stay in
 /// registers, and outputs are written past the caches. The address `out` must be a multiple of 16.
 C63_CLONES void stream_five(const double* in, const double* taps, double* out, std::size_t count) {
-  constexpr std::size_t kLanes = 8;
+  constexpr std::size_t kLanes = kLanesOf<double>;
   const double t0 = taps[0], t1 = taps[1], t2 = taps[2], t3 = taps[3], t4 = taps[4];
   std::size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {

@@ -45,24 +45,21 @@ C63_CLONES void sums_of_piece(const std::uint8_t* frame, const std::int16_t* g, 
   q += hd;
 }
 
-using Floats = float __attribute__((vector_size(64)));
-constexpr std::size_t kLanes = 16;
-
 C63_CLONES void sums_of_piece(const float* frame, const float* g, const float* h, const float* m, std::size_t count,
                               double& p, double& q) {
-  Floats gd{}, hd{};
+  Vector<float> gd{}, hd{};
   std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    Floats x, a, b, c;
+  for (; i + kLanesOf<float> <= count; i += kLanesOf<float>) {
+    Vector<float> x, a, b, c;
     std::memcpy(&x, frame + i, sizeof x);
     std::memcpy(&a, g + i, sizeof a);
     std::memcpy(&b, h + i, sizeof b);
     std::memcpy(&c, m + i, sizeof c);
-    const Floats d = 5.0F * x - c;
+    const Vector<float> d = 5.0F * x - c;
     gd += a * d;
     hd += b * d;
   }
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+  for (std::size_t lane = 0; lane < kLanesOf<float>; ++lane) {
     p += gd[lane];
     q += hd[lane];
   }
@@ -123,7 +120,7 @@ typename ShiftReference<Sample>::RowSums ShiftReference<Sample>::sums_of_row(con
     }
     return sums;
   }
-  // Floats are added in shorter pieces, because shorter sums have smaller rounding errors.
+  // Vector<float> are added in shorter pieces, because shorter sums have smaller rounding errors.
   const std::size_t piece = std::is_same_v<Sample, float> ? 1024 : kPiece;
   for (std::size_t i = 0; i < count; i += piece) {
     sums_of_piece(frame + i, &g_[start + i], &h_[start + i], &m_[start + i], std::min(piece, count - i), sums.p,

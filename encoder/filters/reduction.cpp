@@ -60,7 +60,7 @@ Total sum_of_pieces(std::size_t count, const Piece& piece) {
 }
 
 using Doubles = Vector<double>;
-constexpr std::size_t kLanes = 8;
+constexpr std::size_t kLanes = kLanesOf<double>;
 
 template <typename T>
 struct LanesOf {
@@ -96,7 +96,7 @@ C63_CLONES double sum_piece(const double* values, std::size_t count) { return su
 // four vectors of partial results, so that comparisons do not wait for each other.
 #define C63_EXTREME(name, T, better)                                                 \
   C63_CLONES T name(const T* values, std::size_t count, T best) {                    \
-    constexpr std::size_t kWidth = sizeof(Vector<T>) / sizeof(T);                    \
+    constexpr std::size_t kWidth = kLanesOf<T>;                                      \
     std::size_t i = 0;                                                               \
     if (count >= 4 * kWidth) {                                                       \
       Vector<T> a = Vector<T>{} + best, b = a, c = a, d = a;                         \

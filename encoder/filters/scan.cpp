@@ -21,17 +21,10 @@ using Adder = std::conditional_t<std::is_floating_point_v<T>, T, std::uint32_t>;
 
 template <typename T>
 Adder<T> scan_serial(std::span<const T> values, T* out, Adder<T> total, bool inclusive) {
-  if (inclusive) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      total += static_cast<Adder<T>>(values[i]);
-      out[i] = static_cast<T>(total);
-    }
-  } else {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const auto value = static_cast<Adder<T>>(values[i]);
-      out[i] = static_cast<T>(total);
-      total += value;
-    }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Adder<T> before = total;
+    total += static_cast<Adder<T>>(values[i]);
+    out[i] = static_cast<T>(inclusive ? total : before);
   }
   return total;
 }
@@ -81,7 +74,7 @@ template <typename V, std::size_t... kLane>
 template <typename A>
 [[gnu::always_inline]] inline ScanSums<A> scan_in_lanes(const A* in, A* out, std::size_t count, A before, bool inclusive,
                                                         bool stream, const A* next) {
-  constexpr std::size_t kWidth = 64 / sizeof(A);
+  constexpr std::size_t kWidth = kLanesOf<A>;
   constexpr std::make_index_sequence<kWidth> kAll;
   const Vector<A> zero{};
   Vector<A> total = zero + before;
@@ -140,7 +133,6 @@ template <typename T>
 void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
   constexpr std::size_t kTileBytes = std::size_t{256} << 10;  // fits in the second-level cache
   constexpr std::size_t kTileValues = kTileBytes / sizeof(T);
-  constexpr std::size_t kVector = 64 / sizeof(T);
   const std::size_t tiles = (values.size() + kTileValues - 1) / kTileValues;
   if (tiles <= 1) {
     scan_serial(values, out.data(), {}, inclusive);
@@ -172,7 +164,7 @@ void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
       tile = next_tile++;
       const auto next = tile < tiles ? tile_at(tile) : std::span<const T>();
       const bool together = next.size() == kTileValues;
-      const std::size_t whole = mine.size() / kVector * kVector;
+      const std::size_t whole = mine.size() / kLanesOf<T> * kLanesOf<T>;
       const auto sums = scan_vectors(raw(mine), reinterpret_cast<Adder<T>*>(to), whole, before, inclusive, stream,
                                      together ? raw(next) : nullptr);
       scan_serial(mine.subspan(whole), to + whole, sums.total, inclusive);

@@ -35,13 +35,10 @@ C63_CLONES void dot_products(const std::int16_t* a, const std::int16_t* b, std::
   sums[3] += s3;
 }
 
-using Floats = float __attribute__((vector_size(64)));
-constexpr std::size_t kLanes = 16;
-
 C63_CLONES void dot_products(const float* a, const float* b, std::size_t count, double* sums) {
-  Floats s0{}, s1{}, s2{}, s3{};
-  for (std::size_t i = 0; i < count; i += kLanes) {  // pieces are padded with zeros to whole vectors
-    Floats x, b0, b1, b2, b3;
+  Vector<float> s0{}, s1{}, s2{}, s3{};
+  for (std::size_t i = 0; i < count; i += kLanesOf<float>) {  // pieces are padded with zeros to whole vectors
+    Vector<float> x, b0, b1, b2, b3;
     std::memcpy(&x, a + i, sizeof x);
     std::memcpy(&b0, b + i, sizeof b0);
     std::memcpy(&b1, b + kPiece + i, sizeof b1);
@@ -52,7 +49,7 @@ C63_CLONES void dot_products(const float* a, const float* b, std::size_t count, 
     s2 += x * b2;
     s3 += x * b3;
   }
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+  for (std::size_t lane = 0; lane < kLanesOf<float>; ++lane) {
     sums[0] += s0[lane];
     sums[1] += s1[lane];
     sums[2] += s2[lane];
