@@ -119,9 +119,7 @@ Quality quality_of(const Clip& clip, const BlockField& field) {
     quality.mean_error += error / static_cast<double>(errors.size());
     quality.share_near += error < 0.5 ? 1.0 / static_cast<double>(errors.size()) : 0;
   }
-  const auto middle = errors.begin() + std::ssize(errors) / 2;
-  std::ranges::nth_element(errors, middle);
-  quality.median_error = *middle;
+  quality.median_error = summarize(std::move(errors)).median;
   return quality;
 }
 

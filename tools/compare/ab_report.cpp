@@ -1,4 +1,4 @@
-#include "compare/ab_report.h"
+#include "compare/ab_result.h"
 
 #include <fmt/format.h>
 

@@ -17,7 +17,7 @@
 #include "common/report.h"
 #include "common/values.h"
 #include "compare/ab_bench.h"
-#include "compare/ab_report.h"
+#include "compare/ab_result.h"
 #include "files/output_file.h"
 #include "pictures/picture_file.h"
 

@@ -17,10 +17,8 @@ class App;
 
 namespace c63::tools {
 
-/// The command line of `c63cmp ref a [b…]`.
-struct MetricRunOptions {
-  std::string reference;
-  std::vector<std::string> others;
+/// Options that comparisons of videos and of encoders share.
+struct VideoOptions {
   int width = 0;
   int height = 0;
   std::int64_t first_frame = 0;
@@ -28,12 +26,18 @@ struct MetricRunOptions {
   std::optional<FrameRate> rate;
   bool ssim = true;
   bool bit_exact = false;
-  std::optional<double> min_psnr;
   std::string csv;
   std::string json;
-  std::string heatmap;
   Limits limits;
   Durability durability = Durability::process;  ///< of all files that this program writes
+};
+
+/// The command line of `c63cmp ref a [b…]`.
+struct MetricRunOptions : VideoOptions {
+  std::string reference;
+  std::vector<std::string> others;
+  std::optional<double> min_psnr;
+  std::string heatmap;
 };
 
 void add_options(CLI::App& app, MetricRunOptions& options);
@@ -43,7 +47,7 @@ void add_options(CLI::App& app, MetricRunOptions& options);
 [[nodiscard]] int run_metrics(const Session& session, const MetricRunOptions& options);
 
 /// The command line of `c63cmp ab`.
-struct AbOptions {
+struct AbOptions : VideoOptions {
   std::vector<std::string> inputs;
   std::optional<std::string> a;
   std::optional<std::string> b;
@@ -52,22 +56,11 @@ struct AbOptions {
   std::string quantizers = "10,15,20,25";
   int repeat = 3;
   int warmup = 1;
-  int width = 0;
-  int height = 0;
-  std::int64_t first_frame = 0;
-  std::int64_t max_frames = 0;
-  std::optional<FrameRate> rate;
-  bool ssim = true;
-  bool bit_exact = false;
   bool pictures = true;
   std::int64_t picture_frame = -1;  ///< -1: the program chooses
   std::string encoder;              ///< path of c63enc; empty: the one next to this program
   std::string keep;                 ///< folder to keep the coded streams in
   std::string html;
-  std::string csv;
-  std::string json;
-  Limits limits;
-  Durability durability = Durability::process;  ///< of all files that this program writes
 };
 
 void add_options(CLI::App& app, AbOptions& options);

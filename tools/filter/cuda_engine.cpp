@@ -25,66 +25,51 @@ class CudaEngine final : public FilterEngine {
 
   FilterTiming convolve(std::span<const double> signal, std::span<const double> taps, std::span<double> out) override {
     const auto variant = chosen<cuda::ConvolutionVariant>();
-    return run([&] { return std::pair(upload(signal), DeviceArray<double>(queue_, out.size())); },
-               [&](auto& data) { cuda::convolve(queue_, data.first.const_span(), taps, data.second.span(), variant); },
-               [&](auto& data) { download(data.second, out); });
+    return run(signal, out, [&](auto& from, auto& to) { cuda::convolve(queue_, from.const_span(), taps, to.span(), variant); });
   }
   FilterTiming scan(std::span<const double> values, bool inclusive, std::span<double> out) override {
     const auto variant = chosen<cuda::ScanVariant>();
-    return run([&] { return std::pair(upload(values), DeviceArray<double>(queue_, out.size())); },
-               [&](auto& data) {
-                 inclusive ? cuda::inclusive_scan<double>(queue_, data.first.const_span(), data.second.span(), variant)
-                           : cuda::exclusive_scan<double>(queue_, data.first.const_span(), data.second.span(), variant);
-               },
-               [&](auto& data) { download(data.second, out); });
+    return run(values, out, [&](auto& from, auto& to) {
+      inclusive ? cuda::inclusive_scan<double>(queue_, from.const_span(), to.span(), variant)
+                : cuda::exclusive_scan<double>(queue_, from.const_span(), to.span(), variant);
+    });
   }
   FilterTiming reduce(std::span<const double> values, ReductionKind kind, double& result) override {
     const auto variant = chosen<cuda::ReductionVariant>();
-    if (kind == ReductionKind::argmin || kind == ReductionKind::argmax) {
-      std::uint64_t place = 0;
-      const auto timing = run(
-          [&] { return std::pair(upload(values), DeviceArray<std::uint64_t>(queue_, 1)); },
-          [&](auto& data) {
-            const auto in = data.first.const_span();
-            kind == ReductionKind::argmin ? cuda::argmin<double>(queue_, in, data.second.data(), variant)
-                                          : cuda::argmax<double>(queue_, in, data.second.data(), variant);
-          },
-          [&](auto& data) { download(data.second, std::span(&place, 1)); });
+    std::uint64_t place = 0;
+    const auto find = [&](auto function) {
+      const auto timing = run(values, std::span(&place, 1),
+                              [&](auto& from, auto& to) { function(queue_, from.const_span(), to.data(), variant); });
       result = static_cast<double>(place);
       return timing;
+    };
+    const auto reduce_to = [&](auto function) {
+      return run(values, std::span(&result, 1),
+                 [&](auto& from, auto& to) { function(queue_, from.const_span(), to.data(), variant); });
+    };
+    switch (kind) {
+      case ReductionKind::sum: return reduce_to(cuda::sum<double>);
+      case ReductionKind::minimum: return reduce_to(cuda::minimum<double>);
+      case ReductionKind::maximum: return reduce_to(cuda::maximum<double>);
+      case ReductionKind::argmin: return find(cuda::argmin<double>);
+      default: return find(cuda::argmax<double>);
     }
-    return run([&] { return std::pair(upload(values), DeviceArray<double>(queue_, 1)); },
-               [&](auto& data) {
-                 const auto in = data.first.const_span();
-                 switch (kind) {
-                   case ReductionKind::sum: return cuda::sum<double>(queue_, in, data.second.data(), variant);
-                   case ReductionKind::minimum: return cuda::minimum<double>(queue_, in, data.second.data(), variant);
-                   default: return cuda::maximum<double>(queue_, in, data.second.data(), variant);
-                 }
-               },
-               [&](auto& data) { download(data.second, std::span(&result, 1)); });
   }
   FilterTiming histogram(std::span<const std::uint8_t> bytes, const BinMap& map,
                          std::span<std::uint64_t> counts) override {
     const auto variant = chosen<cuda::HistogramVariant>();
-    return run([&] { return std::pair(upload(bytes), DeviceArray<std::uint64_t>(queue_, counts.size())); },
-               [&](auto& data) { cuda::histogram(queue_, data.first.const_span(), map, data.second.span(), variant); },
-               [&](auto& data) { download(data.second, counts); });
+    return run(bytes, counts,
+               [&](auto& from, auto& to) { cuda::histogram(queue_, from.const_span(), map, to.span(), variant); });
   }
   FilterTiming convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out) override {
     const auto variant = chosen<cuda::Convolution2dVariant>();
-    const std::vector<std::uint8_t> samples = rows_of(in);
+    std::vector<std::uint8_t> samples;
+    append(samples, in);
     std::vector<std::uint8_t> result(samples.size());
-    const auto timing = run(
-        [&] {
-          return std::pair(upload(std::span<const std::uint8_t>(samples)),
-                           DeviceArray<std::uint8_t>(queue_, samples.size()));
-        },
-        [&](auto& data) {
-          cuda::convolve(queue_, ConstPlaneView{data.first.data(), in.width, in.height, in.width}, kernel,
-                         PlaneView{data.second.data(), in.width, in.height, in.width}, variant);
-        },
-        [&](auto& data) { download(data.second, std::span(result)); });
+    const auto timing = run<std::uint8_t, std::uint8_t>(samples, result, [&](auto& from, auto& to) {
+      cuda::convolve(queue_, ConstPlaneView{from.data(), in.width, in.height, in.width}, kernel,
+                     PlaneView{to.data(), in.width, in.height, in.width}, variant);
+    });
     for (int y = 0; y < out.height; ++y) {
       std::copy_n(result.begin() + static_cast<std::ptrdiff_t>(y) * in.width, in.width, out.row(y));
     }
@@ -92,23 +77,17 @@ class CudaEngine final : public FilterEngine {
   }
   FilterTiming shift(ConstPlaneView reference, ConstPlaneView frame, std::optional<FrameShift>& result) override {
     const auto variant = chosen<cuda::ShiftVariant>();
-    const std::vector<std::uint8_t> first = rows_of(reference);
-    const std::vector<std::uint8_t> second = rows_of(frame);
-    const auto view = [](const DeviceArray<std::uint8_t>& array, ConstPlaneView like) {
-      return ConstPlaneView{array.data(), like.width, like.height, like.width};
-    };
+    std::vector<std::uint8_t> samples;  // of both
+    append(samples, reference);
+    append(samples, frame);
     ShiftSums sums;
-    const auto timing = run(
-        [&] {
-          return std::pair(upload(std::span<const std::uint8_t>(first)),
-                           upload(std::span<const std::uint8_t>(second)));
-        },
-        [&](auto& data) {
-          const ConstPlaneView other = view(data.second, frame);
-          cuda::shift_sums(queue_, view(data.first, reference), std::span(&other, 1),
-                                         std::span(&sums, 1), variant);
-        },
-        [](auto&) {});
+    std::uint8_t unused = 0;
+    const auto timing = run<std::uint8_t, std::uint8_t>(samples, std::span(&unused, 1), [&](auto& from, auto&) {
+      const auto first = static_cast<std::size_t>(reference.width) * static_cast<std::size_t>(reference.height);
+      const ConstPlaneView other{from.data() + first, frame.width, frame.height, frame.width};
+      cuda::shift_sums(queue_, ConstPlaneView{from.data(), reference.width, reference.height, reference.width},
+                       std::span(&other, 1), std::span(&sums, 1), variant);
+    });
     result = shift_from(sums);
     return timing;
   }
@@ -130,38 +109,30 @@ class CudaEngine final : public FilterEngine {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
 
-  static std::vector<std::uint8_t> rows_of(ConstPlaneView in) {
-    std::vector<std::uint8_t> samples;
-    for (int y = 0; y < in.height; ++y) samples.insert(samples.end(), in.row(y), in.row(y) + in.width);
-    return samples;
+  static void append(std::vector<std::uint8_t>& samples, ConstPlaneView plane) {
+    for (int y = 0; y < plane.height; ++y) samples.insert(samples.end(), plane.row(y), plane.row(y) + plane.width);
   }
 
-  template <typename T>
-  DeviceArray<T> upload(std::span<const T> host) {
-    return DeviceArray<T>(queue_, host);
-  }
-  template <typename T>
-  void download(const DeviceArray<T>& from, std::span<T> to) {
-    queue_.download(to.data(), from.data(), to.size_bytes());
-  }
-
-  /// Runs once to warm up. Then measures the time of the upload, the work and the download.
-  template <typename Prepare, typename Work, typename Finish>
-  FilterTiming run(const Prepare& prepare, const Work& work, const Finish& finish) {
+  /// Runs once to warm up. Then measures the time of the upload, the work and the download. `work` gets the arrays on the
+  /// device.
+  template <typename In, typename Out, typename Work>
+  FilterTiming run(std::span<const In> in, std::span<Out> out, const Work& work) {
     {
-      auto data = prepare();
-      work(data);
+      DeviceArray<In> from(queue_, in);
+      DeviceArray<Out> to(queue_, out.size());
+      work(from, to);
       queue_.synchronize();
     }
     FilterTiming timing;
     const auto start = Clock::now();
-    auto data = prepare();
+    DeviceArray<In> from(queue_, in);
+    DeviceArray<Out> to(queue_, out.size());
     queue_.synchronize();
     const auto begun = Clock::now();
-    work(data);
+    work(from, to);
     queue_.synchronize();
     timing.compute_ms = milliseconds_since(begun);
-    finish(data);
+    queue_.download(out.data(), to.data(), out.size_bytes());
     timing.total_ms = milliseconds_since(start);
     return timing;
   }

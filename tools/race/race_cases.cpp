@@ -43,20 +43,7 @@ void set(RaceCase& c, const Samples& current, const Samples& reference) {
   }
 }
 
-std::uint8_t reference_at(const RaceCase& c, int x, int y) {
-  return c.reference[static_cast<std::size_t>(std::clamp(y, 0, c.height - 1) * c.reference_pitch +
-                                              std::clamp(x, 0, c.width - 1))];
-}
-
 std::uint8_t clamped(double value) { return static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0)); }
-
-/// All candidates of a block have the same SAD.
-void fill_flat(RaceCase& c, Random& random) {
-  const auto a = static_cast<std::uint8_t>(random());
-  const auto b = static_cast<std::uint8_t>(random());
-  set(
-      c, [=](int, int) { return a; }, [=](int, int) { return b; });
-}
 
 /// A repeating pattern, so that several candidates of each block share the smallest SAD.
 void fill_repeating(RaceCase& c, Random& random) {
@@ -70,30 +57,18 @@ void fill_repeating(RaceCase& c, Random& random) {
   set(c, pattern, pattern);
 }
 
-/// Only black and white: each difference is 0 or 255, so SADs are large.
-void fill_extremes(RaceCase& c, Random& random) {
-  const auto sample = [&](int, int) { return static_cast<std::uint8_t>(random.below(2) == 0 ? 0 : 255); };
-  set(c, sample, sample);
-}
-
-/// Black against white: each SAD is 16320, the largest possible one.
-void fill_opposites(RaceCase& c, Random&) {
-  set(
-      c, [](int, int) { return std::uint8_t{255}; }, [](int, int) { return std::uint8_t{0}; });
-}
-
-void fill_noise(RaceCase& c, Random& random) {
-  const auto sample = [&](int, int) { return static_cast<std::uint8_t>(random()); };
-  set(c, sample, sample);
+/// Gives both planes the samples that `sample` returns.
+template <auto sample>
+void fill_random(RaceCase& c, Random& random) {
+  const auto next = [&](int, int) { return static_cast<std::uint8_t>(sample(random)); };
+  set(c, next, next);
 }
 
 /// Fills the reference with noise. Each block of the current plane is a copy from the reference, from near a corner of the
 /// block's search window: in each direction at the last candidate, one sample before it, or one sample outside the window.
 void fill_corners(RaceCase& c, Random& random) {
-  for (int y = 0; y < c.height; ++y) {
-    for (int x = 0; x < c.width; ++x)
-      c.reference[static_cast<std::size_t>(y * c.reference_pitch + x)] = static_cast<std::uint8_t>(random());
-  }
+  set(
+      c, [](int, int) { return std::uint8_t{0}; }, [&](int, int) { return static_cast<std::uint8_t>(random()); });
   const int low = -c.range;
   const int high = c.range - 1;
   const std::array<int, 6> ends = {low, high, low - 1, high + 1, low + 1, high - 1};
@@ -104,7 +79,7 @@ void fill_corners(RaceCase& c, Random& random) {
       const int y = std::clamp(by + ends[static_cast<std::size_t>(random.below(6))], 0, c.height - 8);
       for (int i = 0; i < 64; ++i) {
         c.current[static_cast<std::size_t>((by + i / 8) * c.current_pitch + bx + i % 8)] =
-            reference_at(c, x + i % 8, y + i / 8);
+            c.reference[static_cast<std::size_t>((y + i / 8) * c.reference_pitch + x + i % 8)];
       }
     }
   }
@@ -123,20 +98,30 @@ void fill_natural(RaceCase& c, Random& random) {
       [&](int x, int y) { return at(x, y); });
 }
 
-/// Samples around 128. If a search reads them as signed, some become negative.
-void fill_middle(RaceCase& c, Random& random) {
-  const auto sample = [&](int, int) { return static_cast<std::uint8_t>(118 + random.below(20)); };
-  set(c, sample, sample);
-}
-
-constexpr std::array<Content, 8> kContents = {{{"natural", fill_natural},
-                                               {"noise", fill_noise},
-                                               {"corners", fill_corners},
-                                               {"flat", fill_flat},
-                                               {"repeating", fill_repeating},
-                                               {"extremes", fill_extremes},
-                                               {"opposites", fill_opposites},
-                                               {"middle", fill_middle}}};
+constexpr std::array<Content, 8> kContents = {{
+    {"natural", fill_natural},
+    {"noise", fill_random<[](Random& random) { return random(); }>},
+    {"corners", fill_corners},
+    // All candidates of a block have the same SAD.
+    {"flat",
+     [](RaceCase& c, Random& random) {
+       const auto a = static_cast<std::uint8_t>(random());
+       const auto b = static_cast<std::uint8_t>(random());
+       set(
+           c, [=](int, int) { return a; }, [=](int, int) { return b; });
+     }},
+    {"repeating", fill_repeating},
+    // Only black and white: each difference is 0 or 255, so SADs are large.
+    {"extremes", fill_random<[](Random& random) { return random.below(2) == 0 ? 0 : 255; }>},
+    // Black against white: each SAD is 16320, the largest possible one.
+    {"opposites",
+     [](RaceCase& c, Random&) {
+       set(
+           c, [](int, int) { return std::uint8_t{255}; }, [](int, int) { return std::uint8_t{0}; });
+     }},
+    // Samples around 128. If a search reads them as signed, some become negative.
+    {"middle", fill_random<[](Random& random) { return 118 + random.below(20); }>},
+}};
 
 struct Size {
   int width;

@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "bench/cuda/absdiff_probe.h"
+#include "bench/cuda/kernels.h"
 #include "cuda_me/kernels/motion_common.cuh"
 #include "cuda_me/runtime/launch.h"
 

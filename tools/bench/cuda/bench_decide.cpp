@@ -77,25 +77,21 @@ double least_bytes(std::string_view stage, const cuda::FrameLayout& layout, cons
   constexpr double kPacked = sizeof(cuda::PackedCandidate);
   constexpr double kSummary = sizeof(cuda::CandidateSummary);
   constexpr double kMasks = sizeof(cuda::AcMasks);
-  if (stage == "weights") return 0;  // no preset makes weights on the device
-  if (stage == "repeat error") return 2 * picture;
-  if (stage == "search") return 2 * picture + n.blocks * (n.found * kVector + kFoundCost);
-  if (stage == "choose vectors") return n.blocks * (2 * kVector + kFoundCost);
-  if (stage == "list candidates") return n.blocks * (n.found * kVector + 1) + n.candidates * kPacked;
-  if (stage == "transform candidates") {
-    return picture + n.predicted * kBlockSamples + n.candidates * (kPacked + kSummary) + n.with_ac * kCoefficientBytes;
-  }
-  if (stage == "choose levels") {
-    return n.candidates * (kSummary + kDcBytes + 1 + kMasks) + n.with_ac * kCoefficientBytes + n.blocks * n.slots * kCostBytes;
-  }
-  if (stage == "beam") {
-    return n.blocks * n.slots * kCostBytes + n.candidates * (kDcBytes + kPacked) +
-           n.blocks * (sizeof(cuda::ChosenCandidate) + kVector + 1);
-  }
-  if (stage == "code choices") {
-    return 3 * picture + n.blocks * (sizeof(cuda::ChosenCandidate) + kVector + kMasks + sizeof(std::uint16_t));
-  }
-  return 0;
+  const std::pair<std::string_view, double> stages[] = {
+      {"repeat error", 2 * picture},
+      {"search", 2 * picture + n.blocks * (n.found * kVector + kFoundCost)},
+      {"choose vectors", n.blocks * (2 * kVector + kFoundCost)},
+      {"list candidates", n.blocks * (n.found * kVector + 1) + n.candidates * kPacked},
+      {"transform candidates",
+       picture + n.predicted * kBlockSamples + n.candidates * (kPacked + kSummary) + n.with_ac * kCoefficientBytes},
+      {"choose levels", n.candidates * (kSummary + kDcBytes + 1 + kMasks) + n.with_ac * kCoefficientBytes +
+                            n.blocks * n.slots * kCostBytes},
+      {"beam", n.blocks * n.slots * kCostBytes + n.candidates * (kDcBytes + kPacked) +
+                   n.blocks * (sizeof(cuda::ChosenCandidate) + kVector + 1)},
+      {"code choices",
+       3 * picture + n.blocks * (sizeof(cuda::ChosenCandidate) + kVector + kMasks + sizeof(std::uint16_t))}};
+  const auto found = std::ranges::find(stages, stage, [](const auto& entry) { return entry.first; });
+  return found == std::end(stages) ? 0 : found->second;  // no preset makes weights on the device
 }
 
 /// One inter frame for each lane. All stages have run on these frames once, so each stage can be timed alone.

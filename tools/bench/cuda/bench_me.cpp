@@ -17,8 +17,7 @@
 #include "bench/cuda/kernel_look.h"
 #include "bench/cuda/probes.h"
 #include "bench/cuda/race_gpu.h"
-#include "bench/cuda/resident_video.h"
-#include "bench/cuda/steps.h"
+#include "bench/cuda/kernels.h"
 #include "bench/kernel_counters.h"
 #include "bench/race_files.h"
 #include "bench/video.h"
@@ -42,6 +41,66 @@ namespace c63::bench {
 namespace {
 
 using cuda::MotionJob;
+
+/// The frames of a video on the device, and memory for the results of searching each frame in the one before it.
+/// Page-locked copies serve kernels that are timed with their uploads.
+class ResidentVideo {
+ public:
+  ResidentVideo(const LumaVideo& video, int range, const cuda::Stream& stream)
+      : blocks_(static_cast<std::size_t>(video.width / kBlockSize) * (video.height / kBlockSize)) {
+    const std::size_t samples = static_cast<std::size_t>(video.width) * video.height;
+    for (const auto& frame : video.frames) {
+      pinned_.emplace_back(samples);
+      std::copy(frame.begin(), frame.end(), pinned_.back().data());
+      device_.emplace_back(samples);
+      cuda::copy_async(device_.back().data(), pinned_.back().data(), samples, stream);
+    }
+    stream.synchronize();
+    for (std::size_t i = 1; i < device_.size(); ++i) {
+      vectors_.emplace_back(blocks_);
+      sads_.emplace_back(blocks_);
+      jobs_.push_back({device_[i].data(), device_[i - 1].data(), video.width, video.width, video.width, video.height,
+                       range, vectors_.back().data(), sads_.back().data()});
+    }
+  }
+
+  /// The jobs that search frames 1, 2, ... in the frame before.
+  [[nodiscard]] const std::vector<cuda::MotionJob>& jobs() const { return jobs_; }
+
+  /// Uploads both frames of job i, like a program that keeps no frames on the device.
+  void upload_pair(std::size_t i, cudaStream_t stream) {
+    for (std::size_t k = i; k < i + 2; ++k) {
+      cuda::copy_async(device_[k].data(), pinned_[k].data(), pinned_[k].size(), stream);
+    }
+  }
+
+  /// Overwrites all results with a pattern, so that no kernel can seem right by the results of an earlier one.
+  void poison(cudaStream_t stream) const {
+    for (const auto& v : vectors_) cuda::fill_async(v.data(), 0xCD, v.bytes(), stream);
+    for (const auto& s : sads_) cuda::fill_async(s.data(), 0xCD, s.bytes(), stream);
+  }
+
+  /// Waits for the stream, and returns the results of all jobs.
+  [[nodiscard]] std::vector<MotionField> results(const cuda::Stream& stream) const {
+    std::vector<MotionField> fields(jobs_.size());
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      fields[i] = {jobs_[i].width / kBlockSize, jobs_[i].height / kBlockSize, std::vector<MotionVector>(blocks_),
+                   std::vector<std::uint16_t>(blocks_)};
+      cuda::copy_async(fields[i].vectors.data(), vectors_[i].data(), blocks_, stream);
+      cuda::copy_async(fields[i].sads.data(), sads_[i].data(), blocks_, stream);
+    }
+    stream.synchronize();
+    return fields;
+  }
+
+ private:
+  std::size_t blocks_;  ///< in a frame
+  std::vector<cuda::PinnedBuffer<std::uint8_t>> pinned_;
+  std::vector<cuda::DeviceBuffer<std::uint8_t>> device_;
+  std::vector<cuda::DeviceBuffer<MotionVector>> vectors_;
+  std::vector<cuda::DeviceBuffer<std::uint16_t>> sads_;
+  std::vector<cuda::MotionJob> jobs_;
+};
 
 bool equal(const std::vector<MotionField>& a, const std::vector<MotionField>& b) {
   for (std::size_t i = 0; i < a.size(); ++i) {

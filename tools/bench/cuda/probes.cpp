@@ -7,7 +7,7 @@
 #include <future>
 #include <memory>
 
-#include "bench/cuda/absdiff_probe.h"
+#include "bench/cuda/kernels.h"
 #include "c63/thread_pool.h"
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"

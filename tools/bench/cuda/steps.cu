@@ -1,4 +1,4 @@
-#include "bench/cuda/steps.h"
+#include "bench/cuda/kernels.h"
 
 #include <algorithm>
 #include <array>

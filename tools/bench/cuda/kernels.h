@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -7,6 +10,10 @@
 #include "cuda_me/kernels/motion.h"
 
 namespace c63::bench {
+
+/// Puts a kernel on the stream that does nothing but VABSDIFF4 on all multiprocessors. Returns how many it executes, counted
+/// per thread. The kernel may write to `out`.
+double enqueue_absdiff4(cudaStream_t stream, std::uint32_t* out, int multiprocessors);
 
 /// A step of docs/course.md: a kernel of tools/race/examples/gpu, built into this program.
 struct Step {
