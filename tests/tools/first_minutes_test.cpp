@@ -35,6 +35,9 @@ TEST_F(FirstMinutes, QuietIsQuiet) {
     EXPECT_EQ(result.exit_code, 0) << command[0];
     EXPECT_EQ(result.out + result.err, "") << command[0];
   }
+  const ProcessResult compared = run({kCmp, "--quiet", input_, path("s.c63")});
+  EXPECT_EQ(compared.err, "");
+  EXPECT_FALSE(compared.out.empty()) << "what c63cmp prints is its result";
 }
 
 TEST_F(FirstMinutes, TrueMotionOfAnotherLengthIsRefused) {

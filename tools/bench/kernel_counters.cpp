@@ -1,12 +1,8 @@
-#include "bench/kernel_counters.h"
-
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
-#include <sstream>
 #include <string_view>
-#include <vector>
 
 #include "bench/race_files.h"
 #include "common/process.h"
@@ -30,21 +26,6 @@ constexpr std::array kCounters = {
 
 constexpr double kMostSeconds = 30;
 
-/// The fields of a line of CSV. All are quoted.
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields;
-  bool inside = false;
-  for (const char c : line) {
-    if (c == '"') {
-      inside = !inside;
-      if (inside) fields.emplace_back();
-    } else if (inside) {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
-
 }  // namespace
 
 Json counters_of(const std::string& csv, int exit_code) {
@@ -54,15 +35,13 @@ Json counters_of(const std::string& csv, int exit_code) {
   }
   Json counters = Json::object();
   std::string text;
-  std::istringstream lines(csv);
-  for (std::string line; std::getline(lines, line);) {
-    const std::vector<std::string> fields = fields_of(line);
-    for (const Counter& counter : kCounters) {
-      if (fields.size() < 3 || fields[fields.size() - 3] != counter.metric || counters.contains(counter.key)) continue;
-      const double percent = std::strtod(fields.back().c_str(), nullptr);
-      counters[std::string(counter.key)] = percent;
-      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", counter.text, percent);
-    }
+  for (const Counter& counter : kCounters) {
+    const std::string start = fmt::format("\"{}\",\"%\",\"", counter.metric);  // a row ends with metric, unit and value
+    const std::size_t at = csv.find(start);
+    if (at == std::string::npos) continue;
+    const double percent = std::strtod(csv.c_str() + at + start.size(), nullptr);
+    counters[std::string(counter.key)] = percent;
+    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", counter.text, percent);
   }
   if (counters.empty()) return {{"why_not", fmt::format("ncu counts nothing (exit code {})", exit_code)}};
   counters["text"] = text + " of the peak";

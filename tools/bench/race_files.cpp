@@ -43,23 +43,6 @@ std::string signal_text(int signal) {
   }
 }
 
-ErrorKind kind_of(int exit_code) {
-  switch (exit_code) {
-    case tools::kExitUsage:
-      return ErrorKind::usage;
-    case tools::kExitInput:
-      return ErrorKind::input;
-    case tools::kExitMemory:
-      return ErrorKind::memory;
-    case tools::kExitDevice:
-      return ErrorKind::device;
-    case tools::kExitComparison:
-      return ErrorKind::comparison;
-    default:
-      return ErrorKind::internal;
-  }
-}
-
 Json race_json(const race::Verdict& v) {
   Json json = {{"verdict", v.is_right ? "right" : "wrong"},
                {"cases", v.cases},
@@ -187,7 +170,7 @@ void require_all_right(const Json& figures) {
     if (verdict == "right") continue;
     const std::string name = entrant.value("name", "");
     if (verdict == "refused")
-      throw Error(kind_of(entrant.value("exit_code", 1)), "C63-RACE-REFUSED", "was not raced, for the reason above",
+      throw Error(tools::kind_of_exit(entrant.value("exit_code", 1), ErrorKind::internal), "C63-RACE-REFUSED", "was not raced, for the reason above",
                   {.file = name});
     throw Error(ErrorKind::comparison, "C63-RACE-WRONG", entrant.value("first", ""), {.file = name});
   }

@@ -42,6 +42,15 @@ enum ExitCode : int {
   return kExitInternal;
 }
 
+/// Returns the kind of error for which a program ends with this exit code, or `otherwise` if there is none.
+[[nodiscard]] constexpr ErrorKind kind_of_exit(int code, ErrorKind otherwise) {
+  for (const ErrorKind kind : {ErrorKind::internal, ErrorKind::usage, ErrorKind::input, ErrorKind::limit, ErrorKind::output,
+                               ErrorKind::memory, ErrorKind::device, ErrorKind::comparison}) {
+    if (exit_code(kind) == code) return kind;
+  }
+  return otherwise;
+}
+
 /// An Error with a note that the program adds, such as how much was written before it.
 class NotedError : public Error {
  public:

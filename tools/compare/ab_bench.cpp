@@ -51,18 +51,6 @@ std::string digest_of(const std::string& path) {
   return md5.finish();
 }
 
-/// Returns the kind of a failure. c63enc's exit codes tell it. Of other programs we only know that they failed; their kind is
-/// input.
-ErrorKind kind_of_failure(const Configuration& configuration, int code) {
-  if (!configuration.external) {
-    for (const ErrorKind kind : {ErrorKind::internal, ErrorKind::usage, ErrorKind::limit, ErrorKind::output,
-                                 ErrorKind::memory, ErrorKind::device, ErrorKind::comparison}) {
-      if (exit_code(kind) == code) return kind;
-    }
-  }
-  return ErrorKind::input;
-}
-
 bool is_raw(const std::string& path) {
   return path.ends_with(".yuv") || path.ends_with(".raw") || path.ends_with(".i420") || path.ends_with(".yuv420p");
 }
@@ -283,7 +271,8 @@ bool AbBench::run_once(Work& work, bool measured) {
       run_process(command, stdin_path, stdout_path, folder_.path(), {.stop = session_.stop, .drop = session_.drop});
   if (session_.stop.stop_requested()) return false;
   if (process.exit_code != 0) {
-    throw Error(kind_of_failure(configuration, process.exit_code), "C63-AB-COMMAND",
+    // c63enc's exit codes tell the kind. Of other programs we only know that they failed.
+    throw Error(configuration.external ? ErrorKind::input : kind_of_exit(process.exit_code, ErrorKind::input), "C63-AB-COMMAND",
                 fmt::format("{} ended with {}: {} (command: {})", configuration.name, process.exit_code,
                             last_line(process.error_output), command));
   }

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 
@@ -31,22 +30,10 @@ void require_readable(const std::string& path) {
   }
 }
 
-std::string compiler_of(const char* variable, const char* usual) {
-  const char* const own = std::getenv(variable);
-  return own != nullptr && *own != '\0' ? own : usual;
-}
-
-/// Returns the flags for a file, then those in an environment variable.
-std::string flags_with(const std::string& flags, const char* variable) {
-  const char* const more = std::getenv(variable);
-  return more != nullptr && *more != '\0' ? flags + " " + more : flags;
-}
-
-std::string first_line_of(const std::string& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
+/// Returns the value of an environment variable, or `otherwise` if it is empty.
+std::string variable_or(const char* variable, const char* otherwise) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
 BuiltSearch compile(const std::string& compiler, const std::string& flags, const std::string& path,
@@ -76,7 +63,8 @@ BuiltSearch compile(const std::string& compiler, const std::string& flags, const
   }
   const std::string version = folder + "/version";
   static_cast<void>(tools::run_process(compiler + " --version", {}, version, folder, {}, {.seconds = kMostSeconds}));
-  built.compiler = first_line_of(version);
+  std::ifstream first_line(version);
+  std::getline(first_line, built.compiler);
   return built;
 }
 
@@ -87,19 +75,17 @@ BuiltSearch compile_search(const std::string& path, const std::string& folder) {
   const std::string extension = fs::path(path).extension().string();
   if (extension == ".so")
     return {.library = fs::absolute(path).string(), .command = {}, .compiler = {}, .messages = {}};
-  if (extension == ".c")
-    return compile(compiler_of("CC", "cc"), flags_with("-std=gnu11 -O3 -march=native -g -Wall", "CFLAGS"), path,
-                   folder);
+  const std::string flags = " -O3 -march=native -g -Wall ";
+  if (extension == ".c") return compile(variable_or("CC", "cc"), "-std=gnu11" + flags + variable_or("CFLAGS", ""), path, folder);
   if (extension == ".cpp" || extension == ".cc" || extension == ".cxx") {
-    return compile(compiler_of("CXX", "c++"), flags_with("-std=c++20 -O3 -march=native -g -Wall", "CXXFLAGS"), path,
-                   folder);
+    return compile(variable_or("CXX", "c++"), "-std=c++20" + flags + variable_or("CXXFLAGS", ""), path, folder);
   }
   throw Error(ErrorKind::usage, "C63-SEARCH-FORM", "a search for the CPU is a .c, .cpp or .so file", {.file = path});
 }
 
 BuiltSearch compile_host_part(const std::string& path, const std::string& folder) {
   require_readable(path);
-  return compile(compiler_of("CXX", "c++"), "-x c++ -std=c++17 -O2 -g -DC63_MOTION_HOST=1", path, folder);
+  return compile(variable_or("CXX", "c++"), "-x c++ -std=c++17 -O2 -g -DC63_MOTION_HOST=1", path, folder);
 }
 
 }  // namespace c63::race

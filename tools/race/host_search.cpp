@@ -32,51 +32,31 @@ struct Region {
 std::array<Region, kRegions> regions;
 int crash_file = -1;
 
-/// Collects text and numbers for a signal handler, which must not allocate.
-class SignalText {
- public:
-  void add(const char* text) {
-    while (*text != '\0' && size_ < sizeof text_) text_[size_++] = *text++;
-  }
-  void add(std::uintptr_t number) {
-    char digits[24];
-    int count = 0;
-    do digits[count++] = static_cast<char>('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (count > 0 && size_ < sizeof text_) text_[size_++] = digits[--count];
-  }
-  void write() const {
-    if (crash_file >= 0) static_cast<void>(!::write(crash_file, text_, size_));
-  }
-
- private:
-  char text_[256];
-  std::size_t size_ = 0;
-};
+/// Writes a line to crash_file. Formatting into an array allocates nothing, so a signal handler may call it.
+template <typename... Values>
+void write_crash(fmt::format_string<const Values&...> format, const Values&... values) {
+  char text[256];
+  const char* const end = fmt::format_to_n(text, sizeof text, format, values...).out;
+  if (crash_file >= 0) static_cast<void>(!::write(crash_file, text, static_cast<std::size_t>(end - text)));
+}
 
 void on_crash(int signal, siginfo_t* info, void*) {
-  SignalText text;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   const Region* hit = nullptr;
   for (const Region& region : regions) {
     if (address >= region.lowest && address < region.highest) hit = &region;
   }
   if (signal != SIGSEGV && signal != SIGBUS) {
-    text.add(signal == SIGFPE ? "crashes: a division by zero" : "crashes: an instruction that this CPU does not have");
+    write_crash("crashes: {}", signal == SIGFPE ? "a division by zero" : "an instruction that this CPU does not have");
   } else if (hit == nullptr) {
-    text.add(address < 65536 ? "crashes: it uses a null pointer"
-                             : "crashes: an address far from its planes and results");
+    write_crash("crashes: {}", address < 65536 ? "it uses a null pointer" : "an address far from its planes and results");
   } else if (address >= hit->begin && address < hit->end) {
-    text.add("crashes: it writes into ");
-    text.add(hit->name);
+    write_crash("crashes: it writes into {}", hit->name);
   } else {
-    text.add("crashes: it ");
-    text.add(hit->may_be_written ? "writes or reads " : "reads ");
-    text.add(address < hit->begin ? hit->begin - address : address - hit->end + 1);
-    text.add(address < hit->begin ? " bytes before " : " bytes past the end of ");
-    text.add(hit->name);
+    const bool is_before = address < hit->begin;
+    write_crash("crashes: it {} {} bytes {} {}", hit->may_be_written ? "writes or reads" : "reads",
+                is_before ? hit->begin - address : address - hit->end + 1, is_before ? "before" : "past the end of", hit->name);
   }
-  text.write();
   ::_exit(128 + signal);
 }
 

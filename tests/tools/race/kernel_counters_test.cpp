@@ -1,6 +1,6 @@
 // Tests how c63bench reads the output of NVIDIA's profiler.
 
-#include "bench/kernel_counters.h"
+#include "bench/race_files.h"
 
 #include <gtest/gtest.h>
 

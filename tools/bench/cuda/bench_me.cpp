@@ -18,7 +18,6 @@
 #include "bench/cuda/probes.h"
 #include "bench/cuda/race_gpu.h"
 #include "bench/cuda/kernels.h"
-#include "bench/kernel_counters.h"
 #include "bench/race_files.h"
 #include "bench/video.h"
 #include "c63/cuda/devices.h"

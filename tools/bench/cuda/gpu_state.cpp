@@ -35,54 +35,45 @@ std::vector<std::string> names_of(unsigned long long reasons) {
 
 }  // namespace
 
+/// The functions of the library; null if it lacks them.
 struct GpuState::Nvml {
-  void* library = nullptr;
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  int (*by_address)(const char*, void**) = nullptr;
-  int (*clock)(void*, int, unsigned*) = nullptr;
-  int (*max_clock)(void*, int, unsigned*) = nullptr;
-  int (*power)(void*, unsigned*) = nullptr;
-  int (*power_limit)(void*, unsigned*) = nullptr;
-  int (*temperature)(void*, int, unsigned*) = nullptr;
-  int (*reasons)(void*, unsigned long long*) = nullptr;
+  void* const library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+
+  template <typename Function>
+  [[nodiscard]] Function* find(const char* name) const {
+    return library == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(library, name));
+  }
+  int (*const init)() = find<int()>("nvmlInit_v2");
+  int (*const shutdown)() = find<int()>("nvmlShutdown");
+  int (*const by_address)(const char*, void**) = find<int(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
+  int (*const clock)(void*, int, unsigned*) = find<int(void*, int, unsigned*)>("nvmlDeviceGetClockInfo");
+  int (*const max_clock)(void*, int, unsigned*) = find<int(void*, int, unsigned*)>("nvmlDeviceGetMaxClockInfo");
+  int (*const power)(void*, unsigned*) = find<int(void*, unsigned*)>("nvmlDeviceGetPowerUsage");
+  int (*const power_limit)(void*, unsigned*) = find<int(void*, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit");
+  int (*const temperature)(void*, int, unsigned*) = find<int(void*, int, unsigned*)>("nvmlDeviceGetTemperature");
+  int (*const reasons)(void*, unsigned long long*) =
+      find<int(void*, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
+  const bool is_begun = init != nullptr && by_address != nullptr && clock != nullptr && init() == 0;
+
+  Nvml() = default;
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml() {
+    if (is_begun && shutdown != nullptr) shutdown();
+    if (library != nullptr) ::dlclose(library);
+  }
 };
 
-GpuState::GpuState(const std::string& pci_address) {
-  void* const library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return;
-  auto* nvml = new Nvml{.library = library};
-  const auto load = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-  };
-  load(nvml->init, "nvmlInit_v2");
-  load(nvml->shutdown, "nvmlShutdown");
-  load(nvml->by_address, "nvmlDeviceGetHandleByPciBusId_v2");
-  load(nvml->clock, "nvmlDeviceGetClockInfo");
-  load(nvml->max_clock, "nvmlDeviceGetMaxClockInfo");
-  load(nvml->power, "nvmlDeviceGetPowerUsage");
-  load(nvml->power_limit, "nvmlDeviceGetEnforcedPowerLimit");
-  load(nvml->temperature, "nvmlDeviceGetTemperature");
-  load(nvml->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
-  const bool usable =
-      nvml->init != nullptr && nvml->by_address != nullptr && nvml->clock != nullptr && nvml->init() == 0;
-  if (usable && nvml->by_address(pci_address.c_str(), &device_) == 0) {
-    nvml_ = nvml;
-    if (nvml->max_clock != nullptr) nvml->max_clock(device_, kSmClock, &most_mhz_);
-    if (nvml->power_limit != nullptr) nvml->power_limit(device_, &limit_milliwatts_);
+GpuState::GpuState(const std::string& pci_address) : nvml_(std::make_unique<Nvml>()) {
+  if (!nvml_->is_begun || nvml_->by_address(pci_address.c_str(), &device_) != 0) {
+    nvml_.reset();
     return;
   }
-  if (usable && nvml->shutdown != nullptr) nvml->shutdown();
-  ::dlclose(library);
-  delete nvml;
+  if (nvml_->max_clock != nullptr) nvml_->max_clock(device_, kSmClock, &most_mhz_);
+  if (nvml_->power_limit != nullptr) nvml_->power_limit(device_, &limit_milliwatts_);
 }
 
-GpuState::~GpuState() {
-  if (nvml_ == nullptr) return;
-  if (nvml_->shutdown != nullptr) nvml_->shutdown();
-  ::dlclose(nvml_->library);
-  delete nvml_;
-}
+GpuState::~GpuState() = default;
 
 void GpuState::sample() {
   if (nvml_ == nullptr) return;
@@ -101,8 +92,6 @@ void GpuState::sample() {
   if (nvml_->reasons != nullptr && nvml_->reasons(device_, &reasons) == 0) reasons_ |= reasons;
   ++samples_;
 }
-
-bool GpuState::throttled() const { return !names_of(reasons_).empty(); }
 
 std::string GpuState::text() const {
   if (samples_ == 0) return {};

@@ -1,7 +1,9 @@
 #pragma once
 
-#include "bench/bench.h"
+#include <memory>
 #include <string>
+
+#include "bench/bench.h"
 
 namespace c63::bench {
 
@@ -12,20 +14,17 @@ class GpuState {
   /// `pci_address` looks like "0000:1b:00.0".
   explicit GpuState(const std::string& pci_address);
   ~GpuState();
-  GpuState(const GpuState&) = delete;
-  GpuState& operator=(const GpuState&) = delete;
 
   /// Takes a sample. Call it while the GPU works or just after: an idle GPU lowers its clock.
   void sample();
 
-  [[nodiscard]] bool throttled() const;
   /// Returns one line for the user. Empty if nothing is known.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] Json to_json() const;
 
  private:
   struct Nvml;
-  Nvml* nvml_ = nullptr;
+  std::unique_ptr<Nvml> nvml_;  ///< null if nothing can be known
   void* device_ = nullptr;
   int samples_ = 0;
   unsigned lowest_mhz_ = 0;
