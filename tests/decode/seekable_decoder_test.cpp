@@ -137,6 +137,23 @@ TEST(SeekableDecoder, FilesAndPipes) {
   expect_error(ErrorKind::input, "C63-NOT-SEEKABLE", [&] { SeekableDecoder(std::make_unique<StreamSource>(stream)); });
 }
 
+TEST(SeekableDecoder, AFrameAfterSkippedFramesIsDecodedFromItsKeyFrame) {
+  const Bytes stream = encoded(48, 32, HeaderSet::full);
+  const Decoded expected = decode_stream(stream);
+  SeekableDecoder decoder(stream, {.key_frames_only = true});
+  for (const std::int64_t key_frames : {1, 2, -1}) {
+    std::int64_t next = kInterval;
+    const DecodeSummary summary = decoder.frames(next, key_frames, [&](const FrameView& view) {
+      EXPECT_EQ(view.index, next);
+      next += kInterval;
+    });
+    EXPECT_EQ(summary.frames, key_frames < 0 ? kFrames / kInterval : key_frames);
+    for (const std::int64_t frame : {next + 2 < kFrames ? next + 2 : next - kInterval + 2, std::int64_t{kFrames - 1}}) {
+      EXPECT_EQ(decoder.frame(frame).picture, expected.frames[static_cast<std::size_t>(frame)].picture) << frame;
+    }
+  }
+}
+
 TEST(SeekableDecoder, StopAndSinkThatThrowsLeaveItUsable) {
   const Bytes stream = varied_stream();
   const Decoded expected = decode_stream(stream);
