@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "codec/geometry.h"
@@ -40,14 +41,6 @@ const MotionEstimatorOptions& checked(const MotionEstimatorOptions& options) {
   return options;
 }
 
-MotionKernel kernel_of(const std::string& wanted) {
-  const std::optional<MotionKernel> kernel = motion_kernel_from(wanted);
-  if (kernel) return *kernel;
-  std::string known;
-  for (const std::string& one : MotionEstimator::kernel_names()) known += " " + one;
-  refuse_planes("no motion kernel is called '" + wanted + "'; there are:" + known);
-}
-
 }  // namespace
 
 struct MotionEstimator::State {
@@ -55,7 +48,7 @@ struct MotionEstimator::State {
       : options(checked(wanted)),
         guard(std::in_place, options.device),
         pitch((options.width + kRowAlignment - 1) / kRowAlignment * kRowAlignment),
-        search(make_motion_search(kernel_of(options.kernel))) {
+        search(make_motion_search(options.kernel, "C63-MOTION-PLANE")) {
     guard.reset();
   }
 
@@ -181,10 +174,6 @@ MotionField MotionEstimator::estimate(const MotionPair& pair) {
   return field;
 }
 
-std::vector<std::string> MotionEstimator::kernel_names() {
-  std::vector<std::string> names;
-  for (const MotionKernelInfo& info : motion_kernels()) names.emplace_back(info.name);
-  return names;
-}
+std::vector<std::string> MotionEstimator::kernel_names() { return motion_kernel_names(); }
 
 }  // namespace c63::cuda

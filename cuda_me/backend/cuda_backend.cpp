@@ -54,14 +54,6 @@ DeviceBuffer<std::byte> make_zeroed(std::size_t bytes) {
   return memory;
 }
 
-MotionKernel kernel_of(const CudaBackendOptions& options) {
-  if (const auto kernel = motion_kernel_from(options.motion_kernel)) return *kernel;
-  std::string known;
-  for (const std::string& name : motion_kernel_names()) known += (known.empty() ? "" : ", ") + name;
-  throw Error(ErrorKind::usage, "C63-CUDA-KERNEL",
-              "there is no motion kernel '" + options.motion_kernel + "'; there are " + known);
-}
-
 }  // namespace
 
 CudaBackend::CudaBackend(const ResolvedEncode& encode, const CudaBackendOptions& options, const DeviceChoice& device,
@@ -72,12 +64,12 @@ CudaBackend::CudaBackend(const ResolvedEncode& encode, const CudaBackendOptions&
       host_memory_(host_bytes(context_, chains)),
       chains_(static_cast<std::size_t>(chains)),
       uploads_(carve_memory(), chains_.size() * kChainDepth * 2),
-      stages_(context_, kernel_of(options), chains_, options.graphs),
+      stages_(context_, options.motion_kernel, chains_, options.graphs),
       batches_(chains_, uploads_, stages_),
       results_(context_, chains_, uploads_, device.index, device.trace_row, stages_.coding_stream()) {
   const DeviceInfo& gpu = require_device(device.index);
   info_.description = "cuda:" + std::to_string(device.number) + " " + gpu.name + " (sm_" +
-                      std::to_string(gpu.compute_major) + std::to_string(gpu.compute_minor) + ")";
+                      std::to_string(gpu.architecture) + ")";
   info_.chains = chains;
   info_.depth = kChainDepth;
   info_.inputs = std::max(1, uploads_.staging() / 2);
@@ -205,12 +197,6 @@ void CudaBackend::collect(std::vector<CodedFrame>& finished) {
     if (finished.size() > before) return;
     std::this_thread::yield();
   }
-}
-
-std::vector<std::string> motion_kernel_names() {
-  std::vector<std::string> names;
-  for (const MotionKernelInfo& info : motion_kernels()) names.emplace_back(info.name);
-  return names;
 }
 
 std::size_t device_bytes_per_chain(const EncoderSettings& settings, const CudaBackendOptions& options) {

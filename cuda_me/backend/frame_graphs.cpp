@@ -14,7 +14,7 @@ FrameGraphs::FrameGraphs(const CodingContext& context, const Chain& chain, Motio
                          const Stream& download)
     : inter_(static_cast<std::size_t>(search.choices())) {
   const auto make = [](const Stream& stream, auto&& work) {
-    GraphExec graph(Graph::capture(stream, work));
+    GraphExec graph = GraphExec::capture(stream, work);
     graph.upload(stream);
     return graph;
   };

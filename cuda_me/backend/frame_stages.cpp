@@ -8,7 +8,7 @@
 
 namespace c63::cuda {
 
-FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs)
+FrameStages::FrameStages(const CodingContext& context, std::string_view kernel, std::span<const Chain> chains, bool graphs)
     : context_(context), chains_(chains), search_(make_motion_search(kernel)), rate_(context, chains.size()) {
   searches_.reserve(chains.size() * kPlanes);
   jobs_.reserve(chains.size());

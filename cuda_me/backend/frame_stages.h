@@ -29,7 +29,7 @@ class FrameStages {
  public:
   /// If `graphs` is true, the work on frames is recorded once and then launched as CUDA graphs. `graphs` has no effect
   /// if there are several chains, if more than coded bytes is downloaded, or if the search is the user's own.
-  FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs);
+  FrameStages(const CodingContext& context, std::string_view kernel, std::span<const Chain> chains, bool graphs);
   ~FrameStages();
   FrameStages(const FrameStages&) = delete;
   FrameStages& operator=(const FrameStages&) = delete;

@@ -265,7 +265,7 @@ std::shared_ptr<DecodeBackend> open_decoder(const CudaDecoderOptions& options) {
   const DeviceInfo& gpu = require_device(options.device);
   return std::make_shared<CudaDecoder>(
       options.device, "cuda:" + std::to_string(options.number < 0 ? options.device : options.number) + " " + gpu.name + " (sm_" +
-                          std::to_string(gpu.compute_major) + std::to_string(gpu.compute_minor) + ")");
+                          std::to_string(gpu.architecture) + ")");
 }
 
 }  // namespace c63::cuda

@@ -36,8 +36,8 @@ __global__ void __launch_bounds__(kParseThreads)
 
 void enqueue_parsing(const ScanShape& shape, const ScanBatch& batch, cudaStream_t stream) {
   const Range range("parse scans");
-  launch("parse_scans_kernel", parse_scans_kernel,
-         {dim3(static_cast<unsigned>((batch.count + kScansPerBlock - 1) / kScansPerBlock)), dim3(kParseThreads)}, stream, shape, batch);
+  launch(parse_scans_kernel, {(batch.count + kScansPerBlock - 1) / kScansPerBlock, kParseThreads}, stream, shape,
+         batch);
 }
 
 }  // namespace c63::cuda

@@ -2,7 +2,7 @@
 // column.
 
 #include "cuda_me/decoder/decode_kernels.h"
-#include "cuda_me/kernels/block_transform.cuh"
+#include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
 
@@ -11,39 +11,6 @@ namespace {
 
 constexpr int kBlocksPerGroup = 32;  ///< blocks of samples per thread block
 constexpr int kRestoreThreads = kBlocksPerGroup * 8;
-
-/// Adds residuals to the prediction as the format defines it: the sum wraps in 16 bits before it is clamped to a
-/// sample. It only wraps if a stream has extreme levels, which c63's encoders never write.
-__device__ __forceinline__ std::uint32_t reconstruct_four_wrapping(const int* residuals, std::uint32_t prediction) {
-  const auto sample = [&](int i) {
-    const int sum = residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
-    return static_cast<int>(static_cast<std::int16_t>(sum));
-  };
-  return pack_saturated(sample(0), sample(1), sample(2), sample(3));
-}
-
-/// Restores row `t` of a block from its levels, which are in shared memory in zig-zag order. The whole warp takes part.
-__device__ __forceinline__ uint2 restore_row(uint2 prediction, const std::int16_t* levels, const StepQuantizer* quantizers,
-                                             int plane, int t, float* numbers) {
-  float in[8];
-  const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
-  const StepQuantizer* const column = quantizers + plane * 64 + t * 8;
-  const float column_scale = t == 0 ? kDctScale : 1.0F;  // multiplying by one changes nothing
-  bool any_ac = false;
-  for_8([&](auto v) {
-    const auto level = static_cast<float>(levels[__byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4)]);
-    any_ac |= level != 0 && (v != 0 || t != 0);
-    in[v] = scale_coefficient(copysignf(load_quantizer(column + v).restored(fabsf(level)), level) * column_scale, v, 1);
-  });
-  int residuals[8];
-  if (__any_sync(kFullWarp, any_ac)) {
-    inverse_block(in, t, numbers, residuals);
-  } else {  // if only first levels (DC) are not zero, a block's residual is the same for every sample
-    const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
-    for_8([&](auto i) { residuals[i] = residual; });
-  }
-  return {reconstruct_four_wrapping(residuals, prediction.x), reconstruct_four_wrapping(residuals + 4, prediction.y)};
-}
 
 __global__ void __launch_bounds__(kRestoreThreads)
     restore_frame_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ RestoreJob job) {
@@ -55,12 +22,9 @@ __global__ void __launch_bounds__(kRestoreThreads)
   const int wanted = static_cast<int>(blockIdx.x) * kBlocksPerGroup + of_group;
   const bool active = wanted < layout.blocks;
   const int block = active ? wanted : layout.blocks - 1;
-  const int plane = block >= layout.first_block[2] ? 2 : block >= layout.first_block[1] ? 1 : 0;
-  const int index = block - layout.first_block[plane];
-  const int row = index / layout.columns[plane];
-  const int width = layout.width[plane];
-  const std::size_t at = layout.offset[plane] + static_cast<std::size_t>(row * 8 + t) * width +
-                         static_cast<std::size_t>(index - row * layout.columns[plane]) * 8;
+  const RateBlock place = rate_block(layout, block);
+  const int width = layout.width[place.plane];
+  const std::size_t at = first_sample(layout, place) + static_cast<std::size_t>(t) * width;
 
   const uint4 eight = __ldg(reinterpret_cast<const uint4*>(job.levels) + static_cast<std::size_t>(block) * 8 + t);
   PackedVector source = kWithoutVector;
@@ -77,8 +41,8 @@ __global__ void __launch_bounds__(kRestoreThreads)
   if (__any_sync(kFullWarp, (eight.x | eight.y | eight.z | eight.w) != 0)) {
     levels[of_group * 8 + t] = eight;
     __syncwarp();
-    samples = restore_row(samples, reinterpret_cast<const std::int16_t*>(levels + of_group * 8), job.quantizers, plane, t,
-                          numbers + of_group * kBlockWords);
+    samples = restore_block<true>(samples, reinterpret_cast<const std::int16_t*>(levels + of_group * 8), job.quantizers,
+                                  place.plane, t, numbers + of_group * kBlockWords);
   }
   if (active) *reinterpret_cast<uint2*>(job.picture + at) = samples;
 }
@@ -87,8 +51,8 @@ __global__ void __launch_bounds__(kRestoreThreads)
 
 void enqueue_restoring(const FrameLayout& layout, const RestoreJob& job, cudaStream_t stream) {
   const Range range("restore frame");
-  launch("restore_frame_kernel", restore_frame_kernel,
-         {dim3(static_cast<unsigned>((layout.blocks + kBlocksPerGroup - 1) / kBlocksPerGroup)), dim3(kRestoreThreads)}, stream, layout, job);
+  launch(restore_frame_kernel, {(layout.blocks + kBlocksPerGroup - 1) / kBlocksPerGroup, kRestoreThreads}, stream,
+         layout, job);
 }
 
 }  // namespace c63::cuda

@@ -29,12 +29,11 @@ __global__ void convolution_global(const double* signal, std::size_t count, cons
   out[i] = total;
 }
 
-void convolve_global(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
-  auto* stored = static_cast<double*>(queue.scratch(kMaxTaps * sizeof(double)));
-  launch("store_taps", store_taps, {dim3(1), dim3(256)}, queue.stream(), taps, stored);
-  launch("convolution_global", convolution_global,
-         {dim3(static_cast<unsigned>(divide_up(signal.size(), 256))), dim3(256)}, queue.stream(), signal.data(),
-         signal.size(), stored, taps.count, out);
+/// Stores the taps in device memory. They are passed as a kernel parameter, so this also works in a graph.
+const double* stored(FilterQueue& queue, const Taps& taps) {
+  auto* to = static_cast<double*>(queue.scratch(kMaxTaps * sizeof(double)));
+  launch(store_taps, {1, 256}, queue.stream(), taps, to);
+  return to;
 }
 
 // 1-D convolution, variant `constant_taps`: the taps (the kernel's factors) are in constant memory. All threads of a
@@ -50,12 +49,6 @@ __global__ void convolution_constant(const double* signal, std::size_t count, co
     if (at < count) total += taps.value[k] * signal[at];
   }
   out[i] = total;
-}
-
-void convolve_constant(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
-  launch("convolution_constant", convolution_constant,
-         {dim3(static_cast<unsigned>(divide_up(signal.size(), 256))), dim3(256)}, queue.stream(), signal.data(),
-         signal.size(), taps, out);
 }
 
 // 1-D convolution, variant `shared_tile`: the taps (the kernel's factors) are in constant memory. The input values that
@@ -79,12 +72,6 @@ __global__ void convolution_shared(const double* signal, std::size_t count, cons
   double total = 0;
   for (int k = 0; k < taps.count; ++k) total += taps.value[k] * middle[-k];
   out[i] = total;
-}
-
-void convolve_shared(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
-  launch("convolution_shared", convolution_shared,
-         {dim3(static_cast<unsigned>(divide_up(signal.size(), kThreads))), dim3(kThreads)}, queue.stream(),
-         signal.data(), signal.size(), taps, out);
 }
 
 // 1-D convolution, variant `tuned`, for kernels of 3 to 11 taps (factors). Their number is known at compile time. A
@@ -145,9 +132,8 @@ template <int kTaps>
 void run(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
   FewTaps<kTaps> few;
   for (int k = 0; k < kTaps; ++k) few.value[k] = taps.value[k];
-  launch("convolution_tuned", convolution_tuned<kTaps>,
-         {dim3(static_cast<unsigned>(divide_up(signal.size(), 2 * kThreads * kPairs))), dim3(kThreads)},
-         queue.stream(), signal.data(), signal.size(), few, out);
+  launch(convolution_tuned<kTaps>, {divide_up(signal.size(), 2 * kThreads * kPairs), kThreads}, queue.stream(),
+         signal.data(), signal.size(), few, out);
 }
 
 bool can_convolve_tuned(std::span<const double> signal, const Taps& taps, const double* out) {
@@ -186,15 +172,21 @@ void convolve(FilterQueue& queue, std::span<const double> signal, std::span<cons
   kernels::Taps argument;
   argument.count = static_cast<int>(taps.size());
   std::copy(taps.begin(), taps.end(), argument.value);
-  const bool can_tune = kernels::can_convolve_tuned(signal, argument, out.data());
+  const auto run = [&](auto kernel, int threads, const auto&... taps_of_kernel) {
+    launch(kernel, {divide_up(signal.size(), threads), threads}, queue.stream(), signal.data(), signal.size(),
+           taps_of_kernel..., out.data());
+  };
   switch (variant) {
-    case ConvolutionVariant::global: return kernels::convolve_global(queue, signal, argument, out.data());
-    case ConvolutionVariant::constant_taps: return kernels::convolve_constant(queue, signal, argument, out.data());
+    case ConvolutionVariant::global:
+      return run(kernels::convolution_global, 256, kernels::stored(queue, argument), argument.count);
+    case ConvolutionVariant::constant_taps: return run(kernels::convolution_constant, 256, argument);
     case ConvolutionVariant::best:
     case ConvolutionVariant::tuned:
-      if (can_tune) return kernels::convolve_tuned(queue, signal, argument, out.data());
+      if (kernels::can_convolve_tuned(signal, argument, out.data())) {
+        return kernels::convolve_tuned(queue, signal, argument, out.data());
+      }
       [[fallthrough]];
-    case ConvolutionVariant::shared_tile: return kernels::convolve_shared(queue, signal, argument, out.data());
+    case ConvolutionVariant::shared_tile: return run(kernels::convolution_shared, kernels::kThreads, argument);
   }
 }
 

@@ -8,33 +8,24 @@ namespace {
 /// The taps of a 2-D filter kernel. Passed to GPU kernels as a parameter.
 template <typename Tap>
 struct KernelTaps {
-  int size = 0;
-  Tap divisor = Tap{1};
+  explicit KernelTaps(const Kernel2d<Tap>& kernel) : count(kernel.taps.size()) {
+    std::ranges::copy(kernel.taps, value);
+  }
+  std::size_t count;
   Tap value[kMaxKernelSize * kMaxKernelSize];
 };
 
 template <typename Tap>
-[[nodiscard]] KernelTaps<Tap> argument_of(const Kernel2d<Tap>& kernel) {
-  KernelTaps<Tap> taps;
-  taps.size = kernel.size;
-  taps.divisor = kernel.divisor;
-  std::copy(kernel.taps.begin(), kernel.taps.end(), taps.value);
-  return taps;
-}
-
-template <typename Tap>
 __global__ void store_kernel(const __grid_constant__ KernelTaps<Tap> taps, Tap* out) {
-  for (int k = static_cast<int>(threadIdx.x); k < taps.size * taps.size; k += static_cast<int>(blockDim.x)) {
-    out[k] = taps.value[k];
-  }
+  for (std::size_t k = threadIdx.x; k < taps.count; k += blockDim.x) out[k] = taps.value[k];
 }
 
 /// Stores the taps in device memory, for the variants that read them there. The taps are passed as a kernel parameter,
 /// so this also works in a graph.
 template <typename Tap>
-[[nodiscard]] const Tap* store(FilterQueue& queue, const Kernel2d<Tap>& kernel) {
+[[nodiscard]] Tap* store(FilterQueue& queue, const Kernel2d<Tap>& kernel) {
   auto* stored = static_cast<Tap*>(queue.scratch(sizeof(KernelTaps<Tap>)));
-  launch("store_kernel", store_kernel<Tap>, {dim3(1), dim3(256)}, queue.stream(), argument_of(kernel), stored);
+  launch(store_kernel<Tap>, {1, 256}, queue.stream(), KernelTaps<Tap>(kernel), stored);
   return stored;
 }
 
@@ -85,9 +76,9 @@ __device__ void store_tile(BasicPlaneView<Sample> out, Tap divisor, const Comput
   }
 }
 
-[[nodiscard]] dim3 tiles_of(int width, int height, int tile_width, int tile_height) {
-  return dim3(static_cast<unsigned>((width + tile_width - 1) / tile_width),
-              static_cast<unsigned>((height + tile_height - 1) / tile_height));
+template <typename Sample>
+[[nodiscard]] Sides tiles_of(BasicPlaneView<Sample> in, int tile_width, int tile_height) {
+  return {divide_up(in.width, tile_width), divide_up(in.height, tile_height)};
 }
 
 // 2-D convolution, variant `direct`: for a kernel of K x K taps, every output reads K² samples from global memory.
@@ -105,14 +96,6 @@ __global__ void convolution_2d_direct(BasicPlaneView<const Sample> in, const Tap
     }
   }
   out.data[y * out.pitch + x] = finish(total, divisor);
-}
-
-template <typename Sample, typename Tap>
-void convolve_2d_direct(FilterQueue& queue, BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
-                        BasicPlaneView<Sample> out) {
-  const Tap* taps = store(queue, kernel);
-  launch("convolution_2d_direct", convolution_2d_direct<Sample, Tap>,
-         {tiles_of(in.width, in.height, 32, 8), dim3(32, 8)}, queue.stream(), in, taps, kernel.size, kernel.divisor, out);
 }
 
 // 2-D convolution, variants `shared_tile` and `restrict_taps`: for a kernel of K x K taps, a thread block with 32x32
@@ -147,28 +130,18 @@ __global__ void convolution_2d_restrict(BasicPlaneView<const Sample> in, const T
   convolve_tile<Sample, Tap>(in, taps, size, divisor, out);
 }
 
-template <typename Sample, typename Tap>
-void convolve_2d_shared(FilterQueue& queue, BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
-                        BasicPlaneView<Sample> out, bool restrict_taps) {
-  const Tap* taps = store(queue, kernel);
-  const LaunchShape shape{tiles_of(in.width, in.height, kTile, kTile), dim3(kTile, kTileRows)};
-  if (restrict_taps) {
-    launch("convolution_2d_restrict", convolution_2d_restrict<Sample, Tap>, shape, queue.stream(), in, taps,
-           kernel.size, kernel.divisor, out);
-  } else {
-    launch("convolution_2d_shared", convolution_2d_shared<Sample, Tap>, shape, queue.stream(), in,
-           const_cast<Tap*>(taps), kernel.size, kernel.divisor, out);
-  }
-}
-
 // 2-D convolution, variant `separable`, for kernels of K x K taps that are a product of two factors. Applies the column
 // factor to a tile in shared memory, then the row factor to the results. This takes 2K instead of K² products per
 // output.
 
 template <typename Tap>
 struct Factors {
-  int size = 0;
-  Tap divisor = Tap{1};
+  explicit Factors(const Kernel2d<Tap>& kernel) : size(kernel.size), divisor(kernel.divisor) {
+    std::ranges::copy(kernel.row, row);
+    std::ranges::copy(kernel.column, column);
+  }
+  int size;
+  Tap divisor;
   Tap row[kMaxKernelSize];
   Tap column[kMaxKernelSize];
 };
@@ -196,18 +169,6 @@ __global__ void convolution_2d_separable(BasicPlaneView<const Sample> in, const 
   });
 }
 
-template <typename Sample, typename Tap>
-void convolve_2d_separable(FilterQueue& queue, BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
-                           BasicPlaneView<Sample> out) {
-  Factors<Tap> factors;
-  factors.size = kernel.size;
-  factors.divisor = kernel.divisor;
-  std::copy(kernel.row.begin(), kernel.row.end(), factors.row);
-  std::copy(kernel.column.begin(), kernel.column.end(), factors.column);
-  launch("convolution_2d_separable", convolution_2d_separable<Sample, Tap>,
-         {tiles_of(in.width, in.height, kTile, kTile), dim3(kTile, kTileRows)}, queue.stream(), in, factors, out);
-}
-
 }  // namespace
 }  // namespace c63::cuda::kernels
 
@@ -226,11 +187,20 @@ void convolve_picture(FilterQueue& queue, BasicPlaneView<const Sample> in, const
   require(variant != Convolution2dVariant::separable || kernel.separable(), "C63-KERNEL-VALUE",
           "the variant 'separable' needs a kernel with factors");
   if (in.width == 0 || in.height == 0) return;
+  const LaunchShape shape{kernels::tiles_of(in, kernels::kTile, kernels::kTile), {kernels::kTile, kernels::kTileRows}};
+  if (variant == Convolution2dVariant::separable) {
+    return launch(kernels::convolution_2d_separable<Sample, Tap>, shape, queue.stream(), in,
+                  kernels::Factors<Tap>(kernel), out);
+  }
+  Tap* const taps = kernels::store(queue, kernel);
+  const auto run = [&](auto by, const LaunchShape& with) {
+    launch(by, with, queue.stream(), in, taps, kernel.size, kernel.divisor, out);
+  };
   switch (variant) {
-    case Convolution2dVariant::direct: return kernels::convolve_2d_direct(queue, in, kernel, out);
-    case Convolution2dVariant::shared_tile: return kernels::convolve_2d_shared(queue, in, kernel, out, false);
-    case Convolution2dVariant::separable: return kernels::convolve_2d_separable(queue, in, kernel, out);
-    default: return kernels::convolve_2d_shared(queue, in, kernel, out, true);
+    case Convolution2dVariant::direct:
+      return run(kernels::convolution_2d_direct<Sample, Tap>, {kernels::tiles_of(in, 32, 8), {32, 8}});
+    case Convolution2dVariant::shared_tile: return run(kernels::convolution_2d_shared<Sample, Tap>, shape);
+    default: return run(kernels::convolution_2d_restrict<Sample, Tap>, shape);
   }
 }
 

@@ -9,14 +9,12 @@
 
 namespace c63::cuda::kernels {
 
-[[nodiscard]] constexpr std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
-
-/// Returns a grid for `items` items with `per_block` items per block, but at most `per_multiprocessor` blocks per
-/// multiprocessor. If there are more items, each thread loops over them, with a stride of the whole grid.
-[[nodiscard]] inline dim3 grid_for(const FilterQueue& queue, std::size_t items, std::size_t per_block,
+/// Returns the size of a grid for `items` items with `per_block` items per block, but at most `per_multiprocessor`
+/// blocks per multiprocessor. If there are more items, each thread loops over them, with a stride of the whole grid.
+[[nodiscard]] inline std::size_t grid_for(const FilterQueue& queue, std::size_t items, std::size_t per_block,
                                    int per_multiprocessor) {
   const auto most = static_cast<std::size_t>(queue.multiprocessors()) * static_cast<std::size_t>(per_multiprocessor);
-  return dim3(static_cast<unsigned>(std::clamp<std::size_t>(divide_up(items, per_block), 1, most)));
+  return std::clamp<std::size_t>(divide_up(items, per_block), 1, most);
 }
 
 [[nodiscard]] inline bool is_aligned(const void* pointer, std::size_t bytes) {

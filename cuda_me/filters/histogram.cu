@@ -19,7 +19,7 @@ __global__ void map_counts_kernel(const Count* values, const __grid_constant__ B
 
 template <typename Count>
 void map_counts(FilterQueue& queue, const Count* values, const BinMap& map, std::uint64_t* counts, bool add) {
-  launch("map_counts", map_counts_kernel<Count>, {dim3(1), dim3(256)}, queue.stream(), values, map, counts, add);
+  launch(map_counts_kernel<Count>, {1, 256}, queue.stream(), values, map, counts, add);
 }
 
 // Histogram, variants `sections` and `interleaved`: all threads count in global memory. In `sections`, each thread
@@ -34,16 +34,6 @@ __global__ void histogram_sections_kernel(const std::uint8_t* bytes, std::size_t
 
 __global__ void histogram_interleaved_kernel(const std::uint8_t* bytes, std::size_t count, std::uint64_t* counts) {
   for (std::size_t i = global_thread(); i < count; i += global_threads()) atomic_add(counts + bytes[i], 1);
-}
-
-void histogram_sections(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts) {
-  launch("histogram_sections", histogram_sections_kernel, {grid_for(queue, bytes.size(), 256, 8), dim3(256)}, queue.stream(),
-         bytes.data(), bytes.size(), counts);
-}
-
-void histogram_interleaved(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts) {
-  launch("histogram_interleaved", histogram_interleaved_kernel, {grid_for(queue, bytes.size(), 256, 8), dim3(256)},
-         queue.stream(), bytes.data(), bytes.size(), counts);
 }
 
 // Histogram, variant `privatized`: each thread block counts in shared memory, then adds its counts to the global ones.
@@ -63,6 +53,13 @@ __device__ void count_word(unsigned* counts, unsigned word) {
   atomicAdd(counts + (word >> 24) * kLanes, 1U);
 }
 
+__device__ void count_vector(unsigned* counts, const uint4& v) {
+  count_word(counts, v.x);
+  count_word(counts, v.y);
+  count_word(counts, v.z);
+  count_word(counts, v.w);
+}
+
 /// Reads vectors of 16 bytes. The `head` bytes before the first address that is a multiple of 16 are counted one by
 /// one, and so are the bytes after the last vector.
 __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const std::uint8_t* __restrict__ bytes,
@@ -80,20 +77,9 @@ __global__ void __launch_bounds__(kThreads) histogram_privatized_kernel(const st
 #pragma unroll
     for (int k = 0; k < kVectors; ++k) v[k] = __ldcs(vectors + i + static_cast<std::size_t>(k) * global_threads());
 #pragma unroll
-    for (int k = 0; k < kVectors; ++k) {
-      count_word(mine, v[k].x);
-      count_word(mine, v[k].y);
-      count_word(mine, v[k].z);
-      count_word(mine, v[k].w);
-    }
+    for (int k = 0; k < kVectors; ++k) count_vector(mine, v[k]);
   }
-  for (; i < vector_count; i += global_threads()) {
-    const uint4 v = vectors[i];
-    count_word(mine, v.x);
-    count_word(mine, v.y);
-    count_word(mine, v.z);
-    count_word(mine, v.w);
-  }
+  for (; i < vector_count; i += global_threads()) count_vector(mine, vectors[i]);
   const std::size_t tail = head + vector_count * 16;
   for (std::size_t k = global_thread(); k < head; k += global_threads()) atomicAdd(mine + bytes[k] * kLanes, 1U);
   for (std::size_t k = tail + global_thread(); k < count; k += global_threads()) atomicAdd(mine + bytes[k] * kLanes, 1U);
@@ -112,9 +98,8 @@ void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> byte
   for (std::size_t start = 0; start < bytes.size(); start += kPiece) {
     const auto piece = bytes.subspan(start, std::min(kPiece, bytes.size() - start));
     const std::size_t to_line = (16 - reinterpret_cast<std::uintptr_t>(piece.data()) % 16) % 16;
-    launch("histogram_privatized", histogram_privatized_kernel,
-           {grid_for(queue, piece.size(), kThreads * 16 * kVectors, 6), dim3(kThreads)}, queue.stream(), piece.data(),
-           std::min(to_line, piece.size()), piece.size(), counts);
+    launch(histogram_privatized_kernel, {grid_for(queue, piece.size(), kThreads * 16 * kVectors, 6), kThreads},
+           queue.stream(), piece.data(), std::min(to_line, piece.size()), piece.size(), counts);
   }
 }
 
@@ -160,10 +145,14 @@ void histogram(FilterQueue& queue, std::span<const std::uint8_t> bytes, const Bi
   constexpr std::size_t kValueBytes = 256 * sizeof(std::uint64_t);
   auto* values = static_cast<std::uint64_t*>(queue.scratch(kValueBytes));
   fill_async(values, 0, kValueBytes, queue.stream());
+  const auto count = [&](auto kernel) {
+    launch(kernel, {kernels::grid_for(queue, bytes.size(), 256, 8), 256}, queue.stream(), bytes.data(), bytes.size(),
+           values);
+  };
   if (!bytes.empty()) {
     switch (variant) {
-      case HistogramVariant::sections: kernels::histogram_sections(queue, bytes, values); break;
-      case HistogramVariant::interleaved: kernels::histogram_interleaved(queue, bytes, values); break;
+      case HistogramVariant::sections: count(kernels::histogram_sections_kernel); break;
+      case HistogramVariant::interleaved: count(kernels::histogram_interleaved_kernel); break;
       default: kernels::histogram_privatized(queue, bytes, values); break;
     }
   }

@@ -85,22 +85,9 @@ __global__ void __launch_bounds__(kThreads) product_registers(In a, In b, Out c)
   }
 }
 
-dim3 tiles(Out c, int side) {
-  return dim3(static_cast<unsigned>((c.width + side - 1) / side), static_cast<unsigned>((c.height + side - 1) / side));
-}
+Sides tiles(Out c, int side) { return {divide_up(c.width, side), divide_up(c.height, side)}; }
 
 }  // namespace
-
-void multiply_direct(FilterQueue& queue, In a, In b, Out c) {
-  launch("product_direct", product_direct, {tiles(c, 16), dim3(16, 16)}, queue.stream(), a, b, c);
-}
-void multiply_shared(FilterQueue& queue, In a, In b, Out c) {
-  launch("product_shared", product_shared, {tiles(c, kSharedTile), dim3(kSharedTile, kSharedTile)}, queue.stream(), a, b, c);
-}
-void multiply_registers(FilterQueue& queue, In a, In b, Out c) {
-  launch("product_registers", product_registers, {tiles(c, kSide), dim3(kThreads)}, queue.stream(), a, b, c);
-}
-
 }  // namespace c63::cuda::kernels
 
 namespace c63::cuda {
@@ -117,10 +104,14 @@ void multiply(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<
               ProductVariant variant) {
   check_product(a, b, c);
   if (c.width == 0 || c.height == 0) return;
+  const auto run = [&](auto kernel, int side, Sides block) {
+    launch(kernel, {kernels::tiles(c, side), block}, queue.stream(), a, b, c);
+  };
   switch (variant) {
-    case ProductVariant::direct: return kernels::multiply_direct(queue, a, b, c);
-    case ProductVariant::shared_tile: return kernels::multiply_shared(queue, a, b, c);
-    default: return kernels::multiply_registers(queue, a, b, c);
+    case ProductVariant::direct: return run(kernels::product_direct, 16, {16, 16});
+    case ProductVariant::shared_tile:
+      return run(kernels::product_shared, kernels::kSharedTile, {kernels::kSharedTile, kernels::kSharedTile});
+    default: return run(kernels::product_registers, kernels::kSide, kernels::kThreads);
   }
 }
 

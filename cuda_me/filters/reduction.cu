@@ -22,31 +22,30 @@ struct ReductionOp<Reduction::sum, T> : Adding<SumOf<T>> {
   __device__ static Result result(Partial a) { return a; }
 };
 
-template <typename T>
-struct ReductionOp<Reduction::minimum, T> {
-  using Partial = T;
-  using Result = T;
-  __device__ static Partial none() {
-    return ::cuda::std::numeric_limits<T>::has_infinity ? ::cuda::std::numeric_limits<T>::infinity()
-                                                        : ::cuda::std::numeric_limits<T>::max();
+/// The smallest or the largest value, and the value that every other one replaces.
+template <bool largest, typename T>
+struct Extreme {
+  [[nodiscard]] __device__ static bool is_better(T a, T b) { return largest ? b < a : a < b; }
+  [[nodiscard]] __device__ static T none() {
+    using Limits = ::cuda::std::numeric_limits<T>;
+    if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
+    return largest ? Limits::lowest() : Limits::max();
   }
-  __device__ static Partial of(T value, std::size_t) { return value; }
-  __device__ static Partial combine(Partial a, Partial b) { return b < a ? b : a; }
-  __device__ static Result result(Partial a) { return a; }
 };
 
-template <typename T>
-struct ReductionOp<Reduction::maximum, T> {
+template <bool largest, typename T>
+struct ValueOp {
   using Partial = T;
   using Result = T;
-  __device__ static Partial none() {
-    return ::cuda::std::numeric_limits<T>::has_infinity ? -::cuda::std::numeric_limits<T>::infinity()
-                                                        : ::cuda::std::numeric_limits<T>::lowest();
-  }
+  __device__ static Partial none() { return Extreme<largest, T>::none(); }
   __device__ static Partial of(T value, std::size_t) { return value; }
-  __device__ static Partial combine(Partial a, Partial b) { return a < b ? b : a; }
+  __device__ static Partial combine(Partial a, Partial b) { return Extreme<largest, T>::is_better(b, a) ? b : a; }
   __device__ static Result result(Partial a) { return a; }
 };
+template <typename T>
+struct ReductionOp<Reduction::minimum, T> : ValueOp<false, T> {};
+template <typename T>
+struct ReductionOp<Reduction::maximum, T> : ValueOp<true, T> {};
 
 template <typename T>
 struct Placed {
@@ -54,29 +53,21 @@ struct Placed {
   std::uint64_t index;
 };
 
-template <typename T>
-struct ReductionOp<Reduction::argmin, T> {
+template <bool largest, typename T>
+struct PlaceOp {
   using Partial = Placed<T>;
   using Result = std::uint64_t;
-  __device__ static Partial none() { return {ReductionOp<Reduction::minimum, T>::none(), ~std::uint64_t{0}}; }
+  __device__ static Partial none() { return {Extreme<largest, T>::none(), ~std::uint64_t{0}}; }
   __device__ static Partial of(T value, std::size_t index) { return {value, index}; }
   __device__ static Partial combine(Partial a, Partial b) {
-    return b.value < a.value || (b.value == a.value && b.index < a.index) ? b : a;
+    return Extreme<largest, T>::is_better(b.value, a.value) || (b.value == a.value && b.index < a.index) ? b : a;
   }
   __device__ static Result result(Partial a) { return a.index; }
 };
-
 template <typename T>
-struct ReductionOp<Reduction::argmax, T> {
-  using Partial = Placed<T>;
-  using Result = std::uint64_t;
-  __device__ static Partial none() { return {ReductionOp<Reduction::maximum, T>::none(), ~std::uint64_t{0}}; }
-  __device__ static Partial of(T value, std::size_t index) { return {value, index}; }
-  __device__ static Partial combine(Partial a, Partial b) {
-    return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
-  }
-  __device__ static Result result(Partial a) { return a.index; }
-};
+struct ReductionOp<Reduction::argmin, T> : PlaceOp<false, T> {};
+template <typename T>
+struct ReductionOp<Reduction::argmax, T> : PlaceOp<true, T> {};
 
 /// Returns the partial result of the calling thread: that of every n-th value, if the grid has n threads.
 template <typename Op, typename T>
@@ -108,18 +99,6 @@ __global__ void reduction_one_block(const T* values, std::size_t count, typename
   typename Op::Partial total = partials[0];
   for (int i = 1; i < kManyThreads; ++i) total = Op::combine(total, partials[i]);
   *result = Op::result(total);
-}
-
-template <Reduction kind, typename T, typename Result>
-void reduce_one_thread(FilterQueue& queue, std::span<const T> values, Result* result) {
-  launch("reduction_one_thread", reduction_one_thread<ReductionOp<kind, T>, T>, {dim3(1), dim3(1)}, queue.stream(),
-         values.data(), values.size(), result);
-}
-
-template <Reduction kind, typename T, typename Result>
-void reduce_one_block(FilterQueue& queue, std::span<const T> values, Result* result) {
-  launch("reduction_one_block", reduction_one_block<ReductionOp<kind, T>, T>, {dim3(1), dim3(kManyThreads)},
-         queue.stream(), values.data(), values.size(), result);
 }
 
 // Reduction by many thread blocks: every thread combines its result with the total by an atomic operation. For minima
@@ -186,21 +165,20 @@ __global__ void store_value(const std::uint64_t* key, std::uint64_t flip, T* res
 
 template <Reduction kind, typename T, typename Result>
 void reduce_atomics(FilterQueue& queue, std::span<const T> values, Result* result) {
-  const LaunchShape shape{grid_for(queue, values.size(), kFewThreads, 8), dim3(kFewThreads)};
+  const LaunchShape shape{grid_for(queue, values.size(), kFewThreads, 8), kFewThreads};
   if constexpr (kind == Reduction::sum) {
     fill_async(result, 0, sizeof(Result), queue.stream());
-    launch("sum_atomics", sum_atomics<T>, shape, queue.stream(), values.data(), values.size(), result);
+    launch(sum_atomics<T>, shape, queue.stream(), values.data(), values.size(), result);
   } else {
     const std::uint64_t flip = kind == Reduction::maximum || kind == Reduction::argmax ? ~std::uint64_t{0} : 0;
     auto* key = static_cast<std::uint64_t*>(queue.scratch(sizeof(std::uint64_t)));
     fill_async(key, 255, sizeof(std::uint64_t), queue.stream());
-    launch("minimum_atomics", minimum_atomics<T>, shape, queue.stream(), values.data(), values.size(), flip, key);
+    launch(minimum_atomics<T>, shape, queue.stream(), values.data(), values.size(), flip, key);
     if constexpr (kind == Reduction::argmin || kind == Reduction::argmax) {
       fill_async(result, 255, sizeof(std::uint64_t), queue.stream());
-      launch("place_atomics", place_atomics<T>, shape, queue.stream(), values.data(), values.size(), flip, key,
-             result);
+      launch(place_atomics<T>, shape, queue.stream(), values.data(), values.size(), flip, key, result);
     } else {
-      launch("store_value", store_value<T>, {dim3(1), dim3(1)}, queue.stream(), key, flip, result);
+      launch(store_value<T>, {1, 1}, queue.stream(), key, flip, result);
     }
   }
 }
@@ -250,12 +228,11 @@ __global__ void reduction_tree_end(const typename Op::Partial* partials, unsigne
 template <Reduction kind, typename T, typename Result>
 void reduce_tree(FilterQueue& queue, std::span<const T> values, Result* result, bool interleaved) {
   using Op = ReductionOp<kind, T>;
-  const dim3 grid = grid_for(queue, values.size(), kTreeThreads * 4, 8);
-  auto* partials = static_cast<typename Op::Partial*>(queue.scratch(grid.x * sizeof(typename Op::Partial)));
-  launch("reduction_tree", reduction_tree<Op, T>, {grid, dim3(kTreeThreads)}, queue.stream(), values.data(), values.size(),
-         partials, interleaved);
-  launch("reduction_tree_end", reduction_tree_end<Op>, {dim3(1), dim3(kTreeThreads)}, queue.stream(), partials, grid.x,
-         result, interleaved);
+  const std::size_t grid = grid_for(queue, values.size(), kTreeThreads * 4, 8);
+  auto* partials = static_cast<typename Op::Partial*>(queue.scratch(grid * sizeof(typename Op::Partial)));
+  launch(reduction_tree<Op, T>, {grid, kTreeThreads}, queue.stream(), values.data(), values.size(), partials,
+         interleaved);
+  launch(reduction_tree_end<Op>, {1, kTreeThreads}, queue.stream(), partials, grid, result, interleaved);
 }
 
 /// Combines the results of all threads of the grid. Each thread block stores its result in `partials`. The one that
@@ -339,9 +316,9 @@ template <Reduction kind, typename T, typename Result>
 void reduce_shuffles(FilterQueue& queue, std::span<const T> values, Result* result) {
   using Op = ReductionOp<kind, T>;
   const std::size_t to_line = (16 - reinterpret_cast<std::uintptr_t>(values.data()) % 16) % 16 / sizeof(T);
-  const dim3 grid = grid_for(queue, values.size() * sizeof(T), kManyThreads * 16, 4);
-  auto* partials = static_cast<typename Op::Partial*>(queue.scratch(grid.x * sizeof(typename Op::Partial)));
-  launch("reduction_shuffles", reduction_shuffles<Op, T>, {grid, dim3(kManyThreads)}, queue.stream(), values.data(),
+  const std::size_t grid = grid_for(queue, values.size() * sizeof(T), kManyThreads * 16, 4);
+  auto* partials = static_cast<typename Op::Partial*>(queue.scratch(grid * sizeof(typename Op::Partial)));
+  launch(reduction_shuffles<Op, T>, {grid, kManyThreads}, queue.stream(), values.data(),
          std::min(to_line, values.size()), values.size(), partials, static_cast<unsigned*>(queue.zeros()), result);
 }
 
@@ -381,10 +358,10 @@ void reduce_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::spa
                    std::uint64_t* result) {
   const auto to_line = [](const std::uint8_t* p) { return (16 - reinterpret_cast<std::uintptr_t>(p) % 16) % 16; };
   const std::size_t head = to_line(a.data()) == to_line(b.data()) ? std::min(to_line(a.data()), a.size()) : a.size();
-  const dim3 grid = grid_for(queue, a.size(), kManyThreads * sizeof(uint4), 4);
-  auto* partials = static_cast<std::uint64_t*>(queue.scratch(grid.x * sizeof(std::uint64_t)));
-  launch("reduction_errors", reduction_errors, {grid, dim3(kManyThreads)}, queue.stream(), a.data(), b.data(), head,
-         a.size(), partials, static_cast<unsigned*>(queue.zeros()), result);
+  const std::size_t grid = grid_for(queue, a.size(), kManyThreads * sizeof(uint4), 4);
+  auto* partials = static_cast<std::uint64_t*>(queue.scratch(grid * sizeof(std::uint64_t)));
+  launch(reduction_errors, {grid, kManyThreads}, queue.stream(), a.data(), b.data(), head, a.size(), partials,
+         static_cast<unsigned*>(queue.zeros()), result);
 }
 
 }  // namespace
@@ -397,9 +374,13 @@ using kernels::Reduction;
 
 template <Reduction kind, typename T, typename Result>
 void reduce(FilterQueue& queue, std::span<const T> values, Result* result, ReductionVariant variant) {
+  using Op = kernels::ReductionOp<kind, T>;
+  const auto run = [&](auto kernel, int threads) {
+    launch(kernel, {1, threads}, queue.stream(), values.data(), values.size(), result);
+  };
   switch (variant) {
-    case ReductionVariant::one_thread: return kernels::reduce_one_thread<kind>(queue, values, result);
-    case ReductionVariant::one_block: return kernels::reduce_one_block<kind>(queue, values, result);
+    case ReductionVariant::one_thread: return run(kernels::reduction_one_thread<Op, T>, 1);
+    case ReductionVariant::one_block: return run(kernels::reduction_one_block<Op, T>, kernels::kManyThreads);
     case ReductionVariant::atomics: return kernels::reduce_atomics<kind>(queue, values, result);
     case ReductionVariant::tree_interleaved: return kernels::reduce_tree<kind>(queue, values, result, true);
     case ReductionVariant::tree_sequential: return kernels::reduce_tree<kind>(queue, values, result, false);

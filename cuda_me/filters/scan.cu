@@ -35,12 +35,6 @@ __global__ void __launch_bounds__(kStepTile) hillis_steele(const T* values, std:
   }
 }
 
-template <typename T>
-void scan_hillis_steele(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive) {
-  launch("hillis_steele", hillis_steele<T>, {dim3(1), dim3(kStepTile)}, queue.stream(), values.data(), values.size(), out,
-         inclusive);
-}
-
 constexpr int kScanThreads = 512;
 constexpr int kScanTile = 2 * kScanThreads;  // values of a tile in Blelloch's scan: two per thread
 
@@ -125,12 +119,6 @@ __global__ void __launch_bounds__(kScanThreads) blelloch(const T* values, std::s
   }
 }
 
-template <typename T>
-void scan_blelloch(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive, bool padded) {
-  launch("blelloch", padded ? blelloch<true, T> : blelloch<false, T>, {dim3(1), dim3(kScanThreads)}, queue.stream(),
-         values.data(), values.size(), out, inclusive);
-}
-
 // Prefix scan by many thread blocks: each scans a tile and stores its sum. One thread block scans these sums. Then all
 // thread blocks add the sum of the earlier tiles.
 
@@ -164,11 +152,11 @@ template <typename T>
 void scan_many_blocks(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive) {
   const std::size_t tiles = divide_up(values.size(), kScanTile);
   auto* sums = static_cast<Adder<T>*>(queue.scratch(tiles * sizeof(Adder<T>)));
-  const LaunchShape shape{dim3(static_cast<unsigned>(tiles)), dim3(kScanThreads)};
-  launch("scan_tiles", scan_tiles<T>, shape, queue.stream(), values.data(), values.size(), out, sums, inclusive);
+  const LaunchShape shape{tiles, kScanThreads};
+  launch(scan_tiles<T>, shape, queue.stream(), values.data(), values.size(), out, sums, inclusive);
   if (tiles == 1) return;
-  launch("scan_sums", scan_sums<Adder<T>>, {dim3(1), dim3(kScanThreads)}, queue.stream(), sums, tiles);
-  launch("add_before", add_before<T>, shape, queue.stream(), out, values.size(), sums);
+  launch(scan_sums<Adder<T>>, {1, kScanThreads}, queue.stream(), sums, tiles);
+  launch(add_before<T>, shape, queue.stream(), out, values.size(), sums);
 }
 
 }  // namespace
@@ -181,36 +169,26 @@ namespace {
 /// speed of a copy. The scan of CUB 3.0.1 reaches 73 %.
 constexpr std::size_t kRoundsPay = std::size_t{4} << 20;
 
-/// Scans by `rounds` or `look_back`, which exist only for 4-byte integers. Variant `best` means `rounds` here, if there
-/// are enough values. Returns false, and does nothing, for other variants, or if `rounds` does not support this device
-/// or alignment.
-bool scan_words(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count, bool inclusive,
-                ScanVariant variant) {
-  const bool rounds = variant == ScanVariant::rounds || (variant == ScanVariant::best && count >= kRoundsPay);
-  if (rounds && kernels::can_scan_rounds(values, out)) {
-    kernels::scan_rounds(queue, values, out, count, inclusive);
-    return true;
-  }
-  if (variant != ScanVariant::look_back) return false;
-  kernels::scan_look_back(queue, values, out, count, inclusive);
-  return true;
-}
-
 template <typename T>
 void scan(FilterQueue& queue, std::span<const T> values, std::span<T> out, bool inclusive, ScanVariant variant) {
   check_same_length(values.size(), "the values", out.size(), "the output");
   if (values.data() != out.data()) check_apart(values.data(), values.size_bytes(), out.data(), out.size_bytes());
   if (values.empty()) return;
   if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
-    if (scan_words(queue, reinterpret_cast<const std::uint32_t*>(values.data()),
-                   reinterpret_cast<std::uint32_t*>(out.data()), values.size(), inclusive, variant)) {
-      return;
+    const auto* words = reinterpret_cast<const std::uint32_t*>(values.data());
+    auto* to = reinterpret_cast<std::uint32_t*>(out.data());
+    const bool rounds = variant == ScanVariant::rounds || (variant == ScanVariant::best && values.size() >= kRoundsPay);
+    if (rounds && kernels::can_scan_rounds(words, to)) {
+      return kernels::scan_rounds(queue, words, to, values.size(), inclusive);
     }
   }
+  const auto run = [&](auto kernel, int threads) {
+    launch(kernel, {1, threads}, queue.stream(), values.data(), values.size(), out.data(), inclusive);
+  };
   switch (variant) {
-    case ScanVariant::hillis_steele: return kernels::scan_hillis_steele(queue, values, out.data(), inclusive);
-    case ScanVariant::blelloch: return kernels::scan_blelloch(queue, values, out.data(), inclusive, false);
-    case ScanVariant::blelloch_padded: return kernels::scan_blelloch(queue, values, out.data(), inclusive, true);
+    case ScanVariant::hillis_steele: return run(kernels::hillis_steele<T>, kernels::kStepTile);
+    case ScanVariant::blelloch: return run(kernels::blelloch<false, T>, kernels::kScanThreads);
+    case ScanVariant::blelloch_padded: return run(kernels::blelloch<true, T>, kernels::kScanThreads);
     case ScanVariant::many_blocks: return kernels::scan_many_blocks(queue, values, out.data(), inclusive);
     default: return kernels::scan_cub(queue, values, out.data(), inclusive);
   }
@@ -223,7 +201,7 @@ std::span<const std::pair<std::string_view, ScanVariant>> variant_names() {
   using enum ScanVariant;
   static constexpr std::pair<std::string_view, ScanVariant> kNames[] = {
       {"best", best}, {"hillis-steele", hillis_steele}, {"blelloch", blelloch}, {"blelloch-padded", blelloch_padded},
-      {"many-blocks", many_blocks}, {"look-back", look_back}, {"rounds", rounds}, {"cub", cub}};
+      {"many-blocks", many_blocks}, {"rounds", rounds}, {"cub", cub}};
   return kNames;
 }
 

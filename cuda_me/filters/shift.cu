@@ -66,20 +66,17 @@ __global__ void __launch_bounds__(kStepThreads) shift_of_frame(ConstPlaneView re
   }
 }
 
-dim3 grid_of(int width, int height) {
-  return dim3(static_cast<unsigned>((width - 2 + kStepColumns - 1) / kStepColumns),
-              static_cast<unsigned>((height - 2 + kStepRows - 1) / kStepRows));
-}
+Sides grid_of(int width, int height) { return {divide_up(width - 2, kStepColumns), divide_up(height - 2, kStepRows)}; }
 
 std::size_t shift_step_blocks(int width, int height) {
-  const dim3 grid = grid_of(width, height);
+  const Sides grid = grid_of(width, height);
   return static_cast<std::size_t>(grid.x) * grid.y;
 }
 
 void shift_step(CUstream_st* stream, ConstPlaneView reference, ConstPlaneView frame,
                 Sum* sums, Sum* blocks) {
-  launch("shift_of_frame", shift_of_frame, {grid_of(reference.width, reference.height), dim3(kStepColumns, kStepRows)},
-         stream, reference, frame, sums, blocks);
+  launch(shift_of_frame, {grid_of(reference.width, reference.height), {kStepColumns, kStepRows}}, stream, reference,
+         frame, sums, blocks);
 }
 
 // Computes the sums from which the shifts of up to kListedFrames frames follow, in one kernel. Another kernel computes
@@ -192,16 +189,14 @@ FrameList list_of(std::span<const ConstPlaneView> frames) {
 
 void derive(CUstream_st* stream, ConstPlaneView reference, const DerivedView& derived, Sum* texture) {
   const std::size_t count = static_cast<std::size_t>(derived.pitch) * static_cast<std::size_t>(derived.height);
-  launch("derive", derive_kernel,
-         {dim3(static_cast<unsigned>(std::min<std::size_t>(divide_up(count, kAllThreads), 1024))), dim3(kAllThreads)}, stream,
-         reference, derived, texture);
+  launch(derive_kernel, {std::min<std::size_t>(divide_up(count, kAllThreads), 1024), kAllThreads}, stream, reference,
+         derived, texture);
 }
 
 void shift_all(CUstream_st* stream, const DerivedView& derived, const FrameList& frames, Sum* sums) {
   const std::size_t groups =
       static_cast<std::size_t>(derived.pitch) / kAllEach * static_cast<std::size_t>(derived.height - 2);
-  launch("shift_all", shift_all_kernel,
-         {dim3(static_cast<unsigned>(divide_up(groups, kAllThreads))), dim3(kAllThreads)}, stream, derived, frames, sums);
+  launch(shift_all_kernel, {divide_up(groups, kAllThreads), kAllThreads}, stream, derived, frames, sums);
 }
 
 }  // namespace c63::cuda::kernels

@@ -58,9 +58,8 @@ void correlate_all(CUstream_st* stream, const FrameList& frames, int width, int 
                    Sum* products) {
   constexpr std::size_t kSamples = kWords * 4;
   const std::size_t pieces = divide_up(static_cast<std::size_t>(width), kSamples) * static_cast<std::size_t>(height);
-  launch("correlate", correlate_kernel,
-         {dim3(static_cast<unsigned>(std::min<std::size_t>(pieces, 4096))), dim3(kCorrelateThreads)}, stream, frames, width,
-         height, products);
+  launch(correlate_kernel, {std::min<std::size_t>(pieces, 4096), kCorrelateThreads}, stream, frames, width, height,
+         products);
 }
 
 // Replaces samples that are outliers in time. A thread takes the history of four neighbouring samples. It sorts
@@ -203,9 +202,8 @@ void reject_all(CUstream_st* stream, const FrameList& history, int width, int he
                 std::uint8_t* out) {
   const std::size_t groups =
       divide_up(static_cast<std::size_t>(width), Lanes::kEach) * static_cast<std::size_t>(height);
-  const LaunchShape shape{dim3(static_cast<unsigned>(std::min<std::size_t>(divide_up(groups, kRejectThreads), 65536))),
-                          dim3(kRejectThreads)};
-  const auto run = [&](auto kernel) { launch("reject", kernel, shape, stream, history, width, height, threshold, out); };
+  const LaunchShape shape{std::min<std::size_t>(divide_up(groups, kRejectThreads), 65536), kRejectThreads};
+  const auto run = [&](auto kernel) { launch(kernel, shape, stream, history, width, height, threshold, out); };
   if (history.count <= 8) {
     run(reject_kernel<8>);
   } else if (history.count <= 20) {
@@ -353,8 +351,7 @@ void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const
                    Sum* sums, Sum* products, float* weights, WhiteningStatus* status) {
   const WeightsArguments arguments{settings.memory, settings.degree, settings.epsilon,
                                    settings.method == WhiteningMethod::correlation};
-  launch("weights", weights_kernel, {dim3(1), dim3(kWeightsThreads)}, stream, arguments, texture, sums, products,
-         weights, status);
+  launch(weights_kernel, {1, kWeightsThreads}, stream, arguments, texture, sums, products, weights, status);
 }
 
 // Computes the output of whitening: a frame minus the weighted sum of its history. Each thread computes four samples.
@@ -412,9 +409,8 @@ void subtract_all(CUstream_st* stream, const FrameList& frames, const float* wei
   const std::size_t groups =
       divide_up(static_cast<std::size_t>(out.width), kSubtractEach) * static_cast<std::size_t>(out.height);
   const bool out_aligned = is_aligned(out.data, 16) && out.pitch % kSubtractEach == 0;
-  launch("subtract", subtract_kernel,
-         {dim3(static_cast<unsigned>(std::min<std::size_t>(divide_up(groups, kSubtractThreads), 65536))), dim3(kSubtractThreads)},
-         stream, frames, weights, out, out_aligned);
+  launch(subtract_kernel, {std::min<std::size_t>(divide_up(groups, kSubtractThreads), 65536), kSubtractThreads}, stream,
+         frames, weights, out, out_aligned);
 }
 
 }  // namespace c63::cuda::kernels

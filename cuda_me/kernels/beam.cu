@@ -526,9 +526,8 @@ __global__ void __launch_bounds__(kRowThreads)
 
 void enqueue_greedy_row(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   const int mcu_rows = layout.mcus / layout.mcu_columns;
-  launch("greedy_row_kernel", group.is_weighted ? greedy_row_kernel<true> : greedy_row_kernel<false>,
-         {dim3(static_cast<unsigned>(kPlanes * mcu_rows), static_cast<unsigned>(group.count)), dim3(kRowThreads)}, stream, layout,
-         group.frames);
+  launch(group.is_weighted ? greedy_row_kernel<true> : greedy_row_kernel<false>,
+         {{kPlanes * mcu_rows, group.count}, kRowThreads}, stream, layout, group.frames);
 }
 
 }  // namespace
@@ -540,10 +539,10 @@ void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_
   const auto frames = static_cast<unsigned>(group.count);
   const int rows = few ? kWarp / (2 * kDcLevels) : 1;
   const int warps = (mcu_rows + rows - 1) / rows;
-  launch("beam_kernel", kernel_for(group, few),
-         {dim3(blocks_for(kPlanes * warps, kThreads / kWarp), frames), dim3(kThreads)}, stream, layout, group.frames, warps);
-  launch("winners_kernel", winners_kernel, {dim3(blocks_for(layout.blocks, kWinnerThreads), frames), dim3(kWinnerThreads)},
-         stream, layout, group.frames);
+  launch(kernel_for(group, few), {{divide_up(kPlanes * warps, kThreads / kWarp), frames}, kThreads}, stream, layout,
+         group.frames, warps);
+  launch(winners_kernel, {{divide_up(layout.blocks, kWinnerThreads), frames}, kWinnerThreads}, stream, layout,
+         group.frames);
 }
 
 }  // namespace c63::cuda

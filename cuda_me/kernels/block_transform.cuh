@@ -154,11 +154,14 @@ __device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int
   return all;
 }
 
-/// Adds residuals to predictions and clamps the sums to samples. The sums never exceed 16 bits, so they need not wrap
-/// as in reconstruct_sample(): an encoder's residual is at most 255, and quantization changes it by less than 3000.
+/// Adds residuals to predictions and clamps the sums to samples. The format lets a sum wrap in 16 bits before it is
+/// clamped (reconstruct_sample()). With an encoder's own levels no sum does: its residual is at most 255, and
+/// quantization changes it by less than 3000. So `wraps` is needed only for levels from a stream.
+template <bool wraps>
 __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
-    return residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
+    const int sum = residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
+    return wraps ? static_cast<int>(static_cast<std::int16_t>(sum)) : sum;
   };
   return pack_saturated(sample(0), sample(1), sample(2), sample(3));
 }
@@ -216,16 +219,6 @@ __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numb
   for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
 }
 
-/// Adds the inverse transform of a block to the prediction. The calling thread gives column `t` of the scaled
-/// coefficients, and gets row `t` of the samples. `any` is true if the column has a nonzero level. If no column in the
-/// whole warp has one, returns the prediction. The whole warp takes part.
-__device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
-  if (!__any_sync(kFullWarp, any)) return prediction;
-  int residuals[8];
-  inverse_block(in, t, numbers, residuals);
-  return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals + 4, prediction.y)};
-}
-
 /// Transforms, quantizes and reconstructs one block. Leaves its levels in shared memory. Returns row `t` of the
 /// reconstruction. The whole warp takes part.
 __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const StepQuantizer* quantizers, int plane, int t,
@@ -254,30 +247,35 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
     levels[k] = static_cast<std::int16_t>(__float_as_uint(copysignf(level, coefficient) + 12582912.0F));
     in[v] = scale_coefficient(copysignf(quantizer.restored(level), coefficient) * column_scale, v, 1);
   });
-  return reconstruct_block(in, any != 0, rows.prediction, t, numbers);
+  if (!__any_sync(kFullWarp, any != 0)) return rows.prediction;
+  int residuals[8];
+  inverse_block(in, t, numbers, residuals);
+  return {reconstruct_four<false>(residuals, rows.prediction.x),
+          reconstruct_four<false>(residuals + 4, rows.prediction.y)};
 }
 
 /// Reconstructs a block from its levels, which are in zig-zag order. Returns row `t` of it. The whole warp takes part.
+template <bool wraps>
 __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int16_t* levels, const StepQuantizer* quantizers,
                                                int plane, int t, float* numbers) {
   float in[8];
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
   ColumnQuantizers column(quantizers + plane * 64 + t * 8);
   const float column_scale = t == 0 ? kDctScale : 1.0F;
-  bool any = false;
   bool any_ac = false;
   for_8([&](auto v) {
     const auto level = static_cast<float>(levels[__byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4)]);
-    any |= level != 0;
     any_ac |= level != 0 && (v != 0 || t != 0);
     in[v] = scale_coefficient(copysignf(column.at<v>().restored(fabsf(level)), level) * column_scale, v, 1);
   });
   if (!__any_sync(kFullWarp, any_ac)) {  // only DC: a block has the same residual in every sample
     const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
     const int residuals[4] = {residual, residual, residual, residual};
-    return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals, prediction.y)};
+    return {reconstruct_four<wraps>(residuals, prediction.x), reconstruct_four<wraps>(residuals, prediction.y)};
   }
-  return reconstruct_block(in, any, prediction, t, numbers);
+  int residuals[8];
+  inverse_block(in, t, numbers, residuals);
+  return {reconstruct_four<wraps>(residuals, prediction.x), reconstruct_four<wraps>(residuals + 4, prediction.y)};
 }
 
 /// The squared error of a row's first `coded` samples.

@@ -145,8 +145,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
 }  // namespace
 
 void enqueue_choose_levels(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  launch("choose_levels_kernel", choose_levels_kernel,
-         {dim3(blocks_for(layout.blocks * group.slots, kThreads), static_cast<unsigned>(group.count)), dim3(kThreads)}, stream,
+  launch(choose_levels_kernel, {{divide_up(layout.blocks * group.slots, kThreads), group.count}, kThreads}, stream,
          layout, group.frames);
 }
 

@@ -174,19 +174,16 @@ __global__ void __launch_bounds__(kListThreads)
 
 void enqueue_choose_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.inter) return;
-  constexpr std::size_t kAlwaysAllowed = (48 << 10) - 16;  // 48 KiB, less room for static shared memory
-  const bool keeps_found = row_bytes(layout.columns[0]) <= kAlwaysAllowed;
+  constexpr std::size_t kMost = kAlwaysAllowed - 16;  // less room for static shared memory
+  const bool keeps_found = row_bytes(layout.columns[0]) <= kMost;
   const std::size_t bytes = keeps_found ? row_bytes(layout.columns[0]) : walk_bytes(layout.columns[0]);
-  if (bytes > kAlwaysAllowed) allow_shared_bytes("choose_vectors_kernel", choose_vectors_kernel, bytes);
+  if (bytes > kMost) allow_shared_bytes(reinterpret_cast<const void*>(choose_vectors_kernel), bytes);
   const int rows = layout.mcus / layout.mcu_columns * 4;
-  launch("choose_vectors_kernel", choose_vectors_kernel,
-         {dim3(static_cast<unsigned>(rows), static_cast<unsigned>(group.count)), dim3(kThreads), bytes}, stream, layout,
-         group.frames, keeps_found);
+  launch(choose_vectors_kernel, {{rows, group.count}, kThreads, bytes}, stream, layout, group.frames, keeps_found);
 }
 
 void enqueue_list_candidates(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  launch("list_candidates_kernel", list_candidates_kernel,
-         {dim3(blocks_for(layout.blocks, kListThreads), static_cast<unsigned>(group.count)), dim3(kListThreads)}, stream, layout,
+  launch(list_candidates_kernel, {{divide_up(layout.blocks, kListThreads), group.count}, kListThreads}, stream, layout,
          group.frames);
 }
 

@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
 
   const bool repeated = is_repeated(frame);
   if (threadIdx.x == 0 && blockIdx.x == 0 && repeated) job.state->repeats = 1;
-  const uint2 restored = restore_block(rows.prediction, levels, job.quantizers, place.plane, work.t,
+  const uint2 restored = restore_block<false>(rows.prediction, levels, job.quantizers, place.plane, work.t,
                                        memory.numbers + work.block * kBlockWords);
   const uint2 result = repeated ? load_rows(layout, job, place, true, {}, work.t).prediction : restored;
   BlockRows measured = rows;
@@ -163,14 +163,13 @@ __global__ void __launch_bounds__(kErrorThreads)
 
 void enqueue_repeat_error(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.may_repeat) return;
-  launch("repeat_error_kernel", group.is_weighted ? weighted_repeat_error_kernel : repeat_error_kernel,
-         {dim3(kErrorBlocks, static_cast<unsigned>(group.count)), dim3(kErrorThreads)}, stream, layout, group.frames);
+  launch(group.is_weighted ? weighted_repeat_error_kernel : repeat_error_kernel,
+         {{kErrorBlocks, group.count}, kErrorThreads}, stream, layout, group.frames);
 }
 
 void enqueue_code_choices(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   const auto frames = static_cast<unsigned>(group.count);
-  launch("code_choices_kernel", code_choices_kernel,
-         {dim3(static_cast<unsigned>(layout.segments), frames), dim3(kSegmentThreads)}, stream, layout, group.frames);
+  launch(code_choices_kernel, {{layout.segments, frames}, kSegmentThreads}, stream, layout, group.frames);
 }
 
 }  // namespace c63::cuda

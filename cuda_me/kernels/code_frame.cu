@@ -91,8 +91,7 @@ QuantizerTable make_quantizer_table(const QuantizationTables& tables) {
 void enqueue_coding(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream) {
   const Range range("transform and codes");
   for_each_batch(jobs, [&](const FrameBatch& batch, unsigned frames) {
-    launch("code_frame_kernel", code_frame_kernel,
-           {dim3(static_cast<unsigned>(layout.segments), frames), dim3(kSegmentThreads)}, stream, layout, batch);
+    launch(code_frame_kernel, {{layout.segments, frames}, kSegmentThreads}, stream, layout, batch);
   });
 }
 

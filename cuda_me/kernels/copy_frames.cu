@@ -56,7 +56,7 @@ void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream) {
     CopyGroup group;
     const std::size_t count = std::min(copies.size(), kMostCopies);
     std::copy_n(copies.begin(), count, group.copies.begin());
-    launch("copy_frames_kernel", copy_frames_kernel, {dim3(kBlocks, static_cast<unsigned>(count)), dim3(kThreads)}, stream, group);
+    launch(copy_frames_kernel, {{kBlocks, count}, kThreads}, stream, group);
     copies = copies.subspan(count);
   }
 }

@@ -15,7 +15,6 @@
 #include "c63/motion_kernel.h"
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/nvrtc.h"
-#include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
 
 namespace c63::cuda {
@@ -61,8 +60,6 @@ class OpenLibrary {
   void* handle_ = nullptr;
 };
 
-#if CUDART_VERSION >= 12080
-
 class LoadedSearch final : public FileSearch {
  public:
   LoadedSearch(const std::string& path, const std::string& host_part) {
@@ -95,71 +92,41 @@ class LoadedSearch final : public FileSearch {
     if (library_ != nullptr) drop_error(cudaLibraryUnload(library_));
   }
 
-  [[nodiscard]] MotionKernelResources resources() const override {
-    if (first_kernel_ == nullptr) return {};
-    return kernel_resources(first_kernel_, first_threads_, first_shared_);
-  }
+  [[nodiscard]] KernelNeeds form() const override { return first_; }
 
   [[nodiscard]] std::size_t local_bytes() const override {
-    if (first_kernel_ == nullptr) return 0;
+    if (first_.kernel == nullptr) return 0;
     cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, first_kernel_), "cudaFuncGetAttributes");
+    check(cudaFuncGetAttributes(&attributes, first_.kernel), "cudaFuncGetAttributes");
     return attributes.localSizeBytes;
   }
 
  protected:
   void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
-    c63_motion_batch batch{};
-    int columns = 0;
-    int rows = 0;
-    int range = 0;
-    std::size_t without_sads = 0;
     for (const MotionJob& job : jobs) {
-      if (job.sads == nullptr)
-        without_sads =
-            std::max(without_sads, static_cast<std::size_t>(job.width / 8) * static_cast<std::size_t>(job.height / 8));
+      const auto blocks =
+          static_cast<std::size_t>(job.width / kBlockSize) * static_cast<std::size_t>(job.height / kBlockSize);
+      if (job.sads == nullptr && blocks > unwanted_.size()) unwanted_ = DeviceBuffer<std::uint16_t>(blocks);
     }
-    if (without_sads > unwanted_.size()) unwanted_ = DeviceBuffer<std::uint16_t>(without_sads);
-    for (const MotionJob& job : jobs) {
-      batch.jobs[batch.count++] = {job.current,
-                                   job.reference,
-                                   job.current_pitch,
-                                   job.reference_pitch,
-                                   job.width,
-                                   job.height,
-                                   job.range,
-                                   reinterpret_cast<c63_motion_vector*>(job.vectors),
-                                   job.sads != nullptr ? job.sads : unwanted_.data()};
-      columns = std::max(columns, job.width / kBlockSize);
-      rows = std::max(rows, job.height / kBlockSize);
-      range = std::max(range, job.range);
-    }
-    if (launch_ != nullptr) {
-      gpu_.stream = stream;
-      if (const int status = launch_(&batch, &gpu_); status != 0) {
-        check(static_cast<cudaError_t>(status), file_.name.c_str());
-      }
-      return;
-    }
-    const auto up = [](int all, int each) { return (all + each - 1) / each; };
-    const int grid[3] = {up(columns, shape_.blocks[0]), up(rows, shape_.blocks[1]), batch.count};
-    const int threads[3] = {shape_.threads[0], shape_.threads[1], 1};
-    void* arguments[] = {&batch};
+    FileBatch batch(jobs, unwanted_.data());
     gpu_.stream = stream;
-    check(static_cast<cudaError_t>(launch_kernel(kernel_, grid, threads, shared_bytes(range), arguments)),
-          file_.name.c_str());
+    int status = 0;
+    if (launch_ != nullptr) {
+      status = launch_(&batch.batch, &gpu_);
+    } else {
+      void* arguments[] = {&batch.batch};
+      status = launch_kernel(kernel_, batch.launch_shape(shape_), arguments);
+    }
+    check(static_cast<cudaError_t>(status), file_.name.c_str());
   }
 
  private:
   void load_image(const std::string& extension) {
     file_.image = bytes_of(file_.path);
     if (extension == ".cu") {
-      int device = 0;
-      check(cudaGetDevice(&device), "cudaGetDevice");
-      const DeviceInfo& info = require_device(device);
       const auto start = std::chrono::steady_clock::now();
       CompiledKernels compiled = compile_kernels({file_.image.data(), file_.image.size()}, file_.path,
-                                                 info.compute_major * 10 + info.compute_minor);
+                                                 require_device(current_device()).architecture);
       file_.compile_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       file_.image = std::move(compiled.image);
       file_.is_cubin = compiled.is_cubin;
@@ -199,35 +166,21 @@ class LoadedSearch final : public FileSearch {
     const auto positive = [](const int(&values)[2]) { return values[0] >= 1 && values[1] >= 1; };
     if (!positive(shape_.threads) || !positive(shape_.blocks))
       refuse(file_.path, "C63_MOTION_SHAPE needs at least one thread and one block");
-    first_kernel_ = kernel_;
-    first_threads_ = shape_.threads[0] * shape_.threads[1];
-    first_shared_ = static_cast<std::size_t>(shared_bytes(16));
+    first_ = needs_of(kernel_, shape_, 16);
   }
 
-  [[nodiscard]] int shared_bytes(int range) const {
-    return shape_.shared_bytes[0] + shape_.shared_bytes[1] * range + shape_.shared_bytes[2] * range * range;
-  }
-
-  int launch_kernel(const void* kernel, const int grid[3], const int threads[3], int shared, void** arguments) {
-    int& allowed = allowed_shared_[kernel];
-    constexpr int kAlwaysAllowed = 48 << 10;
-    if (shared > std::max(allowed, kAlwaysAllowed)) {
-      if (const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-          status != cudaSuccess)
+  cudaError_t launch_kernel(const void* kernel, const LaunchShape& shape, void** arguments) {
+    std::size_t& allowed = allowed_shared_.try_emplace(kernel, kAlwaysAllowed).first->second;
+    if (shape.shared_bytes > allowed) {
+      if (const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                          static_cast<int>(shape.shared_bytes));
+          status != cudaSuccess) {
         return status;
-      allowed = shared;
+      }
+      allowed = shape.shared_bytes;
     }
-    const auto dimensions = [](const int(&d)[3]) {
-      return dim3(static_cast<unsigned>(d[0]), static_cast<unsigned>(d[1]), static_cast<unsigned>(d[2]));
-    };
-    const int grid_of[3] = {grid[0], grid[1], grid[2]};
-    const int threads_of[3] = {threads[0], threads[1], threads[2]};
-    cudaLaunchConfig_t config{};
-    config.gridDim = dimensions(grid_of);
-    config.blockDim = dimensions(threads_of);
-    config.dynamicSmemBytes = static_cast<std::size_t>(shared);
-    config.stream = static_cast<cudaStream_t>(gpu_.stream);
-    return cudaLaunchKernelExC(&config, kernel, arguments);
+    return cudaLaunchKernel(kernel, shape.grid, shape.block, arguments, shape.shared_bytes,
+                            static_cast<cudaStream_t>(gpu_.stream));
   }
 
   int launch_named(const char* name, const int grid[3], const int threads[3], int shared, void** arguments) {
@@ -240,12 +193,10 @@ class LoadedSearch final : public FileSearch {
       }
       kernel = reinterpret_cast<const void*>(found);
     }
-    if (first_kernel_ == nullptr) {
-      first_kernel_ = kernel;
-      first_threads_ = threads[0] * threads[1] * threads[2];
-      first_shared_ = static_cast<std::size_t>(shared);
-    }
-    return launch_kernel(kernel, grid, threads, shared, arguments);
+    const LaunchShape shape{
+        {grid[0], grid[1], grid[2]}, {threads[0], threads[1], threads[2]}, static_cast<std::size_t>(shared)};
+    if (first_.kernel == nullptr) first_ = {kernel, threads[0] * threads[1] * threads[2], shape.shared_bytes};
+    return launch_kernel(kernel, shape, arguments);
   }
 
   void* scratch(unsigned long long bytes) {
@@ -260,17 +211,42 @@ class LoadedSearch final : public FileSearch {
   c63_motion_shape shape_{};
   c63_motion_gpu gpu_{};
   std::map<std::string, const void*> named_;
-  std::map<const void*, int> allowed_shared_;
+  std::map<const void*, std::size_t> allowed_shared_;
   DeviceBuffer<std::uint8_t> scratch_;
   DeviceBuffer<std::uint16_t> unwanted_;  ///< receives SADs of jobs that want none
-  const void* first_kernel_ = nullptr;    ///< the kernel, or the first that host code launched; for reports
-  int first_threads_ = 0;
-  std::size_t first_shared_ = 0;
+  KernelNeeds first_;                     ///< of the kernel, or of the first that host code launched; for reports
 };
 
-#endif
-
 }  // namespace
+
+FileBatch::FileBatch(std::span<const MotionJob> jobs, std::uint16_t* unwanted_sads) {
+  for (const MotionJob& job : jobs) {
+    batch.jobs[batch.count++] = {job.current,
+                                 job.reference,
+                                 job.current_pitch,
+                                 job.reference_pitch,
+                                 job.width,
+                                 job.height,
+                                 job.range,
+                                 reinterpret_cast<c63_motion_vector*>(job.vectors),
+                                 job.sads != nullptr ? job.sads : unwanted_sads};
+    columns = std::max(columns, job.width / kBlockSize);
+    rows = std::max(rows, job.height / kBlockSize);
+    range = std::max(range, job.range);
+  }
+}
+
+LaunchShape FileBatch::launch_shape(const c63_motion_shape& shape) const {
+  return {{divide_up(columns, shape.blocks[0]), divide_up(rows, shape.blocks[1]), batch.count},
+          {shape.threads[0], shape.threads[1]},
+          needs_of(nullptr, shape, range).shared_bytes};
+}
+
+KernelNeeds needs_of(const void* kernel, const c63_motion_shape& shape, int range) {
+  const auto& bytes = shape.shared_bytes;
+  return {.kernel = kernel, .threads = shape.threads[0] * shape.threads[1],
+          .shared_bytes = static_cast<std::size_t>(bytes[0] + bytes[1] * range + bytes[2] * range * range)};
+}
 
 bool is_search_file(const std::string& path) {
   const std::string extension = extension_of(path);
@@ -286,13 +262,7 @@ bool has_host_part(const std::string& path) {
 std::unique_ptr<FileSearch> load_search(const std::string& path, const std::string& host_part) {
   if (!is_search_file(path)) refuse(path, "a motion kernel is a .cu, .cubin, .ptx or .so file");
   static_cast<void>(bytes_of(path));  // reports an unreadable file before anything is loaded
-#if CUDART_VERSION >= 12080
   return std::make_unique<LoadedSearch>(path, host_part);
-#else
-  static_cast<void>(host_part);
-  throw Error(ErrorKind::device, "C63-CUDA-OLD",
-              "kernels from files need a c63 that was built with CUDA 12.8 or newer");
-#endif
 }
 
 }  // namespace c63::cuda

@@ -4,9 +4,26 @@
 #include <string>
 #include <vector>
 
+#include "c63/motion_kernel.h"
 #include "cuda_me/kernels/motion.h"
+#include "cuda_me/runtime/launch.h"
 
 namespace c63::cuda {
+
+/// Jobs as c63/motion_kernel.h passes them to a kernel, and the largest sizes among them.
+struct FileBatch {
+  /// The kernel writes the SADs of jobs that want none to `unwanted_sads`.
+  explicit FileBatch(std::span<const MotionJob> jobs, std::uint16_t* unwanted_sads = nullptr);
+  [[nodiscard]] LaunchShape launch_shape(const c63_motion_shape& shape) const;
+
+  c63_motion_batch batch{};
+  int columns = 0;  ///< of blocks
+  int rows = 0;
+  int range = 0;
+};
+
+/// What a kernel of this shape needs for a search range.
+[[nodiscard]] KernelNeeds needs_of(const void* kernel, const c63_motion_shape& shape, int range);
 
 /// Facts about a search from a file, for reports.
 struct SearchFile {

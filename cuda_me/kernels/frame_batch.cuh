@@ -17,7 +17,7 @@ namespace c63::cuda {
 struct FrameBatch {
   std::array<CodingJob, kMaxFramesPerLaunch> jobs;
 };
-static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) + sizeof(int) <= (CUDART_VERSION >= 12010 ? 32764 : 4096));
+static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) + sizeof(int) <= 32764);
 
 /// Splits the jobs into batches of at most kMaxFramesPerLaunch and calls launch(batch, frames) for each.
 template <typename Launch>
@@ -36,23 +36,6 @@ __device__ __forceinline__ unsigned long long device_clock() {
   unsigned long long now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   return now;
-}
-
-/// Copies a frame's totals to its report and sets them to zero for the next frame. Called by one thread, after all
-/// threads have added to the totals.
-__device__ inline void hand_out_totals(const CodingJob& job) {
-  for (int p = 0; p < kPlanes; ++p) job.report->totals.sse[p] = __ldcg(&job.state->totals.sse[p]);
-  job.report->totals.luma_sad = __ldcg(&job.state->totals.luma_sad);
-  job.report->totals.motion_bits = __ldcg(&job.state->totals.motion_bits);
-  job.report->totals.luma_bits = __ldcg(&job.state->totals.luma_bits);
-  job.report->totals.chroma_bits = __ldcg(&job.state->totals.chroma_bits);
-  job.report->moments.coding_starts = __ldcg(&job.state->moments.coding_starts);
-  job.report->moments.coding_ends = __ldcg(&job.state->moments.coding_ends);
-  job.report->moments.writing_starts = __ldcg(&job.state->moments.writing_starts);
-  job.report->writing_ends = device_clock();
-  job.report->repeats = __ldcg(&job.state->repeats);
-  job.report->wrong_vector = __ldcg(&job.state->wrong_vector);
-  *job.state = {};
 }
 
 }  // namespace c63::cuda

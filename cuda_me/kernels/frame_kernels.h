@@ -77,17 +77,13 @@ struct FrameState {
   unsigned long long wrong_vector = 0;  ///< of an own search (rate_frame.h); 0: none
 };
 
-/// The device's report of a finished frame to the host.
-struct FrameReport {
-  FrameTotals totals;
-  FrameMoments moments;
+/// The device's report of a finished frame to the host: its totals, and the size of its scan.
+struct FrameReport : FrameState {
   /// The time by the device's clock when the last segment's warp began to write the report. Other warps may still write
   /// the scan for a moment.
   unsigned long long writing_ends = 0;
-  unsigned long long scan_bits = 0;     ///< bits of the scan before byte stuffing and padding
-  unsigned long long scan_bytes = 0;    ///< bytes of the finished scan
-  unsigned int repeats = 0;             ///< 1: the previous picture is repeated; ignore the scan
-  unsigned long long wrong_vector = 0;  ///< as in FrameState
+  unsigned long long scan_bits = 0;   ///< bits of the scan before byte stuffing and padding
+  unsigned long long scan_bytes = 0;  ///< bytes of the finished scan; if the frame is a repeat, ignore the scan
 };
 
 /// The coded bits of a frame before byte stuffing. Each segment starts at a new word.
@@ -132,8 +128,8 @@ struct CodingJob {
 };
 
 /// The largest number of frames in one launch. More frames take several launches. The frames are kernel parameters, of
-/// which CUDA allows 32,764 bytes since version 12.1, and 4,096 before.
-inline constexpr int kMaxFramesPerLaunch = CUDART_VERSION >= 12010 ? 64 : 24;
+/// which CUDA allows 32,764 bytes.
+inline constexpr int kMaxFramesPerLaunch = 64;
 
 /// Enqueues a kernel that does motion compensation, transform, quantization and reconstruction, and writes the codes of
 /// every segment. The jobs must be frames that are not decided by rate.

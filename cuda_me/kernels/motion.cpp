@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "codec/geometry.h"
@@ -13,12 +14,10 @@ namespace c63::cuda {
 namespace {
 
 constexpr std::array kKernels = {
-#define C63_MOTION_KERNEL(kernel, name, text, make) MotionKernelInfo{MotionKernel::kernel, name, text, make},
+#define C63_BUILT_IN_SEARCH(name, make) MotionKernelInfo{name, make},
 #include "cuda_me/kernels/motion_kernels.inc"
-#undef C63_MOTION_KERNEL
+#undef C63_BUILT_IN_SEARCH
 };
-
-const MotionKernelInfo& row_of(MotionKernel kernel) { return kKernels[static_cast<std::size_t>(kernel)]; }
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-JOB", why); }
 
@@ -41,13 +40,10 @@ void validate(const MotionJob& job) {
 
 std::span<const MotionKernelInfo> motion_kernels() { return kKernels; }
 
-std::string_view name(MotionKernel kernel) { return row_of(kernel).name; }
-
-std::optional<MotionKernel> motion_kernel_from(std::string_view name) {
-  for (const MotionKernelInfo& info : kKernels) {
-    if (info.name == name) return info.kernel;
-  }
-  return std::nullopt;
+std::vector<std::string> motion_kernel_names() {
+  std::vector<std::string> names;
+  for (const MotionKernelInfo& info : kKernels) names.emplace_back(info.name);
+  return names;
 }
 
 void MotionSearch::enqueue(std::span<const MotionJob> jobs, cudaStream_t stream) {
@@ -65,25 +61,31 @@ void MotionSearch::enqueue_choice(int choice, std::span<const MotionJob> jobs, c
   chosen(choice).enqueue(jobs, stream);
 }
 
-std::unique_ptr<MotionSearch> make_motion_search(MotionKernel kernel) {
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  static_cast<void>(require_device(device));
-  return row_of(kernel).make();
+std::unique_ptr<MotionSearch> make_motion_search(std::string_view kernel, const char* unknown_id) {
+  std::string known;
+  for (const MotionKernelInfo& info : kKernels) {
+    known.append(known.empty() ? "" : ", ").append(info.name);
+    if (info.name != kernel) continue;
+    static_cast<void>(require_device(current_device()));
+    return info.make();
+  }
+  throw Error(ErrorKind::usage, unknown_id,
+              "there is no motion kernel '" + std::string(kernel) + "'; there are " + known);
 }
 
-MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes) {
+MotionKernelResources MotionSearch::resources() const {
+  const KernelNeeds needs = form();
+  if (needs.kernel == nullptr) return {};
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+  check(cudaFuncGetAttributes(&attributes, needs.kernel), "cudaFuncGetAttributes");
   int blocks = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, dynamic_shared_bytes),
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, needs.kernel, needs.threads, needs.shared_bytes),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
   int most = 0;
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, device), "cudaDeviceGetAttribute");
-  return {attributes.numRegs, attributes.sharedSizeBytes + dynamic_shared_bytes, threads,
-          static_cast<double>(blocks) * threads / most};
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, current_device()),
+        "cudaDeviceGetAttribute");
+  return {attributes.numRegs, attributes.sharedSizeBytes + needs.shared_bytes, needs.threads,
+          static_cast<double>(blocks) * needs.threads / most};
 }
 
 }  // namespace c63::cuda

@@ -10,30 +10,20 @@
 #include <string_view>
 
 #include "c63/motion_vector.h"
+#include "cuda_me/runtime/needs.h"
 
 namespace c63::cuda {
 
-/// The search kernels. Each develops the idea of an earlier one further. All find the same vectors and SADs.
-enum class MotionKernel {
-#define C63_MOTION_KERNEL(kernel, name, text, make) kernel,
-#include "cuda_me/kernels/motion_kernels.inc"
-#undef C63_MOTION_KERNEL
-};
-
 class MotionSearch;
 
-/// One kernel in the list that motion_kernels() returns.
+/// A search kernel in the list that motion_kernels() returns.
 struct MotionKernelInfo {
-  MotionKernel kernel;
   std::string_view name;
-  std::string_view idea;
   std::unique_ptr<MotionSearch> (*make)();
 };
 
-/// All kernels, simplest first.
+/// All kernels, simplest first. Each develops the idea of an earlier one further. All find the same vectors and SADs.
 [[nodiscard]] std::span<const MotionKernelInfo> motion_kernels();
-[[nodiscard]] std::string_view name(MotionKernel kernel);
-[[nodiscard]] std::optional<MotionKernel> motion_kernel_from(std::string_view name);
 
 /// One plane to search. All pointers are to device memory. Sides are multiples of 8. A pitch is any number of bytes
 /// that is not below the width. The search is fastest if bases and pitches are multiples of 16.
@@ -76,8 +66,10 @@ class MotionSearch {
   /// Does the same as enqueue(), with the kernel of number `choice`, which must be below choices().
   void enqueue_choice(int choice, std::span<const MotionJob> jobs, cudaStream_t stream);
 
-  /// Returns the resources that the kernel needs for a luma search of range 16.
-  [[nodiscard]] virtual MotionKernelResources resources() const = 0;
+  /// Returns the kernel that does a luma search of range 16, and what it needs.
+  [[nodiscard]] virtual KernelNeeds form() const = 0;
+  /// Returns the resources that this kernel takes on the current device.
+  [[nodiscard]] MotionKernelResources resources() const;
 
  protected:
   /// The largest number of jobs in one launch. More jobs take several launches.
@@ -87,8 +79,10 @@ class MotionSearch {
   virtual MotionSearch& chosen(int /*choice*/) { return *this; }
 };
 
-/// Makes a search. Throws Error (device) without a usable device.
-[[nodiscard]] std::unique_ptr<MotionSearch> make_motion_search(MotionKernel kernel);
+/// Makes the search that is called `kernel`. Throws Error: usage (`unknown_id`) if there is none, device without a
+/// usable device.
+[[nodiscard]] std::unique_ptr<MotionSearch> make_motion_search(std::string_view kernel,
+                                                               const char* unknown_id = "C63-CUDA-KERNEL");
 
 /// The additional results for one pair of planes. All pointers are to device memory.
 struct RefineJob {

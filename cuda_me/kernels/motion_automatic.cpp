@@ -20,7 +20,7 @@ class AutomaticSearch final : public MotionSearch {
  public:
   AutomaticSearch() : searches_{make_fast_search(), make_eliminate_search()} {}
 
-  [[nodiscard]] MotionKernelResources resources() const override { return searches_[chosen_]->resources(); }
+  [[nodiscard]] KernelNeeds form() const override { return searches_[chosen_]->form(); }
   [[nodiscard]] int choices() const override { return static_cast<int>(searches_.size()); }
 
   [[nodiscard]] std::optional<int> next_choice() override {

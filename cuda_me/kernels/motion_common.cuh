@@ -59,18 +59,26 @@ __device__ __forceinline__ void store_motion(const MotionJob& job, int column, i
   if (job.sads != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
 }
 
-/// Writes a block's vector and SAD. `key` is the smallest key of the window's candidates; kNoCandidate if the window is
-/// empty.
-__device__ inline void store_best(const MotionJob& job, int column, int row, const SearchWindow& window,
-                                  std::uint32_t key) {
+/// Returns the lower half of a key: (dy + 128) << 8 | (dx + 128) of a vector. Keys sad << 16 | this have the order of
+/// SADs, and then raster order.
+[[nodiscard]] __device__ __forceinline__ std::uint32_t key_of_vector(int dx, int dy) {
+  return static_cast<std::uint32_t>((dy + 128) << 8 | (dx + 128));
+}
+[[nodiscard]] __device__ __forceinline__ MotionVector vector_of_key(std::uint32_t key) {
+  return {static_cast<std::int8_t>(static_cast<int>(key & 0xFFU) - 128),
+          static_cast<std::int8_t>(static_cast<int>(key >> 8 & 0xFFU) - 128)};
+}
+
+/// Writes the vector and the SAD of a block, if the plane has it. `key` is the smallest key of the block's candidates;
+/// kNoCandidate if there are none.
+__device__ __forceinline__ void store_best(const MotionJob& job, int column, int row, std::uint32_t key) {
+  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return;
   if (key == kNoCandidate) {
     store_motion(job, column, row, 0, 0, sad_in_place(job, column * kBlockSize, row * kBlockSize));
-    return;
+  } else {
+    const MotionVector vector = vector_of_key(key);
+    store_motion(job, column, row, vector.x, vector.y, key >> 16);
   }
-  const int width = window.right - window.left;
-  const int index = static_cast<int>(key & 0xFFFFU);
-  store_motion(job, column, row, window.left + index % width - column * kBlockSize,
-               window.top + index / width - row * kBlockSize, key >> 16);
 }
 
 #endif

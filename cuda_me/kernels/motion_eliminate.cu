@@ -40,21 +40,16 @@ bool readable_in_words(const MotionJob& job) {
   return all % 4 == 0;
 }
 
+KernelNeeds queue_needs() {
+  return {.kernel = reinterpret_cast<const void*>(motion_eliminate_queue), .threads = kQueueThreads,
+          .shared_bytes = sizeof(QueueShared), .since = 90, .bulk_copies = true};
+}
+
 class EliminateSearch final : public MotionSearch {
  public:
-  explicit EliminateSearch(int multiprocessors)
-      : multiprocessors_(static_cast<std::uint32_t>(multiprocessors)),
-        boxes_(can_run({.kernel = reinterpret_cast<const void*>(motion_eliminate_queue),
-                        .threads = kQueueThreads,
-                        .shared_bytes = sizeof(QueueShared),
-                        .since = 90,
-                        .bulk_copies = true})) {}
-
-  [[nodiscard]] MotionKernelResources resources() const override {
-    if (!boxes_.available()) {
-      return kernel_resources(reinterpret_cast<const void*>(motion_eliminate), kEliminateThreads, 0);
-    }
-    return kernel_resources(reinterpret_cast<const void*>(motion_eliminate_queue), kQueueThreads, sizeof(QueueShared));
+  [[nodiscard]] KernelNeeds form() const override {
+    if (boxes_.available()) return queue_needs();
+    return {.kernel = reinterpret_cast<const void*>(motion_eliminate), .threads = kEliminateThreads};
   }
 
  protected:
@@ -90,12 +85,11 @@ class EliminateSearch final : public MotionSearch {
     }
     if (narrow_count > 0) narrow_->enqueue({narrow.data(), narrow_count}, stream);
     if (queue.tiles > 0) {
-      launch_early("motion_eliminate_queue", motion_eliminate_queue,
-                   {dim3(std::min(queue.tiles, multiprocessors_)), dim3(kQueueThreads), sizeof(QueueShared)}, stream,
-                   queue);
+      launch_early(motion_eliminate_queue,
+                   {std::min(queue.tiles, multiprocessors_), kQueueThreads, sizeof(QueueShared)}, stream, queue);
     }
     if (other_tiles > 0) {
-      launch("motion_eliminate", motion_eliminate, {dim3(other_tiles), dim3(kEliminateThreads)}, stream, others);
+      launch(motion_eliminate, {other_tiles, kEliminateThreads}, stream, others);
     }
   }
 
@@ -114,17 +108,13 @@ class EliminateSearch final : public MotionSearch {
                            kTileHeight);
   }
 
-  std::uint32_t multiprocessors_;
-  PlaneBoxes boxes_;
+  std::uint32_t multiprocessors_ = static_cast<std::uint32_t>(require_device(current_device()).multiprocessors);
+  PlaneBoxes boxes_{can_run(queue_needs())};
   std::unique_ptr<MotionSearch> narrow_ = make_fast_search();
 };
 
 }  // namespace
 
-std::unique_ptr<MotionSearch> make_eliminate_search() {
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  return std::make_unique<EliminateSearch>(require_device(device).multiprocessors);
-}
+std::unique_ptr<MotionSearch> make_eliminate_search() { return std::make_unique<EliminateSearch>(); }
 
 }  // namespace c63::cuda

@@ -267,16 +267,6 @@ struct KeyList {
 /// The largest bound that is stored. Larger ones are stored as this value.
 inline constexpr std::uint32_t kMostBound = 1023;
 
-/// Returns the lower half of a key: (dy + 128) << 8 | (dx + 128) of a vector. Keys cost << 16 | this have the same order
-/// as those of candidate_key().
-[[nodiscard]] __device__ __forceinline__ std::uint32_t key_of_vector(int dx, int dy) {
-  return static_cast<std::uint32_t>((dy + 128) << 8 | (dx + 128));
-}
-[[nodiscard]] __device__ __forceinline__ MotionVector vector_of_key(std::uint32_t key) {
-  return {static_cast<std::int8_t>(static_cast<int>(key & 0xFFU) - 128),
-          static_cast<std::int8_t>(static_cast<int>(key >> 8 & 0xFFU) - 128)};
-}
-
 /// What a vector costs in a search by SAD alone: nothing. `first` is key_of_vector() of the pass's first candidate.
 struct NoCost {
   static constexpr bool kCosts = false;

@@ -212,14 +212,14 @@ __device__ __forceinline__ void search_block(TileSlot& slot, const QueueBatch& b
       {}};
   KeyList<1> list;
   if (squares.w != 0) {
-    eliminate<WidePairs, true>(list, NoCost{0}, block);
+    eliminate<WidePairs, true>(list, NoCost{key_of_vector(-kEliminateRange, -kEliminateRange)}, block);
   } else {
     const MotionJob& job = batch.jobs[slot.place.which].job;
     const int column = slot.place.column * kEliminateColumns + static_cast<int>(tile_x);
     const int row = slot.place.row * kEliminateRows + static_cast<int>(tile_y);
     block.allowed = AllowedCandidates::of(search_window(column, row, job.width, job.height, kEliminateRange),
                                           column * kBlockSize - kEliminateRange, row * kBlockSize - kEliminateRange);
-    eliminate<WidePairs, false>(list, NoCost{0}, block);
+    eliminate<WidePairs, false>(list, NoCost{key_of_vector(-kEliminateRange, -kEliminateRange)}, block);
   }
   const std::uint32_t key = list.take_smallest();
   if (threadIdx.x % kWarp == 0) slot.best[index] = key;
@@ -231,14 +231,7 @@ __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatc
   const MotionJob& job = batch.jobs[slot.place.which].job;
   const int column = slot.place.column * kEliminateColumns + lane % kEliminateColumns;
   const int row = slot.place.row * kEliminateRows + lane / kEliminateColumns;
-  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return;
-  const std::uint32_t key = slot.best[lane];
-  if (key == kNoCandidate) {
-    store_motion(job, column, row, 0, 0, sad_in_place(job, column * kBlockSize, row * kBlockSize));
-    return;
-  }
-  store_motion(job, column, row, static_cast<int>(key & 0xFFU) - kEliminateRange,
-               static_cast<int>(key >> 8 & 0xFFU) - kEliminateRange, key >> 16);
+  store_best(job, column, row, slot.best[lane]);
 }
 
 /// An item of work. `turn` is the turn of its tile (see queue_tile()), and `item` its number among the tile's items.

@@ -266,16 +266,8 @@ __device__ __forceinline__ void eliminate_tile(EliminateShared& shared, Eliminat
   search_tile<WidePairs, 1>(shared, best, job, tile, BySad{job.job});
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int column = tile.column + warp;
-  if (column >= job.job.width / kBlockSize || lane >= tile.rows) return;
-  const int row = tile.row + lane;
-  const std::uint32_t key = best[lane * kEliminateColumns + warp][0];
-  if (key == kNoCandidate) {
-    store_motion(job.job, column, row, 0, 0, sad_in_place(job.job, column * kBlockSize, row * kBlockSize));
-  } else {
-    const MotionVector vector = vector_of_key(key);
-    store_motion(job.job, column, row, vector.x, vector.y, key >> 16);
-  }
+  if (lane >= tile.rows) return;
+  store_best(job.job, tile.column + warp, tile.row + lane, best[lane * kEliminateColumns + warp][0]);
 }
 
 #endif

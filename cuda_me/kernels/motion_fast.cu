@@ -43,16 +43,13 @@ KernelNeeds float_needs() {
 class FastSearch final : public MotionSearch {
  public:
   /// If `plain` is true, the search takes the form for every device: tiles, with minima as integers.
-  FastSearch(int multiprocessors, bool plain)
+  explicit FastSearch(bool plain)
       : tile_kernel_(!plain && can_run(float_needs()) ? motion_fast<FloatMinimum> : motion_fast<IntegerMinimum>),
-        multiprocessors_(static_cast<std::uint32_t>(multiprocessors)),
         boxes_(!plain && can_run(bulk_needs())) {}
 
-  [[nodiscard]] MotionKernelResources resources() const override {
-    if (!boxes_.available()) {
-      return kernel_resources(reinterpret_cast<const void*>(tile_kernel_), kTileThreads, 0);
-    }
-    return kernel_resources(reinterpret_cast<const void*>(motion_fast_bulk), kBulkThreads, sizeof(BulkShared));
+  [[nodiscard]] KernelNeeds form() const override {
+    if (boxes_.available()) return bulk_needs();
+    return {.kernel = reinterpret_cast<const void*>(tile_kernel_), .threads = kTileThreads};
   }
 
  protected:
@@ -67,13 +64,12 @@ class FastSearch final : public MotionSearch {
     if (bulk.count > 0) {
       const std::uint32_t blocks = std::min(turns, multiprocessors_);
       bulk.share = ((std::uint64_t{bulk.cost} << 16) + blocks - 1) / blocks;
-      launch_early("motion_fast_bulk", motion_fast_bulk, {dim3(blocks), dim3(kBulkThreads), sizeof(BulkShared)}, stream,
-                   bulk);
+      launch_early(motion_fast_bulk, {blocks, kBulkThreads, sizeof(BulkShared)}, stream, bulk);
     }
     if (other_count > 0) {
       TileBatch batch{};
       const std::uint32_t tiles = lay_out_tiles(batch, {others.data(), other_count});
-      launch("motion_fast", tile_kernel_, {dim3(tiles), dim3(kTileThreads)}, stream, batch);
+      launch(tile_kernel_, {tiles, kTileThreads}, stream, batch);
     }
   }
 
@@ -104,19 +100,13 @@ class FastSearch final : public MotionSearch {
   }
 
   void (*tile_kernel_)(TileBatch);
-  std::uint32_t multiprocessors_;
+  std::uint32_t multiprocessors_ = static_cast<std::uint32_t>(require_device(current_device()).multiprocessors);
   PlaneBoxes boxes_;
 };
 
-std::unique_ptr<MotionSearch> make_search(bool plain) {
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  return std::make_unique<FastSearch>(require_device(device).multiprocessors, plain);
-}
-
 }  // namespace
 
-std::unique_ptr<MotionSearch> make_fast_search() { return make_search(false); }
-std::unique_ptr<MotionSearch> make_tile_search() { return make_search(true); }
+std::unique_ptr<MotionSearch> make_fast_search() { return std::make_unique<FastSearch>(false); }
+std::unique_ptr<MotionSearch> make_tile_search() { return std::make_unique<FastSearch>(true); }
 
 }  // namespace c63::cuda

@@ -12,11 +12,8 @@
 
 namespace c63::cuda {
 
-#define C63_MOTION_KERNEL(kernel, name, text, make) std::unique_ptr<MotionSearch> make();
+#define C63_BUILT_IN_SEARCH(name, make) std::unique_ptr<MotionSearch> make();
 #include "cuda_me/kernels/motion_kernels.inc"
-#undef C63_MOTION_KERNEL
-
-/// Returns the registers, shared memory and occupancy of a kernel on the current device.
-[[nodiscard]] MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes);
+#undef C63_BUILT_IN_SEARCH
 
 }  // namespace c63::cuda

@@ -37,15 +37,16 @@ __global__ void __launch_bounds__(kThreads) motion_textbook(const __grid_constan
   const int candidates = window.empty() ? 0 : width * (window.bottom - window.top);
   std::uint32_t best = kNoCandidate;
   for (int index = thread; index < candidates; index += kThreads) {
-    const std::uint8_t* block =
-        job.reference + (window.top + index / width) * job.reference_pitch + window.left + index % width;
+    const int x0 = window.left + index % width;
+    const int y0 = window.top + index / width;
+    const std::uint8_t* block = job.reference + y0 * job.reference_pitch + x0;
     std::uint32_t sad = 0;
     for (int y = 0; y < kBlockSize; ++y) {
       for (int x = 0; x < kBlockSize; ++x) {
         sad += static_cast<std::uint32_t>(abs(block[y * job.reference_pitch + x] - current[y * kBlockSize + x]));
       }
     }
-    best = min(best, candidate_key(sad, static_cast<std::uint32_t>(index)));
+    best = min(best, sad << 16 | key_of_vector(x0 - column * kBlockSize, y0 - row * kBlockSize));
   }
 
   keys[thread] = best;
@@ -53,13 +54,13 @@ __global__ void __launch_bounds__(kThreads) motion_textbook(const __grid_constan
     __syncthreads();
     if (thread < half) keys[thread] = min(keys[thread], keys[thread + half]);
   }
-  if (thread == 0) store_best(job, column, row, window, keys[0]);
+  if (thread == 0) store_best(job, column, row, keys[0]);
 }
 
 class TextbookSearch final : public MotionSearch {
  public:
-  [[nodiscard]] MotionKernelResources resources() const override {
-    return kernel_resources(reinterpret_cast<const void*>(motion_textbook), kThreads, 0);
+  [[nodiscard]] KernelNeeds form() const override {
+    return {.kernel = reinterpret_cast<const void*>(motion_textbook), .threads = kThreads};
   }
 
  protected:
@@ -72,8 +73,7 @@ class TextbookSearch final : public MotionSearch {
       columns = std::max(columns, static_cast<unsigned>(job.width / kBlockSize));
       rows = std::max(rows, static_cast<unsigned>(job.height / kBlockSize));
     }
-    launch("motion_textbook", motion_textbook, {dim3(columns, rows, static_cast<unsigned>(jobs.size())), dim3(kThreads)},
-           stream, batch);
+    launch(motion_textbook, {{columns, rows, jobs.size()}, kThreads}, stream, batch);
   }
 };
 

@@ -267,12 +267,11 @@ __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std:
   }
 }
 
-/// Returns the key of a candidate for comparison with those of other passes: sad << 16 | (dy + 128) << 8 | (dx + 128).
-/// Such keys have the same order as those of candidate_key().
+/// Returns the key of a candidate for comparison with those of other passes (key_of_vector()).
 __device__ __forceinline__ std::uint32_t widen_key(std::uint32_t key, int first_dx, int first_dy) {
   if (key >= 1U << 24) return kNoCandidate;
-  return (key >> 10) << 16 | static_cast<std::uint32_t>(first_dy + static_cast<int>(key >> 5 & 31) + 128) << 8 |
-         static_cast<std::uint32_t>(first_dx + static_cast<int>(key & 31) + 128);
+  return (key >> 10) << 16 |
+         key_of_vector(first_dx + static_cast<int>(key & 31), first_dy + static_cast<int>(key >> 5 & 31));
 }
 
 template <int kColumns, typename Minimum>
@@ -362,15 +361,7 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
     }
   }
   if (lane >= 2) return;
-  const int column = 2 * pair + lane;
-  const std::uint32_t key = lane == 0 ? best[0] : best[1];
-  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return;
-  if (key == kNoCandidate) {
-    store_motion(job, column, row, 0, 0, sad_in_place(job, column * kBlockSize, row * kBlockSize));
-  } else {
-    store_motion(job, column, row, static_cast<int>(key & 0xFFU) - 128, static_cast<int>(key >> 8 & 0xFFU) - 128,
-                 key >> 16);
-  }
+  store_best(job, 2 * pair + lane, row, lane == 0 ? best[0] : best[1]);
 }
 
 template <typename Minimum>

@@ -15,8 +15,34 @@ extern const std::string_view header;
 namespace c63::cuda {
 namespace {
 
+void* open_nvrtc() {
+  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
+    if (void* const library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  }
+  throw Error(
+      ErrorKind::device, "C63-NO-NVRTC",
+      "a .cu file needs NVRTC to be compiled: libnvrtc.so.13 or libnvrtc.so.12 of the CUDA toolkit (Debian: "
+      "libnvrtc12, NVIDIA: cuda-nvrtc-13-0), on the library path. A .cubin or .ptx needs none");
+}
+
 /// The functions of NVRTC that are used. Names and types are those of nvrtc.h, which is not needed to build c63.
 class Nvrtc {
+ private:
+  /// A function of the library. It becomes a pointer of the type of the member that it initializes.
+  struct Symbol {
+    template <typename Function>
+    operator Function*() const {
+      return reinterpret_cast<Function*>(address);
+    }
+    void* address;
+  };
+  [[nodiscard]] Symbol find(const char* name) const {
+    void* const address = ::dlsym(library_, name);
+    if (address == nullptr) throw Error(ErrorKind::device, "C63-NO-NVRTC", std::string("libnvrtc lacks ") + name);
+    return {address};
+  }
+  void* library_ = open_nvrtc();
+
  public:
   using Program = void*;
   using Result = int;
@@ -26,50 +52,19 @@ class Nvrtc {
     return library;
   }
 
-  Result (*version)(int*, int*);
+  Result (*version)(int*, int*) = find("nvrtcVersion");
   Result (*create)(Program*, const char* text, const char* name, int headers, const char* const* texts,
-                   const char* const* names);
-  Result (*destroy)(Program*);
-  Result (*compile)(Program, int, const char* const* options);
-  Result (*log_size)(Program, std::size_t*);
-  Result (*log)(Program, char*);
-  Result (*cubin_size)(Program, std::size_t*);
-  Result (*cubin)(Program, char*);
-  Result (*ptx_size)(Program, std::size_t*);
-  Result (*ptx)(Program, char*);
-  Result (*arch_count)(int*);
-  Result (*archs)(int*);
-
- private:
-  Nvrtc() {
-    void* library = nullptr;
-    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
-      library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-      if (library != nullptr) break;
-    }
-    if (library == nullptr) {
-      throw Error(
-          ErrorKind::device, "C63-NO-NVRTC",
-          "a .cu file needs NVRTC to be compiled: libnvrtc.so.13 or libnvrtc.so.12 of the CUDA toolkit (Debian: "
-          "libnvrtc12, NVIDIA: cuda-nvrtc-13-0), on the library path. A .cubin or .ptx needs none");
-    }
-    const auto load = [library](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      if (function == nullptr) throw Error(ErrorKind::device, "C63-NO-NVRTC", std::string("libnvrtc lacks ") + name);
-    };
-    load(version, "nvrtcVersion");
-    load(create, "nvrtcCreateProgram");
-    load(destroy, "nvrtcDestroyProgram");
-    load(compile, "nvrtcCompileProgram");
-    load(log_size, "nvrtcGetProgramLogSize");
-    load(log, "nvrtcGetProgramLog");
-    load(cubin_size, "nvrtcGetCUBINSize");
-    load(cubin, "nvrtcGetCUBIN");
-    load(ptx_size, "nvrtcGetPTXSize");
-    load(ptx, "nvrtcGetPTX");
-    load(arch_count, "nvrtcGetNumSupportedArchs");
-    load(archs, "nvrtcGetSupportedArchs");
-  }
+                   const char* const* names) = find("nvrtcCreateProgram");
+  Result (*destroy)(Program*) = find("nvrtcDestroyProgram");
+  Result (*compile)(Program, int, const char* const* options) = find("nvrtcCompileProgram");
+  Result (*log_size)(Program, std::size_t*) = find("nvrtcGetProgramLogSize");
+  Result (*log)(Program, char*) = find("nvrtcGetProgramLog");
+  Result (*cubin_size)(Program, std::size_t*) = find("nvrtcGetCUBINSize");
+  Result (*cubin)(Program, char*) = find("nvrtcGetCUBIN");
+  Result (*ptx_size)(Program, std::size_t*) = find("nvrtcGetPTXSize");
+  Result (*ptx)(Program, char*) = find("nvrtcGetPTX");
+  Result (*arch_count)(int*) = find("nvrtcGetNumSupportedArchs");
+  Result (*archs)(int*) = find("nvrtcGetSupportedArchs");
 };
 
 constexpr const char* kIntegers = R"(#pragma once

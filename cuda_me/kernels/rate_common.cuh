@@ -89,7 +89,4 @@ __device__ __forceinline__ void load_ac_bits(AcBitTables& tables) {
   }
 }
 
-/// Returns the number of thread blocks that `count` items need if each thread block takes `each` items.
-[[nodiscard]] constexpr unsigned blocks_for(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
-
 }  // namespace c63::cuda

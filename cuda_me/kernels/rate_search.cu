@@ -139,9 +139,7 @@ void enqueue_search(const FrameLayout& layout, const RateGroup& group, cudaStrea
                                                  : rate_search_kernel<kMaxFoundVectors>;
   int tiles = 0;
   for (int p = 0; p < kPlanes; ++p) tiles += tiles_of(layout, p).all;
-  launch("rate_search_kernel", kernel,
-         {dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(group.count)), dim3(kEliminateThreads)}, stream, layout,
-         group.frames, group.range);
+  launch(kernel, {{tiles, group.count}, kEliminateThreads}, stream, layout, group.frames, group.range);
 }
 
 }  // namespace c63::cuda

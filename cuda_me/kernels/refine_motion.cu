@@ -149,10 +149,8 @@ void refine_motion(std::span<const RefineJob> jobs, const RefineSettings& settin
     RefineBatch batch{};
     std::ranges::copy(some, batch.jobs.begin());
     const MotionJob& shape = some[0].motion;
-    const LaunchShape grid{dim3(static_cast<unsigned>(shape.width / kBlockSize),
-                                static_cast<unsigned>(shape.height / kBlockSize), static_cast<unsigned>(some.size())),
-                           dim3(kRefineThreads)};
-    launch("refine_motion", refine_motion_kernel, grid, stream, batch, settings);
+    const LaunchShape grid{{shape.width / kBlockSize, shape.height / kBlockSize, some.size()}, kRefineThreads};
+    launch(refine_motion_kernel, grid, stream, batch, settings);
   }
 }
 

@@ -181,8 +181,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void enqueue_transform_candidates(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  launch("transform_candidates_kernel", transform_candidates_kernel,
-         {dim3(blocks_for(layout.blocks, kBlocks), static_cast<unsigned>(group.count)), dim3(kThreads)}, stream, layout,
+  launch(transform_candidates_kernel, {{divide_up(layout.blocks, kBlocks), group.count}, kThreads}, stream, layout,
          group.frames);
 }
 

@@ -70,16 +70,15 @@ __global__ void __launch_bounds__(kThreads)
 void enqueue_check_vectors(const FrameLayout& layout, std::span<const CodingJob> jobs, int range, cudaStream_t stream) {
   const Range work("check vectors");
   for_each_batch(jobs, [&](const FrameBatch& batch, unsigned frames) {
-    launch("check_vectors_kernel", check_vectors_kernel, {dim3(blocks_for(layout.blocks, kThreads), frames), dim3(kThreads)}, stream,
-           layout, batch, range);
+    launch(check_vectors_kernel, {{divide_up(layout.blocks, kThreads), frames}, kThreads}, stream, layout, batch,
+           range);
   });
 }
 
 void enqueue_check_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.inter) return;
   const Range work("check vectors");
-  launch("check_rate_vectors_kernel", check_rate_vectors_kernel,
-         {dim3(blocks_for(layout.blocks, kThreads), static_cast<unsigned>(group.count)), dim3(kThreads)}, stream, layout,
+  launch(check_rate_vectors_kernel, {{divide_up(layout.blocks, kThreads), group.count}, kThreads}, stream, layout,
          group.frames, group.range);
 }
 

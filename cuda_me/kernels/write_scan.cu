@@ -125,11 +125,21 @@ __global__ void __launch_bounds__(kThreads)
   const unsigned long long offset = (begin + 7) / 8 + stuffing;
   const unsigned long long end_of_segment =
       offset + static_cast<unsigned long long>(s.bytes) + job.scan.stuffing[segment];
-  if (segment + 1 == layout.segments && lane == 0) {
-    hand_out_totals(job);
-    job.report->scan_bits = begin + static_cast<unsigned long long>(s.bits);
-    job.report->scan_bytes = end_of_segment;
-    *job.scan.bytes = end_of_segment;
+  if (segment + 1 == layout.segments) {
+    // Copies the totals to the report and sets them to zero for the next frame. A lane takes a word.
+    constexpr int kWords = sizeof(FrameState) / sizeof(unsigned long long);
+    static_assert(kWords <= 32);
+    if (lane < kWords) {
+      auto* const total = reinterpret_cast<unsigned long long*>(job.state) + lane;
+      reinterpret_cast<unsigned long long*>(static_cast<FrameState*>(job.report))[lane] = __ldcg(total);
+      *total = 0;
+    }
+    if (lane == 0) {
+      job.report->writing_ends = device_clock();
+      job.report->scan_bits = begin + static_cast<unsigned long long>(s.bits);
+      job.report->scan_bytes = end_of_segment;
+      *job.scan.bytes = end_of_segment;
+    }
   }
   if (end_of_segment > job.coded_capacity) return;
   std::uint8_t* to = job.scan.stuffed + offset;
@@ -184,17 +194,15 @@ __global__ void __launch_bounds__(kThreads) download_scan_kernel(const __grid_co
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream) {
   const Range range("scan");
   for_each_batch(jobs, [&](const FrameBatch& batch, unsigned frames) {
-    const LaunchShape shape{dim3(static_cast<unsigned>((layout.segments + kWarps - 1) / kWarps), frames),
-                            dim3(kThreads)};
-    launch("count_stuffing_kernel", count_stuffing_kernel, shape, stream, layout, batch);
-    launch("write_scan_kernel", write_scan_kernel, shape, stream, layout, batch);
+    const LaunchShape shape{{(layout.segments + kWarps - 1) / kWarps, frames}, kThreads};
+    launch(count_stuffing_kernel, shape, stream, layout, batch);
+    launch(write_scan_kernel, shape, stream, layout, batch);
   });
 }
 
 void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream) {
   for_each_batch(jobs, [&](const FrameBatch& batch, unsigned frames) {
-    launch("download_scan_kernel", download_scan_kernel, {dim3(kDownloadBlocks, frames), dim3(kThreads)}, stream,
-           batch);
+    launch(download_scan_kernel, {{kDownloadBlocks, frames}, kThreads}, stream, batch);
   });
 }
 

@@ -94,13 +94,12 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow, cudaStream_t stream) {
-  launch("error_flow_kernel", error_flow_kernel, {dim3(blocks_for(blocks, kFlowThreads)), dim3(kFlowThreads)}, stream, motion, blocks,
-         lambda, flow);
+  launch(error_flow_kernel, {divide_up(blocks, kFlowThreads), kFlowThreads}, stream, motion, blocks, lambda, flow);
 }
 
 void enqueue_propagated_weights(const FrameLayout& layout, const PropagationJob& job, cudaStream_t stream) {
   const Range range("propagated weights");
-  launch_together("propagated_weights_kernel", propagated_weights_kernel, {dim3(kBlocks), dim3(kThreads)}, stream, layout, job);
+  launch_together(propagated_weights_kernel, {kBlocks, kThreads}, stream, layout, job);
 }
 
 }  // namespace c63::cuda

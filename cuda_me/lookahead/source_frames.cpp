@@ -47,7 +47,6 @@ SourceStaging SourceStaging::carve(Carver& carver, const Geometry& geometry, con
 CudaSourceFrames::CudaSourceFrames(const Geometry& geometry, const LookaheadDecisions& decisions, const SourceMemory& memory,
                                    const SourceStaging& staging)
     : geometry_(geometry), layout_(geometry), decisions_(decisions), filter_(decisions.lambda), memory_(memory), staging_(staging) {
-  check(cudaGetDevice(&device_), "cudaGetDevice");
   for (std::size_t slot = 0; slot < memory_.frames.size(); ++slot) free_.push_back(slot);
 }
 

@@ -98,7 +98,7 @@ class CudaSourceFrames final : public SourceFrames {
   void enqueue_filter(std::size_t place);
   void enqueue_weights(std::size_t place);
 
-  int device_ = 0;
+  int device_ = current_device();
   Geometry geometry_;
   FrameLayout layout_;
   LookaheadDecisions decisions_;

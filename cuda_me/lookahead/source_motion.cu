@@ -291,13 +291,12 @@ void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJobs& jo
   const Range range("source motion");
   const auto count = static_cast<unsigned>(jobs.count);
   const int rows = layout.mcus / layout.mcu_columns * 2;
-  constexpr std::size_t kAlwaysAllowed = 48 << 10;
   const std::size_t shared_bytes = static_cast<std::size_t>(kRows) * static_cast<std::size_t>(layout.columns[0]) * sizeof(SharedVector);
   const bool shares = shared_bytes < kAlwaysAllowed;
-  launch("clear_motion_kernel", clear_motion_kernel, {dim3(blocks_for(entries_of(layout), kClearThreads), count), dim3(kClearThreads)},
-         stream, layout, jobs);
-  launch("source_motion_kernel", source_motion_kernel,
-         {dim3(blocks_for(rows, kRows), count), dim3(kThreads), shares ? shared_bytes : 0}, stream, layout, jobs, shares);
+  launch(clear_motion_kernel, {{divide_up(entries_of(layout), kClearThreads), count}, kClearThreads}, stream, layout,
+         jobs);
+  launch(source_motion_kernel, {{divide_up(rows, kRows), count}, kThreads, shares ? shared_bytes : 0}, stream, layout,
+         jobs, shares);
 }
 
 }  // namespace c63::cuda

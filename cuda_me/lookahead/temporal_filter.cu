@@ -84,8 +84,7 @@ __global__ void __launch_bounds__(kThreads)
 void enqueue_temporal_filter(const FrameLayout& layout, const TemporalFilter& filter, const FilterJob& job, cudaStream_t stream) {
   const Range range("temporal filter");
   const int blocks = layout.first_block[1];
-  launch("temporal_filter_kernel", temporal_filter_kernel, {dim3(blocks_for(8 * blocks, kThreads)), dim3(kThreads)}, stream, layout,
-         filter, job, blocks);
+  launch(temporal_filter_kernel, {divide_up(8 * blocks, kThreads), kThreads}, stream, layout, filter, job, blocks);
 }
 
 }  // namespace c63::cuda

@@ -1,8 +1,13 @@
 #include "cuda_me/runtime/check.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "c63/error.h"
+#include "cuda_me/runtime/launch.h"
 
 namespace c63::cuda {
 namespace {
@@ -56,6 +61,15 @@ void check(cudaError_t status, const char* what) {
   const ErrorKind kind = status == cudaErrorMemoryAllocation ? ErrorKind::memory : ErrorKind::device;
   throw Error(kind, error_id(status),
               std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+}
+
+void check_kernel(cudaError_t status, const void* kernel) {
+  if (status == cudaSuccess) return;
+  const char* name = nullptr;
+  if (cudaFuncGetName(&name, kernel) != cudaSuccess) return check(status, "a kernel");
+  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(name, nullptr, nullptr, nullptr),
+                                                          &std::free);
+  check(status, plain != nullptr ? plain.get() : name);
 }
 
 void drop_error(cudaError_t status) noexcept {

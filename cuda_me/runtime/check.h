@@ -13,6 +13,9 @@ namespace c63::cuda {
 ///   C63-CUDA-CALL (kind device)      anything else
 void check(cudaError_t status, const char* what);
 
+/// Does the same for the launch of a kernel, or for a call that sets its attributes.
+void check_kernel(cudaError_t status, const void* kernel);
+
 /// Returns true for errors after which this process cannot use the device any more.
 [[nodiscard]] bool is_sticky(cudaError_t status) noexcept;
 
@@ -43,19 +46,23 @@ class Handle {
   T handle_ = nullptr;
 };
 
+/// Returns CUDA's index of this thread's current device.
+[[nodiscard]] inline int current_device() {
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  return device;
+}
+
 /// Makes a device the current one of this thread until the end of the scope.
 class DeviceGuard {
  public:
-  explicit DeviceGuard(int device) {
-    check(cudaGetDevice(&previous_), "cudaGetDevice");
-    check(cudaSetDevice(device), "cudaSetDevice");
-  }
+  explicit DeviceGuard(int device) : previous_(current_device()) { check(cudaSetDevice(device), "cudaSetDevice"); }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
   ~DeviceGuard() { drop_error(cudaSetDevice(previous_)); }
 
  private:
-  int previous_ = 0;
+  int previous_;
 };
 
 }  // namespace c63::cuda

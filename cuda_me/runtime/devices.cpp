@@ -22,12 +22,6 @@ std::string words(cudaError_t status) {
   return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
 }
 
-int attribute(cudaDeviceAttr which, int device) {
-  int value = 0;
-  if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess) static_cast<void>(cudaGetLastError());
-  return value;
-}
-
 /// Opens a device to find out whether it can run c63's code. The driver takes a quarter of a second to open it.
 void probe(DeviceInfo& info) {
   try {
@@ -37,9 +31,7 @@ void probe(DeviceInfo& info) {
     const bool no_code = status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction ||
                          status == cudaErrorUnsupportedPtxVersion;
     info.state = no_code ? DeviceState::no_code : DeviceState::failed;
-    info.reason = no_code ? "this build has no code for sm_" + std::to_string(info.compute_major) +
-                                std::to_string(info.compute_minor)
-                          : words(status);
+    info.reason = no_code ? "this build has no code for sm_" + std::to_string(info.architecture) : words(status);
   } catch (const Error& error) {
     info.state = DeviceState::failed;
     info.reason = error.message();
@@ -58,10 +50,8 @@ DeviceInfo describe(int index) {
     return info;
   }
   info.name = properties.name;
-  info.compute_major = properties.major;
-  info.compute_minor = properties.minor;
+  info.architecture = properties.major * 10 + properties.minor;
   info.multiprocessors = properties.multiProcessorCount;
-  info.clock_khz = attribute(cudaDevAttrClockRate, index);
   info.memory_bytes = properties.totalGlobalMem;
   info.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
   return info;
@@ -153,22 +143,6 @@ class Devices {
 }
 
 }  // namespace
-
-const char* name(DeviceState state) noexcept {
-  switch (state) {
-    case DeviceState::usable:
-      return "usable";
-    case DeviceState::no_driver:
-      return "no driver";
-    case DeviceState::no_device:
-      return "no device";
-    case DeviceState::no_code:
-      return "no code for this architecture";
-    case DeviceState::failed:
-      return "failed";
-  }
-  return "unknown";
-}
 
 const DeviceList& devices() { return Devices::instance().all_probed(); }
 

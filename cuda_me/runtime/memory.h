@@ -16,80 +16,72 @@
 namespace c63::cuda {
 
 namespace detail {
-inline void* allocate_device(std::size_t bytes) {
-  void* p = nullptr;
-  if (bytes != 0) check(cudaMalloc(&p, bytes), "cudaMalloc");
-  return p;
-}
-inline void* allocate_pinned(std::size_t bytes) {
-  void* p = nullptr;
-  if (bytes != 0) check(cudaMallocHost(&p, bytes), "cudaMallocHost");
-  return p;
-}
 
-template <typename T, void* (*Allocate)(std::size_t), cudaError_t (*Release)(void*)>
+struct DeviceMemory {
+  static void* allocate(std::size_t bytes) {
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, bytes), "cudaMalloc");
+    return memory;
+  }
+  static void release(void* memory, std::size_t /*bytes*/) noexcept { drop_error(cudaFree(memory)); }
+};
+
+struct PinnedMemory {
+  static void* allocate(std::size_t bytes) {
+    void* memory = nullptr;
+    check(cudaMallocHost(&memory, bytes), "cudaMallocHost");
+    total += bytes;
+    return memory;
+  }
+  static void release(void* memory, std::size_t bytes) noexcept {
+    drop_error(cudaFreeHost(memory));
+    total -= bytes;
+  }
+  static inline std::atomic<std::size_t> total = 0;
+};
+
+/// Owns `size` uninitialized elements. It can be moved but not copied.
+template <typename T, typename Memory>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   Buffer() = default;
-  explicit Buffer(std::size_t size) : handle_(Allocate(size * sizeof(T))), size_(size) {}
-  Buffer(Buffer&& other) noexcept : handle_(std::move(other.handle_)), size_(std::exchange(other.size_, 0)) {}
+  explicit Buffer(std::size_t size)
+      : data_(size != 0 ? static_cast<T*>(Memory::allocate(size * sizeof(T))) : nullptr), size_(size) {}
+  Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
-    handle_ = std::move(other.handle_);
-    size_ = std::exchange(other.size_, 0);
+    Buffer taken(std::move(other));
+    std::swap(data_, taken.data_);
+    std::swap(size_, taken.size_);
     return *this;
   }
+  ~Buffer() {
+    if (data_ != nullptr) Memory::release(data_, bytes());
+  }
 
-  [[nodiscard]] T* data() const noexcept { return static_cast<T*>(handle_.get()); }
+  [[nodiscard]] T* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(T); }
+  [[nodiscard]] std::span<T> span() const noexcept { return {data_, size_}; }
 
  private:
-  Handle<void*, Release> handle_;
+  T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
 }  // namespace detail
 
-/// `size` uninitialized elements of device memory, 256-byte aligned.
+/// Device memory, 256-byte aligned.
 template <typename T>
-using DeviceBuffer = detail::Buffer<T, detail::allocate_device, cudaFree>;
+using DeviceBuffer = detail::Buffer<T, detail::DeviceMemory>;
 
-namespace detail {
-inline std::atomic<std::size_t> pinned_bytes = 0;
-
-/// Adds `bytes` to the process's count of page-locked bytes for as long as the object exists.
-class PinnedBytes {
- public:
-  explicit PinnedBytes(std::size_t bytes = 0) : bytes_(bytes) { pinned_bytes += bytes; }
-  PinnedBytes(PinnedBytes&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
-  PinnedBytes& operator=(PinnedBytes&& other) noexcept {
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~PinnedBytes() { pinned_bytes -= bytes_; }
-
- private:
-  std::size_t bytes_;
-};
-}  // namespace detail
+/// Page-locked host memory. Devices copy from and to it asynchronously and at full speed.
+template <typename T>
+using PinnedBuffer = detail::Buffer<T, detail::PinnedMemory>;
 
 /// The bytes of page-locked memory in this process's PinnedBuffers. For tests.
-[[nodiscard]] inline std::size_t pinned_bytes() { return detail::pinned_bytes; }
-
-/// `size` uninitialized elements of page-locked host memory. Devices copy from and to it asynchronously and at full
-/// speed.
-template <typename T>
-class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, cudaFreeHost> {
- public:
-  PinnedBuffer() = default;
-  explicit PinnedBuffer(std::size_t size)
-      : detail::Buffer<T, detail::allocate_pinned, cudaFreeHost>(size), accounted_(this->bytes()) {}
-  [[nodiscard]] std::span<T> span() const noexcept { return {this->data(), this->size()}; }
-
- private:
-  detail::PinnedBytes accounted_;
-};
+[[nodiscard]] inline std::size_t pinned_bytes() { return detail::PinnedMemory::total; }
 
 /// Returns true if the driver has page-locked these bytes of the host, so that a device can copy them directly. Checks
 /// only the first and the last byte. False if there are no bytes.
@@ -117,8 +109,7 @@ void pack_rows_async(T* to, const void* from, std::size_t from_pitch, std::size_
 }
 
 /// A list of copies that a single call enqueues on a stream. If small copies were enqueued one by one, the calls would
-/// take the host longer than the copies take. CUDA has such a call since version 13; before, each copy is enqueued by
-/// itself.
+/// take the host longer than the copies take.
 class CopyBatch {
  public:
   void clear() {
@@ -133,18 +124,11 @@ class CopyBatch {
     bytes_.push_back(bytes);
   }
   void enqueue(cudaStream_t stream) {
-#if CUDART_VERSION >= 13000
     cudaMemcpyAttributes attributes{};
     attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
     std::size_t first = 0;
     check(cudaMemcpyBatchAsync(to_.data(), from_.data(), bytes_.data(), bytes_.size(), &attributes, &first, 1, stream),
           "cudaMemcpyBatchAsync");
-#else
-    for (std::size_t i = 0; i < to_.size(); ++i) {
-      check(cudaMemcpyAsync(to_[i], from_[i], bytes_[i], cudaMemcpyDefault, stream),
-            "cudaMemcpyAsync");
-    }
-#endif
   }
 
  private:

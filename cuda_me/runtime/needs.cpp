@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "c63/cuda/devices.h"
-#include "cuda_me/runtime/check.h"
+#include "cuda_me/runtime/launch.h"
 
 namespace c63::cuda {
 namespace {
@@ -33,11 +33,10 @@ std::span<const DeviceLimits> known_cards() { return kCards; }
 
 DeviceLimits device_limits() {
   if (const DeviceLimits* const card = pretended) return *card;
-  int index = 0;
-  check(cudaGetDevice(&index), "cudaGetDevice");
+  const int index = current_device();
   const DeviceInfo& device = require_device(index);
   DeviceLimits limits;
-  limits.architecture = device.compute_major * 10 + device.compute_minor;
+  limits.architecture = device.architecture;
   limits.shared_bytes = device.shared_bytes_per_block;
   check(cudaDeviceGetAttribute(&limits.threads, cudaDevAttrMaxThreadsPerMultiProcessor, index), "cudaDeviceGetAttribute");
   limits.bulk_copies = limits.architecture >= kFirstWithBulkCopies;
@@ -54,12 +53,7 @@ bool can_run(const KernelNeeds& needs) {
   if (needs.threads > std::min(kThreadsOfABlock, limits.threads)) return false;
   if (needs.threads * code.numRegs > kRegistersOfABlock) return false;
   if (code.sharedSizeBytes + needs.shared_bytes > limits.shared_bytes) return false;
-  constexpr std::size_t kAlwaysAllowed = 48 * kKiB;
-  if (code.sharedSizeBytes + needs.shared_bytes > kAlwaysAllowed) {
-    check(cudaFuncSetAttribute(needs.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(needs.shared_bytes)),
-          "cudaFuncSetAttribute");
-  }
+  if (code.sharedSizeBytes + needs.shared_bytes > kAlwaysAllowed) allow_shared_bytes(needs.kernel, needs.shared_bytes);
   return true;
 }
 

@@ -28,8 +28,7 @@ struct KernelNeeds {
 
 /// Returns true if the current device can run the kernel with the code that this build has for it. If so, it also allows
 /// the kernel its dynamic shared memory. This is the only place that chooses between forms of a kernel by the device:
-/// callers ask
-/// for the best form first.
+/// callers ask for the best form first.
 [[nodiscard]] bool can_run(const KernelNeeds& needs);
 
 /// The limits of the current device, which must be usable. For reports and for can_run().

@@ -1,14 +1,15 @@
 #pragma once
 
+#include <nvtx3/nvtx3.hpp>
+
 namespace c63::cuda {
 
-/// A named span on a profiler's time line, until the end of the scope. It costs nothing without a profiler.
-class Range {
- public:
-  explicit Range(const char* name);
-  ~Range();
-  Range(const Range&) = delete;
-  Range& operator=(const Range&) = delete;
+/// The name under which a profiler groups c63's ranges.
+struct NvtxDomain {
+  static constexpr char const* name{"c63"};
 };
+
+/// A named span on a profiler's time line, until the end of the scope. It costs nothing without a profiler.
+using Range = nvtx3::scoped_range_in<NvtxDomain>;
 
 }  // namespace c63::cuda

@@ -70,15 +70,15 @@ class Stream {
   Handle<cudaStream_t, cudaStreamDestroy> handle_;
 };
 
-/// The work of a stream, recorded as a CUDA graph. To launch it, make a GraphExec.
-class Graph {
+/// The work of a stream, recorded as a CUDA graph. It can be launched any number of times.
+class GraphExec {
  public:
-  Graph() = default;
+  GraphExec() = default;
 
   /// Records the work that `work` enqueues on `stream`. If `work` throws, the recording is dropped and the error is
   /// rethrown.
   template <typename Work>
-  [[nodiscard]] static Graph capture(cudaStream_t stream, Work&& work) {
+  [[nodiscard]] static GraphExec capture(cudaStream_t stream, Work&& work) {
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     cudaGraph_t graph = nullptr;
     try {
@@ -90,32 +90,18 @@ class Graph {
       throw;
     }
     check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-    return Graph(graph);
+    const Handle<cudaGraph_t, cudaGraphDestroy> recorded(graph);
+    cudaGraphExec_t exec = nullptr;
+    check(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+    return GraphExec(exec);
   }
-
-  [[nodiscard]] cudaGraph_t get() const noexcept { return handle_.get(); }
-
- private:
-  explicit Graph(cudaGraph_t graph) : handle_(graph) {}
-  Handle<cudaGraph_t, cudaGraphDestroy> handle_;
-};
-
-/// A graph that can be launched any number of times.
-class GraphExec {
- public:
-  GraphExec() = default;
-  explicit GraphExec(const Graph& graph) : handle_(make(graph)) {}
 
   [[nodiscard]] bool empty() const noexcept { return handle_.get() == nullptr; }
   void upload(cudaStream_t stream) const { check(cudaGraphUpload(handle_.get(), stream), "cudaGraphUpload"); }
   void launch(cudaStream_t stream) const { check(cudaGraphLaunch(handle_.get(), stream), "cudaGraphLaunch"); }
 
  private:
-  static cudaGraphExec_t make(const Graph& graph) {
-    cudaGraphExec_t exec = nullptr;
-    check(cudaGraphInstantiate(&exec, graph.get(), 0), "cudaGraphInstantiate");
-    return exec;
-  }
+  explicit GraphExec(cudaGraphExec_t exec) : handle_(exec) {}
   Handle<cudaGraphExec_t, cudaGraphExecDestroy> handle_;
 };
 

@@ -18,7 +18,7 @@ class BackendTest : public testing::Test {
  protected:
   void SetUp() override {
     const DeviceList& list = devices();
-    if (list.state != DeviceState::usable) GTEST_SKIP() << name(list.state) << ": " << list.reason;
+    if (list.state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << list.reason;
   }
 };
 
@@ -48,6 +48,11 @@ inline Encoded on_cpu(const EncoderSettings& settings, const test::Bytes& video)
 inline Encoded on_gpu(const EncoderSettings& settings, const test::Bytes& video, const CudaBackendOptions& options = {},
                       test::VideoSource::Kind kind = test::VideoSource::Kind::file) {
   return encode_with(Encoder(settings, make_backend_factories(options)), video, kind);
+}
+
+/// Options that must not change the bytes of a stream.
+inline std::vector<CudaBackendOptions> ways_to_encode() {
+  return {{}, {.graphs = false}, {.coded_capacity = 100}, {.upload = UploadMode::pair}, {.devices = {0, 0}}};
 }
 
 /// Compares two streams. If they differ, the message says where.

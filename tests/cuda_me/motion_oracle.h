@@ -1,15 +1,12 @@
 #pragma once
 
-// The full search by SAD in its simplest form. Kernels that search by SAD alone are compared with it. It shares no code
-// with them except codec/search_window.h.
+// Planes for tests of search kernels, and the results that the definition gives for them.
 
 #include <cstdint>
-#include <cstdlib>
 #include <random>
 #include <vector>
 
-#include "c63/motion.h"
-#include "codec/search_window.h"
+#include "support/motion_definition.h"
 
 namespace c63::test {
 
@@ -22,7 +19,7 @@ struct TestPlane {
 
   TestPlane(int w, int h, int p) : width(w), height(h), pitch(p), samples(static_cast<std::size_t>(p) * h, 0xA5) {}
   std::uint8_t& at(int x, int y) { return samples[static_cast<std::size_t>(y) * pitch + x]; }
-  [[nodiscard]] std::uint8_t at(int x, int y) const { return samples[static_cast<std::size_t>(y) * pitch + x]; }
+  [[nodiscard]] ConstPlaneView view() const { return {samples.data(), width, height, pitch}; }
 };
 
 enum class Content { random, zero, full, opposite, alternating, smooth, flat_steps };
@@ -61,38 +58,10 @@ inline void fill(TestPlane& plane, Content content, int which, std::uint32_t see
   }
 }
 
-inline int sad_at(const TestPlane& current, const TestPlane& reference, int x, int y, int rx, int ry) {
-  int sad = 0;
-  for (int i = 0; i < kBlockSize; ++i) {
-    for (int j = 0; j < kBlockSize; ++j) sad += std::abs(current.at(x + j, y + i) - reference.at(rx + j, ry + i));
-  }
-  return sad;
-}
-
-inline MotionField search(const TestPlane& current, const TestPlane& reference, int range) {
-  MotionField field{current.width / kBlockSize, current.height / kBlockSize, {}, {}};
-  for (int row = 0; row < field.rows; ++row) {
-    for (int column = 0; column < field.columns; ++column) {
-      const int x = column * kBlockSize;
-      const int y = row * kBlockSize;
-      const SearchWindow window = search_window(column, row, current.width, current.height, range);
-      MotionVector vector{};
-      int best = 1 << 30;
-      for (int ry = window.top; ry < window.bottom; ++ry) {
-        for (int rx = window.left; rx < window.right; ++rx) {
-          const int sad = sad_at(current, reference, x, y, rx, ry);
-          if (sad < best) {
-            best = sad;
-            vector = {static_cast<std::int8_t>(rx - x), static_cast<std::int8_t>(ry - y)};
-          }
-        }
-      }
-      if (window.empty()) best = sad_at(current, reference, x, y, x, y);
-      field.vectors.push_back(vector);
-      field.sads.push_back(static_cast<std::uint16_t>(best));
-    }
-  }
-  return field;
+/// The results of the definition.
+inline FoundMotion search(const TestPlane& current, const TestPlane& reference, int range) {
+  const MotionPair pair{current.view(), reference.view()};
+  return defined_motion({&pair, 1}, {.range = range}, nullptr);
 }
 
 }  // namespace c63::test

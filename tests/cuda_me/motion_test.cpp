@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -49,8 +47,9 @@ class DevicePlane {
 
 /// A motion search: its planes and results in device memory, and the results that are expected.
 struct Case {
+  /// The scalar search gives the expected results, or `simplest` if it is not null.
   Case(int width, int height, int pitch_gap, int misalignment, int range, Content content, std::uint32_t seed,
-       cudaStream_t stream)
+       cudaStream_t stream, MotionSearch* simplest = nullptr)
       : label(std::to_string(width) + "x" + std::to_string(height) + " gap " + std::to_string(pitch_gap) +
               " misaligned " + std::to_string(misalignment) + " range " + std::to_string(range) + " content " +
               std::to_string(static_cast<int>(content))),
@@ -61,7 +60,6 @@ struct Case {
         sads(blocks + 1) {
     fill(current, content, 0, seed);
     fill(reference, content, 1, seed + 1);
-    expected = search(current, reference, range);
     current_on_device.emplace(current, misalignment, stream);
     reference_on_device.emplace(reference, misalignment, stream);
     poison(stream);
@@ -74,6 +72,21 @@ struct Case {
            range,
            vectors.data(),
            sads.data()};
+    if (simplest == nullptr) {
+      expected = search(current, reference, range);
+    } else {
+      simplest->enqueue({&job, 1}, stream);
+      expected = found(stream);
+    }
+  }
+
+  /// Downloads the results, and the entry after them, which must still be poison.
+  [[nodiscard]] test::FoundMotion found(cudaStream_t stream) const {
+    test::FoundMotion all(1, blocks + 1);
+    copy_async(all.vectors.data(), vectors.data(), blocks + 1, stream);
+    copy_async(all.sads.data(), sads.data(), blocks + 1, stream);
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    return all;
   }
 
   void poison(cudaStream_t stream) const {
@@ -82,26 +95,22 @@ struct Case {
   }
 
   void expect_right(const std::string& kernel, cudaStream_t stream) const {
-    std::vector<MotionVector> got_vectors(blocks + 1);
-    std::vector<std::uint16_t> got_sads(blocks + 1);
-    copy_async(got_vectors.data(), vectors.data(), blocks + 1, stream);
-    copy_async(got_sads.data(), sads.data(), blocks + 1, stream);
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    const test::FoundMotion got = found(stream);
     for (std::size_t i = 0; i < blocks; ++i) {
-      ASSERT_EQ(std::make_pair(int{got_vectors[i].x}, int{got_vectors[i].y}),
+      ASSERT_EQ(std::make_pair(int{got.vectors[i].x}, int{got.vectors[i].y}),
                 std::make_pair(int{expected.vectors[i].x}, int{expected.vectors[i].y}))
-          << kernel << ", " << label << ", block " << i << ", sad " << got_sads[i] << " for " << expected.sads[i];
-      ASSERT_EQ(got_sads[i], expected.sads[i]) << kernel << ", " << label << ", block " << i;
+          << kernel << ", " << label << ", block " << i << ", sad " << got.sads[i] << " for " << expected.sads[i];
+      ASSERT_EQ(got.sads[i], expected.sads[i]) << kernel << ", " << label << ", block " << i;
     }
-    EXPECT_EQ(static_cast<std::uint8_t>(got_vectors[blocks].x), kPoison) << "written past the end: " << label;
-    EXPECT_EQ(got_sads[blocks], kPoison << 8 | kPoison) << "written past the end: " << label;
+    EXPECT_EQ(static_cast<std::uint8_t>(got.vectors[blocks].x), kPoison) << "written past the end: " << label;
+    EXPECT_EQ(got.sads[blocks], kPoison << 8 | kPoison) << "written past the end: " << label;
   }
 
   std::string label;
   TestPlane current;
   TestPlane reference;
   std::size_t blocks;
-  MotionField expected;
+  test::FoundMotion expected{0, 0};
   std::optional<DevicePlane> current_on_device;
   std::optional<DevicePlane> reference_on_device;
   DeviceBuffer<MotionVector> vectors;
@@ -120,12 +129,12 @@ class MotionParity : public testing::TestWithParam<MotionKernelInfo> {
   void SetUp() override {
     if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason;
     stream_.emplace();
-    const MotionKernel kernel = GetParam().kernel;
-    forms_.push_back({std::string(name(kernel)), make_motion_search(kernel)});
+    const std::string kernel(GetParam().name);
+    forms_.push_back({kernel, make_motion_search(kernel)});
     for (const DeviceLimits& card : known_cards()) {
-      if (kernel != MotionKernel::fast && kernel != MotionKernel::eliminate) continue;
+      if (kernel != "fast" && kernel != "eliminate") continue;
       const PretendedCard pretended(card.architecture);
-      forms_.push_back({forms_[0].label + " as on sm_" + std::to_string(card.architecture), make_motion_search(kernel)});
+      forms_.push_back({kernel + " as on sm_" + std::to_string(card.architecture), make_motion_search(kernel)});
     }
   }
 
@@ -216,56 +225,22 @@ TEST_P(MotionParity, ManyPlanesInOneCall) {
 
 // Planes with more tiles than the multiprocessors can hold at the same time. A tile is the blocks that a thread block
 // searches together. The scalar search is too slow for these planes, so the expected result comes from the simplest
-// kernel.
+// kernel, which the other tests compare with the scalar search.
 TEST_P(MotionParity, LargePlanesAsTheSimplestKernel) {
-  if (GetParam().kernel == MotionKernel::textbook) GTEST_SKIP() << "this is the simplest kernel";
-  const auto simplest = make_motion_search(MotionKernel::textbook);
+  if (GetParam().name == "textbook") GTEST_SKIP() << "this is the simplest kernel";
   for (const Content content : {Content::smooth, Content::random}) {
-    std::vector<DevicePlane> planes;
+    std::vector<std::unique_ptr<Case>> cases;
     std::vector<MotionJob> jobs;
-    std::array<std::vector<DeviceBuffer<MotionVector>>, 2> vectors;
-    std::array<std::vector<DeviceBuffer<std::uint16_t>>, 2> sads;
     for (const auto& [width, height, range] :
          {std::tuple{1920, 1088, 16}, {960, 544, 8}, {1000, 544, 8}, {640, 368, 16}}) {
-      for (const int moved : {0, 1}) {
-        TestPlane plane(width, height, width);
-        fill(plane, content, moved, ++seed_);
-        planes.emplace_back(plane, 0, *stream_);
-      }
-      const auto blocks = static_cast<std::size_t>(width / 8) * (height / 8);
-      for (int side = 0; side < 2; ++side) {
-        vectors[side].emplace_back(blocks);
-        sads[side].emplace_back(blocks);
-        fill_async(vectors[side].back().data(), kPoison + side, vectors[side].back().bytes(), *stream_);
-        fill_async(sads[side].back().data(), kPoison + side, sads[side].back().bytes(), *stream_);
-      }
-      jobs.push_back({planes[planes.size() - 2].data(), planes.back().data(), width, width, width, height, range,
-                      vectors[0].back().data(), sads[0].back().data()});
-    }
-    simplest->enqueue(jobs, *stream_);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      jobs[i].vectors = vectors[1][i].data();
-      jobs[i].sads = sads[1][i].data();
+      cases.push_back(std::make_unique<Case>(width, height, 0, 0, range, content, ++seed_, *stream_,
+                                             make_motion_search("textbook").get()));
+      jobs.push_back(cases.back()->job);
     }
     for (const Form& form : forms_) {
-      for (std::size_t i = 0; i < jobs.size(); ++i) {
-        fill_async(vectors[1][i].data(), kPoison + 1, vectors[1][i].bytes(), *stream_);
-        fill_async(sads[1][i].data(), kPoison + 1, sads[1][i].bytes(), *stream_);
-      }
+      for (const auto& one : cases) one->poison(*stream_);
       form.search->enqueue(jobs, *stream_);
-      for (std::size_t i = 0; i < jobs.size(); ++i) {
-        std::array<std::vector<MotionVector>, 2> got_vectors;
-        std::array<std::vector<std::uint16_t>, 2> got_sads;
-        for (int side = 0; side < 2; ++side) {
-          got_vectors[side].resize(vectors[side][i].size());
-          got_sads[side].resize(sads[side][i].size());
-          copy_async(got_vectors[side].data(), vectors[side][i].data(), got_vectors[side].size(), *stream_);
-          copy_async(got_sads[side].data(), sads[side][i].data(), got_sads[side].size(), *stream_);
-        }
-        stream_->synchronize();
-        EXPECT_EQ(got_vectors[0], got_vectors[1]) << form.label << ", job " << i << ", content " << static_cast<int>(content);
-        EXPECT_EQ(got_sads[0], got_sads[1]) << form.label << ", job " << i << ", content " << static_cast<int>(content);
-      }
+      for (const auto& one : cases) one->expect_right(form.label, *stream_);
     }
   }
 }
@@ -276,7 +251,7 @@ TEST_P(MotionParity, SadsAreOptionalAndGraphsReplay) {
   job.sads = nullptr;
   for (const Form& form : forms_) {
     form.search->enqueue({&job, 1}, *stream_);
-    const GraphExec graph(Graph::capture(*stream_, [&] { form.search->enqueue({&one.job, 1}, *stream_); }));
+    const auto graph = GraphExec::capture(*stream_, [&] { form.search->enqueue({&one.job, 1}, *stream_); });
     for (int replay = 0; replay < 2; ++replay) {
       one.poison(*stream_);
       graph.launch(*stream_);
@@ -313,7 +288,7 @@ TEST_P(MotionParity, SaysWhatItTakes) {
 TEST_P(MotionParity, FitsInEveryCardsSharedMemory) {
   for (const DeviceLimits& card : known_cards()) {
     const PretendedCard pretended(card.architecture);
-    const auto search = make_motion_search(GetParam().kernel);
+    const auto search = make_motion_search(GetParam().name);
     EXPECT_LE(search->resources().shared_bytes, card.shared_bytes) << card.architecture;
     for (const int range : {16, 127}) {
       const Case one(64, 48, 0, 0, range, Content::smooth, ++seed_, *stream_);
@@ -330,22 +305,12 @@ INSTANTIATE_TEST_SUITE_P(Kernels, MotionParity, testing::ValuesIn(motion_kernels
                            return label;
                          });
 
-TEST(MotionKernels, HaveNamesThatAreFoundAgain) {
-  std::set<std::string_view> names;
-  for (const MotionKernelInfo& info : motion_kernels()) {
-    EXPECT_TRUE(names.insert(info.name).second) << info.name;
-    EXPECT_EQ(motion_kernel_from(info.name), info.kernel);
-    EXPECT_EQ(name(info.kernel), info.name);
-  }
-  EXPECT_FALSE(motion_kernel_from("no-such-kernel"));
-}
-
-TEST(MotionKernels, WithoutADriverTheReasonIsNamed) {
-  if (devices().state == DeviceState::usable) GTEST_SKIP() << "this machine has a usable GPU";
-  const auto error = test::error_of([] { static_cast<void>(make_motion_search(MotionKernel::fast)); });
+TEST(MotionKernels, UnknownOnesAndMissingDevicesAreErrors) {
+  EXPECT_EQ(test::error_id([] { static_cast<void>(make_motion_search("no-such-kernel")); }), "C63-CUDA-KERNEL");
+  if (devices().state == DeviceState::usable) return;
+  const auto error = test::error_of([] { static_cast<void>(make_motion_search("fast")); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::device);
-  EXPECT_TRUE(error->id().starts_with("C63-CUDA-"));
 }
 
 }  // namespace

@@ -89,10 +89,7 @@ TEST_F(PlanTest, LanesGraphsAndWaysDoNotChangeBytes) {
   const Encoded expected = encode_planned(Encoder(settings), video);
   for (const int lanes : {1, 2, 3, 6}) {
     settings.execution.lanes = lanes;
-    for (const CudaBackendOptions& options :
-         {CudaBackendOptions{}, CudaBackendOptions{.graphs = false}, CudaBackendOptions{.coded_capacity = 100},
-          CudaBackendOptions{.upload = UploadMode::pair},
-          CudaBackendOptions{.devices = {0, 0}}}) {
+    for (const CudaBackendOptions& options : ways_to_encode()) {
       SCOPED_TRACE(testing::Message() << lanes << " lanes");
       const Encoded run = encode_planned(Encoder(settings, make_backend_factories(options)), video);
       EXPECT_TRUE(same_bytes(expected.stream(), run.stream()));

@@ -164,10 +164,7 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
     const Encoded expected = on_cpu(settings, video);
     for (const int lanes : {1, 2, 6, 64}) {
       settings.execution.lanes = lanes;
-      for (const CudaBackendOptions& options :
-           {CudaBackendOptions{}, CudaBackendOptions{.graphs = false}, CudaBackendOptions{.coded_capacity = 100},
-            CudaBackendOptions{.upload = UploadMode::pair},
-            CudaBackendOptions{.devices = {0, 0}}}) {
+      for (const CudaBackendOptions& options : ways_to_encode()) {
         SCOPED_TRACE(testing::Message() << name_of(coding) << ", " << lanes << " lanes");
         EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options).stream()));
         EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options, test::VideoSource::Kind::pipe).stream()));

@@ -56,8 +56,6 @@ TEST(Devices, AreDetectedOnceAndNamed) {
       EXPECT_FALSE(device.name.empty());
       EXPECT_EQ(device.state == DeviceState::usable, device.reason.empty());
     }
-  } else {
-    EXPECT_STRNE(name(list.state), name(DeviceState::usable));
   }
 }
 
@@ -110,12 +108,11 @@ TEST(Runtime, CopiesThroughTheDeviceAndAGraph) {
   DeviceBuffer<int> device(1000);
   DeviceBuffer<int> second(1000);
   std::iota(host.span().begin(), host.span().end(), 1);
-  const Graph graph = Graph::capture(stream, [&] {
+  const GraphExec exec = GraphExec::capture(stream, [&] {
     copy_async(device.data(), host.data(), host.size(), stream);
     copy_async(second.data(), device.data(), host.size(), stream);
     copy_async(back.data(), second.data(), host.size(), stream);
   });
-  const GraphExec exec(graph);
   const Event start(Event::Timing::on);
   const Event stop(Event::Timing::on);
   for (int round = 0; round < 2; ++round) {
@@ -134,7 +131,8 @@ TEST(Runtime, CopiesThroughTheDeviceAndAGraph) {
 TEST(Runtime, AnExceptionEndsACapture) {
   C63_NEED_GPU();
   const Stream stream;
-  EXPECT_THROW(static_cast<void>(Graph::capture(stream, [] { throw std::runtime_error("no"); })), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(GraphExec::capture(stream, [] { throw std::runtime_error("no"); })),
+               std::runtime_error);
   DeviceBuffer<char> device(16);
   fill_async(device.data(), 1, 16, stream);  // shows that the stream works again
   stream.synchronize();

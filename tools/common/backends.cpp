@@ -117,8 +117,8 @@ PairSearch gpu_search(int device, const MotionSettings& settings) {
 std::vector<std::string> cuda_devices() {
   std::vector<std::string> lines;
   for (const cuda::DeviceInfo& info : cuda::devices().devices) {
-    lines.push_back(fmt::format("cuda:{}: {}, sm_{}{}, {} multiprocessors, {:.1f} GiB{}", info.index, info.name,
-                                info.compute_major, info.compute_minor, info.multiprocessors,
+    lines.push_back(fmt::format("cuda:{}: {}, sm_{}, {} multiprocessors, {:.1f} GiB{}", info.index, info.name,
+                                info.architecture, info.multiprocessors,
                                 static_cast<double>(info.memory_bytes) / (1 << 30),
                                 info.state == cuda::DeviceState::usable ? "" : ", cannot be used: " + info.reason));
   }

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kThreads) absdiff_probe(std::uint32_t* out, st
 
 double enqueue_absdiff4(cudaStream_t stream, std::uint32_t* out, int multiprocessors) {
   const unsigned blocks = static_cast<unsigned>(multiprocessors) * 8;
-  cuda::launch("absdiff_probe", absdiff_probe, {dim3(blocks), dim3(kThreads)}, stream, out, std::uint32_t{3});
+  cuda::launch(absdiff_probe, {blocks, kThreads}, stream, out, std::uint32_t{3});
   return static_cast<double>(blocks) * kThreads * kChains * kSteps * kTurns;
 }
 

@@ -163,8 +163,8 @@ struct BuiltIn {
 std::vector<BuiltIn> built_in_kernels() {
   std::vector<BuiltIn> kernels;
   for (const cuda::MotionKernelInfo& info : cuda::motion_kernels()) {
-    kernels.push_back({info.name, [&info] { return cuda::make_motion_search(info.kernel); }});
-    if (info.kernel != cuda::MotionKernel::textbook) continue;
+    kernels.push_back({info.name, info.make});
+    if (info.name != "textbook") continue;
     for (const Step& step : steps()) kernels.push_back({step.name, step.make});
   }
   return kernels;
@@ -184,7 +184,7 @@ class MeBench {
                                 {"more_sad_percent", "more SAD", 8, 2, 1, " %"}}) {
     const cuda::DeviceInfo& device = cuda::require_device(options.device);
     report_.about().update({{"device", device.name},
-                            {"architecture", fmt::format("sm_{}{}", device.compute_major, device.compute_minor)},
+                            {"architecture", fmt::format("sm_{}", device.architecture)},
                             {"multiprocessors", device.multiprocessors},
                             {"driver", cuda::devices().driver_version},
                             {"runtime", cuda::devices().runtime_version},
@@ -292,7 +292,8 @@ class MeBench {
     Json counts;
     if (f.is_cubin) counts = count_sass(disassemble(f.image));
     if (counts.is_null() && f.path.ends_with(".cu"))
-      counts = count_ptx(cuda::compile_ptx(text_of(f.path), f.path, architecture()));
+      counts =
+          count_ptx(cuda::compile_ptx(text_of(f.path), f.path, cuda::require_device(options_.device).architecture));
     if (counts.is_null() && f.path.ends_with(".ptx"))
       counts = count_ptx(std::string(f.image.begin(), f.image.end()));
     const cuda::MotionKernelResources resources = file_->resources();
@@ -311,18 +312,13 @@ class MeBench {
         text_of_counts(counts).c_str(), advice.bound.c_str(), advice.next_step.c_str());
   }
 
-  [[nodiscard]] int architecture() const {
-    const cuda::DeviceInfo& device = cuda::require_device(options_.device);
-    return device.compute_major * 10 + device.compute_minor;
-  }
-
   void measure_on(const LumaVideo& video, const std::string& size) {
     ResidentVideo resident(video, options_.range, stream_);
     const double candidates = count_candidates(video.width, video.height, options_.range);
     std::optional<std::vector<MotionField>> expected;
     if (options_.verify) expected = search_on_cpu(video, options_.range);
     if (file_) {
-      const auto exact = cuda::make_motion_search(cuda::MotionKernel::fast);
+      const auto exact = cuda::make_motion_search("fast");
       exact->enqueue(resident.jobs(), stream_);
       expected = resident.results(stream_);
     }

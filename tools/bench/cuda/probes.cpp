@@ -105,9 +105,9 @@ std::function<double()> timed_on(cudaStream_t stream, const std::function<void()
     cuda::Event start{cuda::Event::Timing::on};
     cuda::Event stop{cuda::Event::Timing::on};
   };
-  const auto timer = std::make_shared<Timer>(Timer{.graph = cuda::GraphExec(cuda::Graph::capture(stream, [&] {
+  const auto timer = std::make_shared<Timer>(Timer{.graph = cuda::GraphExec::capture(stream, [&] {
                                                      for (int i = 0; i < inner; ++i) work();
-                                                   }))});
+                                                   })});
   return [timer, stream, inner] {
     timer->start.record(stream);
     timer->graph.launch(stream);

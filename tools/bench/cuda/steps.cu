@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "c63/error.h"
+#include "cuda_me/kernels/file_search.h"
 #include "cuda_me/kernels/motion_search.h"
-#include <c63/motion_kernel.h>
 
 // The files of the steps are written for a compiler that makes a module of each. Here each is in a namespace instead.
 #undef C63_MOTION_KERNEL
@@ -35,49 +36,36 @@ class StepSearch final : public cuda::MotionSearch {
  public:
   using Kernel = void (*)(c63_motion_batch);
 
-  StepSearch(const char* name, Kernel kernel, const c63_motion_shape& shape) : name_(name), kernel_(kernel), shape_(shape) {}
+  StepSearch(Kernel kernel, const c63_motion_shape& shape) : kernel_(kernel), shape_(shape) {}
 
-  [[nodiscard]] cuda::MotionKernelResources resources() const override {
-    return cuda::kernel_resources(reinterpret_cast<const void*>(kernel_), shape_.threads[0] * shape_.threads[1], shared_bytes(16));
-  }
+  [[nodiscard]] cuda::KernelNeeds form() const override { return needs(16); }
 
  protected:
   void launch_jobs(std::span<const cuda::MotionJob> jobs, cudaStream_t stream) override {
-    c63_motion_batch batch{};
-    int columns = 0;
-    int rows = 0;
-    int range = 0;
-    for (const cuda::MotionJob& job : jobs) {
-      batch.jobs[batch.count++] = {job.current, job.reference, job.current_pitch, job.reference_pitch, job.width, job.height, job.range,
-                                   reinterpret_cast<c63_motion_vector*>(job.vectors), job.sads};
-      columns = std::max(columns, job.width / kBlockSize);
-      rows = std::max(rows, job.height / kBlockSize);
-      range = std::max(range, job.range);
+    const cuda::FileBatch batch(jobs);
+    if (batch.range > allowed_) {
+      if (!cuda::can_run(needs(batch.range))) {
+        throw Error(ErrorKind::usage, "C63-MOTION-SHARED",
+                    "this step's window does not fit in the GPU's shared memory: use a smaller range");
+      }
+      allowed_ = batch.range;
     }
-    if (shared_bytes(range) > allowed_) {
-      allowed_ = shared_bytes(range);
-      cuda::allow_shared_bytes(name_, kernel_, allowed_);
-    }
-    const auto groups = [](int blocks, int each) { return static_cast<unsigned>((blocks + each - 1) / each); };
-    const cuda::LaunchShape shape{dim3(groups(columns, shape_.blocks[0]), groups(rows, shape_.blocks[1]), static_cast<unsigned>(jobs.size())),
-                                  dim3(static_cast<unsigned>(shape_.threads[0]), static_cast<unsigned>(shape_.threads[1])), shared_bytes(range)};
-    cuda::launch(name_, kernel_, shape, stream, batch);
+    cuda::launch(kernel_, batch.launch_shape(shape_), stream, batch.batch);
   }
 
  private:
-  [[nodiscard]] std::size_t shared_bytes(int range) const {
-    return static_cast<std::size_t>(shape_.shared_bytes[0] + shape_.shared_bytes[1] * range + shape_.shared_bytes[2] * range * range);
+  [[nodiscard]] cuda::KernelNeeds needs(int range) const {
+    return cuda::needs_of(reinterpret_cast<const void*>(kernel_), shape_, range);
   }
 
-  const char* name_;
   Kernel kernel_;
   c63_motion_shape shape_;
-  std::size_t allowed_ = 48 << 10;
+  int allowed_ = 0;  ///< the largest range that the device was asked for
 };
 
 template <StepSearch::Kernel kKernel, const c63_motion_shape& kShape>
 std::unique_ptr<cuda::MotionSearch> make() {
-  return std::make_unique<StepSearch>("a step of the course", kKernel, kShape);
+  return std::make_unique<StepSearch>(kKernel, kShape);
 }
 
 constexpr std::array kAllSteps = {Step{"shared-window", make<shared_window::c63_motion, shared_window::kShape>},

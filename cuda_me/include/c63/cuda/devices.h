@@ -15,16 +15,12 @@ enum class DeviceState {
   failed,      ///< a device that cannot be opened, for example because another process has taken it
 };
 
-[[nodiscard]] const char* name(DeviceState state) noexcept;
-
 /// One GPU.
 struct DeviceInfo {
   int index = 0;
   std::string name;            ///< the driver's name for it
-  int compute_major = 0;       ///< 9 for sm_90
-  int compute_minor = 0;       ///< 0 for sm_90
+  int architecture = 0;        ///< 90 for sm_90
   int multiprocessors = 0;
-  int clock_khz = 0;           ///< highest clock of the multiprocessors
   std::size_t memory_bytes = 0;
   std::size_t shared_bytes_per_block = 0;  ///< the most shared memory that a kernel can request per thread block
   DeviceState state = DeviceState::usable;

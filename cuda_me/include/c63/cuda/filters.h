@@ -185,7 +185,6 @@ enum class ScanVariant {
   blelloch,         ///< one thread block; up and down a tree, at most 2(n−1) additions per tile
   blelloch_padded,  ///< blelloch without bank conflicts
   many_blocks,      ///< many thread blocks scan tiles, then their sums are scanned and added
-  look_back,        ///< one pass; a tile adds up the sums of earlier tiles; for 4-byte integers, otherwise cub
   /// One pass; thread blocks stay on their multiprocessors and exchange sums. For 16-byte aligned 4-byte integers on
   /// cards with bulk copies and 192 KiB of shared memory, such as sm_90, otherwise cub.
   rounds,
