@@ -31,7 +31,6 @@
 #include "encode/encode_outputs.h"
 #include "encode/encode_target.h"
 #include "io/source_parts.h"
-#include "segments/input_identity.h"
 #include "segments/plan_file.h"
 #include "segments/segment_record.h"
 

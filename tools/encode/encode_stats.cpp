@@ -14,7 +14,7 @@
 #include "common/report.h"
 #include "common/digest.h"
 #include "encode/encode_options.h"
-#include "segments/input_identity.h"
+#include "segments/segment_record.h"
 
 namespace c63::tools {
 namespace {

@@ -108,13 +108,13 @@ void Communicator::wait(MPI_Request& request) {
   }
 }
 
-std::string Communicator::broadcast(std::string text) {
+std::string Communicator::broadcast(std::string text, int from) {
   std::uint64_t length = text.size();
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(::MPI_Ibcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+  check_mpi(::MPI_Ibcast(&length, 1, MPI_UINT64_T, from, MPI_COMM_WORLD, &request), "MPI_Ibcast");
   wait(request);
   text.resize(length);
-  check_mpi(::MPI_Ibcast(text.data(), length_of(text), MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+  check_mpi(::MPI_Ibcast(text.data(), length_of(text), MPI_CHAR, from, MPI_COMM_WORLD, &request), "MPI_Ibcast");
   wait(request);
   return text;
 }
@@ -153,14 +153,7 @@ void Communicator::together(const std::function<void()>& work) {
   wait(request);
   if (first == size_) return;
   const std::string whose = first == 0 ? "" : "rank " + std::to_string(rank_) + " (" + host_ + "): ";
-  std::string text = first == rank_ ? text_of(*fault, whose) : std::string();
-  std::uint64_t length = text.size();
-  check_mpi(::MPI_Ibcast(&length, 1, MPI_UINT64_T, first, MPI_COMM_WORLD, &request), "MPI_Ibcast");
-  wait(request);
-  text.resize(length);
-  check_mpi(::MPI_Ibcast(text.data(), length_of(text), MPI_CHAR, first, MPI_COMM_WORLD, &request), "MPI_Ibcast");
-  wait(request);
-  throw error_from(text);
+  throw error_from(broadcast(first == rank_ ? text_of(*fault, whose) : std::string(), first));
 }
 
 JobCounters::JobCounters(Communicator& ranks) : ranks_(ranks) {

@@ -42,8 +42,8 @@ class Communicator {
   /// of them.
   void together(const std::function<void()>& work);
 
-  /// Sends the text of rank 0 to all ranks, and returns it.
-  [[nodiscard]] std::string broadcast(std::string text);
+  /// Sends the text of rank `from` to all ranks, and returns it.
+  [[nodiscard]] std::string broadcast(std::string text, int from = 0);
   /// Returns the texts of all ranks on rank 0, in their order, and an empty list on other ranks.
   [[nodiscard]] std::vector<std::string> gather(const std::string& text);
 
