@@ -130,14 +130,6 @@ __global__ void __launch_bounds__(kScanThreads) scan_tiles(const T* values, std:
   if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
-template <typename A>
-__global__ void __launch_bounds__(kScanThreads) scan_sums(A* sums, std::size_t count) {
-  A before{};
-  for (std::size_t first = 0; first < count; first += kScanTile) {
-    before += scan_values<true>(sums, count, sums, first, before, false);
-  }
-}
-
 template <typename T>
 __global__ void __launch_bounds__(kScanThreads) add_before(T* out, std::size_t count, const Adder<T>* before) {
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kScanTile;
@@ -155,7 +147,7 @@ void scan_many_blocks(FilterQueue& queue, std::span<const T> values, T* out, boo
   const LaunchShape shape{tiles, kScanThreads};
   launch(scan_tiles<T>, shape, queue.stream(), values.data(), values.size(), out, sums, inclusive);
   if (tiles == 1) return;
-  launch(scan_sums<Adder<T>>, {1, kScanThreads}, queue.stream(), sums, tiles);
+  launch(blelloch<true, Adder<T>>, {1, kScanThreads}, queue.stream(), sums, tiles, sums, false);
   launch(add_before<T>, shape, queue.stream(), out, values.size(), sums);
 }
 
