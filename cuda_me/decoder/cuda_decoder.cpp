@@ -63,7 +63,7 @@ CudaDecoder::Memory::Memory(const Geometry& of_pictures, const DecoderRoom& with
     picture.samples = DeviceBuffer<std::uint8_t>(layout.picture_bytes);
     picture.vectors = DeviceBuffer<PackedVector>(blocks);
     // Kernels read whole words of samples. These may extend past a plane's end, so all bytes are initialized.
-    check(cudaMemsetAsync(picture.samples.data(), 0, picture.samples.bytes(), restoring), "cudaMemsetAsync");
+    fill_async(picture.samples.data(), 0, picture.samples.bytes(), restoring);
   }
   while (slots.size() < static_cast<std::size_t>(room.slots)) {
     slots.emplace_back().frame = PinnedBuffer<std::uint8_t>(geometry.frame_bytes());

@@ -60,7 +60,7 @@ void ScanGroup::parse(const ScanTables* tables, ScanStaging& staging, const Para
   copy_async(input_.data(), static_cast<const std::uint8_t*>(host), end, stream_);
   staging.uploaded.record(stream_);
   // Parsing writes only coded levels, so all levels are set to zero first.
-  check(cudaMemsetAsync(levels_.data(), 0, scans_.size() * blocks_ * 64 * sizeof(std::int16_t), stream_), "cudaMemsetAsync");
+  fill_async(levels_.data(), 0, scans_.size() * blocks_ * 64 * sizeof(std::int16_t), stream_);
   enqueue_parsing(shape_,
                   {.tables = tables,
                    .jobs = reinterpret_cast<const ScanJob*>(input_.data()),

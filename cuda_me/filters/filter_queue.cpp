@@ -90,9 +90,7 @@ namespace detail {
 
 void* allocate(int device, std::size_t bytes) {
   const DeviceGuard guard(device);
-  void* memory = nullptr;
-  if (bytes != 0) check(cudaMalloc(&memory, bytes), "cudaMalloc");
-  return memory;
+  return bytes != 0 ? DeviceMemory::allocate(bytes) : nullptr;
 }
 
 void release(void* memory) noexcept {
