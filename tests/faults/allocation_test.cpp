@@ -27,6 +27,7 @@
 #include "c63/error.h"
 #include "c63/filters.h"
 #include "c63/frame_source.h"
+#include "c63/thread_pool.h"
 #include "files/frame_writer.h"
 #include "filter/signal_file.h"
 #include "support/allocations.h"
@@ -280,6 +281,16 @@ EncoderSettings small_settings() {
 
 Bytes encode_plainly() { return encode(moving_video(32, 32, 6), small_settings()); }
 
+// With more threads than most machines have CPUs, as on machines with many.
+Bytes encode_on_16_threads() {
+  EncoderSettings settings = small_settings();
+  settings.execution.threads = 16;
+  return encode(moving_video(32, 32, 6), settings);
+}
+Bytes filter_on_16_threads() {
+  return ThreadPool(16).execute([] { return filter_signals(); });
+}
+
 Bytes encode_by_rate() {
   EncoderSettings settings = small_settings();
   settings.coding.preset = Preset::good;
@@ -355,7 +366,8 @@ struct Work {
   long in_old;
 };
 
-const Work kWithThreads[] = {{"encode", encode_plainly, 4, 1}, {"push", push_frames, 4, 1}, {"decode", decode_frames, 3, 1}};
+const Work kWithThreads[] = {{"encode", encode_plainly, 4, 1}, {"push", push_frames, 4, 1}, {"decode", decode_frames, 3, 1},
+                             {"encode_on_16", encode_on_16_threads, 16, 3}, {"filter_on_16", filter_on_16_threads, 40, 3}};
 const Work kOther[] = {
     {"filter_signals", filter_signals, 40, 3}, {"filter_pictures", filter_pictures, 200, 3}, {"files", write_and_read_files, 7, 1},
     {"encode_by_rate", encode_by_rate, 25, 1}, {"encode_scenes", encode_scenes, 200, 7},
