@@ -43,7 +43,9 @@ SegmentPlan plan_segments(FrameSource& source, const CodingSettings& settings, s
   if (!settings.scene_cuts) return plan;
   const auto supply = make_seeking_supply(source, {.scene_cuts = true});  // reads several frames at the same time
   for (std::int64_t i = 0; i < plan.frames && !stop.stop_requested(); ++i) {
-    if (supply->starts_scene(i)) plan.scene_starts.push_back(i);
+    while (supply->state(i) == FrameState::pending && supply->search_scenes()) {
+    }
+    if (supply->state(i) == FrameState::ready && supply->starts_scene(i)) plan.scene_starts.push_back(i);
     if (on_frame) on_frame();
   }
   if (const auto fault = supply->fault()) std::rethrow_exception(fault);
