@@ -33,6 +33,20 @@ int most_looks(int threads) {
   return threads > cpus ? 1 : 500;
 }
 
+/// Locks a mutex of the pool. Who holds it needs it for less than a microsecond, so it tries again before it sleeps.
+void lock_soon(std::unique_lock<std::mutex>& lock) {
+  for (int i = 0; i < 100; ++i) {
+    if (lock.try_lock()) return;
+    pause();
+  }
+  lock.lock();
+}
+std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::defer_lock);
+  lock_soon(lock);
+  return lock;
+}
+
 }  // namespace
 
 /// A loop of parallel_for(), on the stack of its caller. The mutex of the pool guards `helpers` and `later`.
@@ -92,7 +106,7 @@ void ThreadPool::start_one() {
 }
 
 void ThreadPool::post(Task& task) noexcept {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_soon(mutex_);
   task.next = nullptr;
   (first_ != nullptr ? last_->next : first_) = &task;
   last_ = &task;
@@ -133,7 +147,7 @@ bool ThreadPool::take_work(std::unique_lock<std::mutex>& lock) noexcept {
     if (has_work()) wake();
     lock.unlock();
     task.run(task);
-    lock.lock();
+    lock_soon(lock);
     return true;
   }
   Loop* const loop = open_loop();
@@ -142,7 +156,7 @@ bool ThreadPool::take_work(std::unique_lock<std::mutex>& lock) noexcept {
   if (has_work()) wake();
   lock.unlock();
   loop->take_part();
-  lock.lock();
+  lock_soon(lock);
   if (--loop->helpers == 0) loop->ended.notify_one();
   return true;
 }
@@ -152,13 +166,13 @@ bool ThreadPool::look_for_work(std::unique_lock<std::mutex>& lock) const noexcep
   const std::uint64_t seen = changes_;
   lock.unlock();
   for (int i = most_looks(concurrency_); i > 0 && changes_ == seen; --i) pause();
-  lock.lock();
+  lock_soon(lock);
   return changes_ != seen;
 }
 
 void ThreadPool::work() noexcept {
   pool_of_thread = this;
-  std::unique_lock lock(mutex_);
+  auto lock = lock_soon(mutex_);
   for (;;) {
     if (has_work()) {
       --looking_;
@@ -183,7 +197,7 @@ void ThreadPool::run_loop(std::size_t count, void (*body)(const void* object, st
   } else {
     Loop** end = &loops_;
     {
-      const std::lock_guard lock(mutex_);
+      const auto lock = lock_soon(mutex_);
       while (*end != nullptr) end = &(*end)->later;
       *end = &loop;
       ++changes_;
@@ -191,7 +205,7 @@ void ThreadPool::run_loop(std::size_t count, void (*body)(const void* object, st
     }
     loop.take_part();
     for (int i = most_looks(concurrency_); i > 0 && loop.helpers > 0; --i) pause();
-    std::unique_lock lock(mutex_);
+    auto lock = lock_soon(mutex_);
     for (end = &loops_; *end != &loop; end = &(*end)->later) {
     }
     *end = loop.later;

@@ -14,7 +14,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -41,7 +40,7 @@ void* __libc_memalign(std::size_t alignment, std::size_t size);
 
 namespace {
 
-enum class Call { none, malloc, write, read, open, close, fsync, rename, mmap, pthread_create, fstat };
+enum class Call { none, malloc, write, read, open, close, fsync, rename, pthread_create, fstat };
 
 struct Kind {
   const char* name;
@@ -55,7 +54,6 @@ constexpr Kind kKinds[] = {{"malloc", Call::malloc, ENOMEM},
                            {"close", Call::close, EIO},
                            {"fsync", Call::fsync, EIO},
                            {"rename", Call::rename, EIO},
-                           {"mmap", Call::mmap, ENOMEM},
                            {"pthread_create", Call::pthread_create, EAGAIN},
                            {"fstat", Call::fstat, EIO}};
 
@@ -266,10 +264,6 @@ int rename(const char* from, const char* to) noexcept {
 }
 int fstat(int descriptor, struct stat* status) noexcept {
   return fails(Call::fstat) ? -1 : static_cast<int>(::syscall(SYS_fstat, descriptor, status));
-}
-void* mmap(void* address, std::size_t length, int protection, int flags, int descriptor, off_t offset) noexcept {
-  if (fails(Call::mmap)) return MAP_FAILED;
-  return reinterpret_cast<void*>(::syscall(SYS_mmap, address, length, protection, flags, descriptor, offset));
 }
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) noexcept {
   if (fails(Call::pthread_create)) return EAGAIN;

@@ -17,26 +17,6 @@ namespace {
 
 using MotionPageTest = MotionProgramTest;
 
-/// Functions for the scripts below, which click through a page.
-constexpr const char* kPageTools = R"js(
-const failures = [];
-const check = (what, good) => { document.title = "UNFINISHED after " + what; if (!good) failures.push(what); };
-const $ = (id) => document.getElementById(id);
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-// The browser's frames come in real time, its timers do not.
-const until = async (what, good) => { for (let i = 0; i < 200 && !good(); ++i) await new Promise(requestAnimationFrame); check(what, good()); };
-const press = (key, more) => dispatchEvent(new KeyboardEvent("keydown", Object.assign({ key }, more)));
-const canvases = () => [...document.querySelectorAll(".view canvas")];
-const point = (canvas, type, x, y, width, height, more) => {
-  const box = canvas.getBoundingClientRect();
-  canvas.dispatchEvent(new PointerEvent(type, Object.assign({ pointerId: 1, clientX: box.left + x * box.width / width, clientY: box.top + y * box.height / height }, more)));
-};
-const drawn = (canvas) => canvas.toDataURL();
-const tell = () => { document.title = failures.length ? "FAILED: " + failures.join("; ") : "ALL GOOD"; };
-addEventListener("error", (event) => failures.push("error: " + event.message));
-addEventListener("unhandledrejection", (event) => failures.push("rejected: " + event.reason));
-)js";
-
 /// A script that clicks through the page and writes the result into the page's title. @VALUES@ is replaced by the
 /// blocks of frame 1 as c63mv --format csv lists them: x, y, vector, SAD, bits.
 constexpr const char* kClicks = R"js(
