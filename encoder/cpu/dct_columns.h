@@ -22,10 +22,12 @@ template <bool kForward, int kInputs = 8, typename Block>
       constexpr float weight = kForward ? kDctCosines[j][i] : kDctCosines[i][j];
       constexpr float magnitude = weight < 0 ? -weight : weight;
       auto product = in.rows[j];
-      if constexpr (requires { product * magnitude; }) {
+      if constexpr (requires { product.raw; }) {  // a vector of Highway
+        if constexpr (magnitude != 1) {
+          product = product * hwy::HWY_NAMESPACE::Set(hwy::HWY_NAMESPACE::DFromV<decltype(product)>(), magnitude);
+        }
+      } else {
         product = magnitude != 1 ? product * magnitude : product;
-      } else if constexpr (magnitude != 1) {  // a vector of Highway
-        product = product * hwy::HWY_NAMESPACE::Set(hwy::HWY_NAMESPACE::DFromV<decltype(product)>(), magnitude);
       }
       if constexpr (j == 0) {
         static_assert(weight > 0);

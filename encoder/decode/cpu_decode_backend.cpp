@@ -160,7 +160,7 @@ void CpuDecodeBackend::clear() noexcept {
     for (const Task& task : tasks_) coded_bytes_ += task.coded_bytes;
     jobs_.clear();
     for (Task& task : tasks_) task.cancel();
-    changed_.wait(lock, [this] { return free_tasks_.size() == tasks_.size(); });
+    changed_.wait(lock, [this] { return is_idle(); });
   }
   outputs_.clear();
   chain_ = {};
@@ -170,6 +170,7 @@ void CpuDecodeBackend::clear() noexcept {
 /// workers.
 CpuDecodeBackend::Worker* CpuDecodeBackend::begin_work() noexcept {
   const std::lock_guard lock(mutex_);
+  ++running_;
   const auto free = std::ranges::find(workers_, false, &Worker::busy);
   if (free == workers_.end()) return nullptr;
   free->busy = true;
@@ -194,7 +195,12 @@ void CpuDecodeBackend::run(Task& task) noexcept {
   // The mutex is held to the end, because a waiting thread may destroy this object as soon as the mutex is released.
   const std::lock_guard lock(mutex_);
   if (worker != nullptr) worker->busy = false;
-  if (!ended) return;
+  --running_;
+  if (!ended) {
+    // Another thread may have gone on with the task, and ended it.
+    if (is_idle()) changed_.notify_all();
+    return;
+  }
   task.output->done = true;
   coded_bytes_ -= std::exchange(task.coded_bytes, 0);
   if (jobs_.empty()) {
@@ -206,7 +212,7 @@ void CpuDecodeBackend::run(Task& task) noexcept {
   // Waking the thread that waits in front() takes as long as decoding a small frame. So it is not woken for a single
   // frame while enough other frames are left to decode.
   const bool is_worth_waking = jobs_.size() < tasks_.size() || finished_ >= kWakeAfter;
-  if ((awaited_ != nullptr && awaited_->done && is_worth_waking) || free_tasks_.size() == tasks_.size()) changed_.notify_all();
+  if ((awaited_ != nullptr && awaited_->done && is_worth_waking) || is_idle()) changed_.notify_all();
 }
 
 }  // namespace c63

@@ -91,6 +91,8 @@ class CpuDecodeBackend final : public DecodeBackend {
   void begin_next(Task& task) noexcept;
   void run(Task& task) noexcept;
   Worker* begin_work() noexcept;
+  /// Whether no thread uses this object any more. The caller holds the mutex.
+  [[nodiscard]] bool is_idle() const { return running_ == 0 && free_tasks_.size() == tasks_.size(); }
 
   const DecoderSettings settings_;
   std::string description_ = "cpu";
@@ -106,6 +108,7 @@ class CpuDecodeBackend final : public DecodeBackend {
   // Guarded by the mutex:
   std::vector<Task*> free_tasks_;
   std::deque<Decoded*> jobs_;       ///< frames that no task has begun, in stream order
+  int running_ = 0;                 ///< threads in run()
   std::uint64_t coded_bytes_ = 0;   ///< coded bytes of all jobs and of the tasks that are running
   const Decoded* awaited_ = nullptr;
   std::size_t finished_ = 0;        ///< frames that were finished since front() began to wait
