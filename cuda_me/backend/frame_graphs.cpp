@@ -2,7 +2,6 @@
 
 #include <optional>
 
-
 namespace c63::cuda {
 namespace {
 

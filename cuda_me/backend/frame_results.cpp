@@ -1,6 +1,5 @@
 #include "cuda_me/backend/frame_results.h"
 
-
 #include <algorithm>
 #include <chrono>
 #include <iterator>

@@ -1,6 +1,5 @@
 #include "cpu/gop_chain.h"
 
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>

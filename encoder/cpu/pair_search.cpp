@@ -1,6 +1,5 @@
 #include "cpu/pair_search.h"
 
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -1,6 +1,5 @@
 #include "decide/vectors.h"
 
-
 namespace c63 {
 
 namespace {

@@ -1,6 +1,5 @@
 #include "decode/decode_run.h"
 
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "encode/device_run.h"
-#include "c63/thread_pool.h"
-
 
 #include <algorithm>
 #include <utility>
+
+#include "c63/thread_pool.h"
 
 namespace c63 {
 

@@ -81,17 +81,22 @@ Encoded whole(const EncoderSettings& settings) {
   return encode_source(source, settings);
 }
 
+/// Stops the encode when its source has been read to the end and a device has a frame, and waits for its end.
+void stop_when_all_is_read(StoppedEncode& encode, InOrder& source) {
+  source.wait_until_all_is_read();
+  encode.gate.wait_for_submitted(1);
+  encode.stop.request_stop();
+  encode.gate.open();
+  encode.wait();
+}
+
 TEST(Stop, OfAContainerLeavesTheFramesThatDevicesHave) {
   for (const Preset preset : {Preset::reference, Preset::good, Preset::best}) {
     for (const int lanes : {1, 2}) {
       const EncoderSettings settings = stop_settings(lanes, preset);
       InOrder source(false);
       StoppedEncode encode(settings, source);
-      source.wait_until_all_is_read();
-      encode.gate.wait_for_submitted(1);
-      encode.stop.request_stop();
-      encode.gate.open();
-      encode.wait();
+      stop_when_all_is_read(encode, source);
       EXPECT_TRUE(encode.result.summary.stopped);
       EXPECT_EQ(encode.drained, 0);
       EXPECT_GE(encode.result.frames.size(), 1U);
@@ -107,11 +112,7 @@ TEST(Stop, OfALiveSourceCodesAllThatWasRead) {
     const EncoderSettings settings = stop_settings(lanes);
     InOrder source(true);
     StoppedEncode encode(settings, source);
-    source.wait_until_all_is_read();
-    encode.gate.wait_for_submitted(1);
-    encode.stop.request_stop();
-    encode.gate.open();
-    encode.wait();
+    stop_when_all_is_read(encode, source);
     EXPECT_EQ(encode.drained, kFrames);
     EXPECT_TRUE(encode.result.summary.stopped);
     expect_first_frames_of(whole(settings), encode.result, kFrames);

@@ -1,6 +1,5 @@
 // c63bench filter and c63bench scan: the serial and the fast form of each filter on the CPU, and all variants on the GPU.
 
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

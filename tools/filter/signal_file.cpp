@@ -2,7 +2,6 @@
 // at line ends, and several threads read or print pieces at the same time.
 #include "filter/signal_file.h"
 
-
 #include <algorithm>
 #include <array>
 #include <bit>

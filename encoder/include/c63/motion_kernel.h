@@ -169,8 +169,8 @@ C63_MOTION_INLINE unsigned c63_motion_warp_min(unsigned value) {
   return value;
 }
 
-/* Tries a candidate for each lane of a warp, which has a thread block of its own. `has_one` is 0 for lanes without one. Returns 1
- * if a candidate is better than the best that was known. */
+/* Tries one candidate in each lane of a warp. The warp is a thread block of its own. In lanes without a candidate, `has_one` is 0.
+ * Returns 1 if one of the candidates is better than the best one so far. */
 C63_MOTION_INLINE int c63_motion_try_lanes(c63_motion_block* block, int x, int y, int has_one) {
   const unsigned none = 0xFFFFFFFF;
   const unsigned key = c63_motion_warp_min(

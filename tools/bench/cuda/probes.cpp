@@ -1,6 +1,5 @@
 #include "bench/cuda/probes.h"
 
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
