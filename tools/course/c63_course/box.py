@@ -181,32 +181,36 @@ def as_user(uid):
         os.setegid(0)
 
 
-def read_file(folder, name, limit):
-    """Returns the bytes of a file below an open folder, or None: follows no link, and takes nothing but a file."""
-    with contextlib.ExitStack() as stack:
+def open_below(folder, name):
+    """Returns a descriptor of a file or a folder below an open folder. Raises OSError for links: none is followed."""
+    found = os.dup(folder)
+    for part in pathlib.PurePath(name).parts:
         try:
-            for part in pathlib.PurePath(name).parts:
-                folder = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-                stack.callback(os.close, folder)
-        except OSError:
-            return None
-        about = os.fstat(folder)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > limit:
-            return None
-        with os.fdopen(folder, "rb", closefd=False) as file:
-            return file.read(limit + 1)
+            inner = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=found)
+        finally:
+            os.close(found)
+        found = inner
+    return found
 
 
-def read_tree(folder, top, limit):
-    """Returns all files in a folder: their bytes and mode by name. Leaves out links, and what exceeds a limit in bytes."""
-    found = {}
-    for where, _, names, fd in os.fwalk(top, dir_fd=folder):
-        for name in names:
-            content = read_file(fd, name, limit)
-            if content is not None:
-                limit -= len(content)
-                mode = 0o755 if os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode & 0o100 else 0o644
-                found[os.path.join(where, name)] = content, mode
+def take_out(folder, name, limit):
+    """Returns a file below an open folder, or all files of a folder there: their bytes and mode by name. Leaves out links, and what
+    exceeds a limit in bytes."""
+    try:
+        fd = open_below(folder, name)
+    except OSError:
+        return {}
+    found, about = {}, os.fstat(fd)
+    try:
+        if stat.S_ISREG(about.st_mode) and about.st_size <= limit:
+            with open(fd, "rb", closefd=False) as file:
+                found[name] = file.read(limit + 1), 0o755 if about.st_mode & 0o100 else 0o644
+        for inner in os.listdir(fd) if stat.S_ISDIR(about.st_mode) else ():
+            for path, file in take_out(fd, inner, limit).items():
+                found[f"{name}/{path}"] = file
+                limit -= len(file[0])
+    finally:
+        os.close(fd)
     return found
 
 
@@ -304,7 +308,7 @@ class Box:
 
     def run(self, files, argv, limits, take=(), environment=None, feeder=None):
         """Runs a program until it ends or exceeds a limit, and ends all that it has started. `files` has the files to put into
-        the box. `take` names those to take out; a name that ends with / is a folder. Returns what happened, as a dictionary."""
+        the box. `take` names files and folders to take out, if they are there. Returns what happened, as a dictionary."""
         uid = random.SystemRandom().randrange(1 << 28, 1 << 29) if os.geteuid() == 0 else None
         before = set(tree(os.getpid()))
         size = limits["disk"] + sum(-(-len(content) // 4096) * 4096 for content, _ in files.values())
@@ -363,9 +367,7 @@ class Box:
             result = self.watch(process, first, folder, limits, group, feeder, before)
             with as_user(uid):
                 for name in take:
-                    whole = name.endswith("/")
-                    found = read_tree(folder, name, limits["disk"]) if whole else {name: read_file(folder, name, limits["disk"])}
-                    result["files"] |= found
+                    result["files"] |= take_out(folder, name, limits["disk"])
             return result
 
     def watch(self, process, first, folder, limits, group, feeder, before):

@@ -131,9 +131,9 @@ class Grader:
         tools = {name: (script.encode(), 0o755) for name, script in self.compilers(more).items()}
         limits = self.limits(self.rules["build"]["seconds"]) | {"memory": max(self.rules["run"]["memory"], 4 << 30)}
         command = shlex.split(self.rules["build"]["command"])
-        ended = self.box.run(files | tools, command, limits, take=("handin/", "run/compiled"))
-        compiled = ended["files"].pop("run/compiled") or b""
-        return ended, compiled.decode(errors="replace").splitlines(), ended["files"]
+        ended = self.box.run(files | tools, command, limits, take=("handin", "run/compiled"))
+        compiled = ended["files"].pop("run/compiled", (b"", 0))
+        return ended, compiled[0].decode(errors="replace").splitlines(), ended["files"]
 
     def judge_build(self, files):
         """Builds the hand-in. Returns its files then, or None."""
@@ -202,7 +202,7 @@ class Grader:
         argv = more.pop("prefix", []) + argv
         files = files | {"run/in.yuv": (sequence.source.read_bytes(), 0o644)}
         ended = self.box.run(files, argv, limits or self.limits(), take=("run/out.c63",), **more)
-        return ended, ended["files"]["run/out.c63"]
+        return ended, ended["files"].get("run/out.c63", (None, 0))[0]
 
     def argv(self, sequence, quantizer, source, target, command=None):
         command = command or self.command
@@ -350,7 +350,7 @@ class Grader:
             argv = [word.format(input="{box}/run/in.c63", output="{box}/run/out.yuv") for word in shlex.split(command)]
             files = built | {"run/in.c63": (stream.read_bytes(), 0o644)}
             ended = self.box.run(files, argv, self.limits(), take=("run/out.yuv",))
-            content = ended["files"]["run/out.yuv"]
+            content = ended["files"].get("run/out.yuv", (None, 0))[0]
             if content == decoded and ended["exit"] == 0:
                 continue
             if not content or ended["exit"] != 0:
