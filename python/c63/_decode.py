@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _c63
 from ._arguments import flag, integer, refuse, setting_error
-from ._arrays import U8, Motion, as_frames, frame_shape, picture
+from ._arrays import U8, Motion, as_frames, frame_shape
 from ._error import Error
 from ._settings import Settings
 
@@ -119,7 +119,7 @@ class Decoder:
         if number < 0:
             raise IndexError(f"frame {index} of {len(self)}")
         try:
-            return _hand_out(self._seekable.frame(number))
+            return self._seekable.frame(number)
         except Error as error:
             if error.id != "C63-SEEK-RANGE":
                 raise
@@ -129,19 +129,9 @@ class Decoder:
         self._seekable  # raises if closed
         frames = _c63.DecodeStream(self._bytes, self._settings, self._prediction, self._motion)
         try:
-            decoded = frames.next()
-            while decoded is not None:
-                yield _hand_out(decoded)
-                decoded = frames.next()
+            yield from iter(frames.next, None)
         finally:
             frames.close()
-
-
-def _hand_out(fields: dict[str, Any]) -> DecodedFrame:
-    for name in ("picture", "prediction"):
-        fields[name] = picture(fields[name], fields["width"], fields["height"])
-    fields["motion"] = tuple(Motion(*plane) for plane in fields["motion"])
-    return DecodedFrame(**fields)
 
 
 def decode(stream: Stream, *, threads: int = 0) -> U8:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _c63
 from ._arguments import setting_error
-from ._arrays import U8, Motion, picture
+from ._arrays import U8, Motion
 from ._options import TARGETS
 from ._settings import Settings, merge, takes_options
 from ._video import native
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 #: The fields of a row of `statistics`: index; bytes; sse and ssim of Y, U, V; luma_sad;
 #: header_bits, motion_bits, luma_bits, chroma_bits; read_ms, upload_ms, motion_ms, transform_ms, measure_ms,
 #: entropy_ms, download_ms, write_ms, latency_ms, lookahead_ms, filter_ms; key; repeat.
-STATISTICS = np.dtype(_c63.STATISTICS_FIELDS, align=True)
-
+STATISTICS: np.dtype[Any] = _c63.no_statistics().dtype
 
 #: The types of `out`, the caller's memory for a stream.
 Room = Union[bytearray, memoryview, npt.NDArray[np.uint8]]
@@ -73,8 +72,7 @@ def encode_with_statistics(
     """
     chosen = merge(settings, options)
     video, size, handle = native(frames, input_res, stream)
-    coded, rows, summary = _c63.encode(video, size, chosen, handle)
-    return Encoded(coded, np.frombuffer(rows, STATISTICS), summary)
+    return Encoded(*_c63.encode(video, size, chosen, handle))
 
 
 @takes_options()
@@ -156,8 +154,7 @@ class VideoEncoder:
 
         Raises like c63.encode(), UsageError for another size, and Error of kind limit if `out` is too small.
         """
-        coded, rows, self.summary = self._native.encode(*native(frames, input_res, stream), out)
-        self.statistics = np.frombuffer(rows, STATISTICS)
+        coded, self.statistics, self.summary = self._native.encode(*native(frames, input_res, stream), out)
         room: Any = out  # numpy arrays have the buffer protocol, although numpy's stubs do not say so
         return coded if out is None else memoryview(room).cast("B")[:coded]
 
@@ -172,7 +169,7 @@ class Encoder:
     @takes_options(without=TARGETS)
     def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Unpack[EncoderOptions]) -> None:
         self.settings = merge(settings, options)
-        self._rows: list[bytes] = []
+        self._rows: list[Any] = []
         self._finished = False
         self._native = _c63.PushEncoder(width, height, self.settings)
         self.width, self.height = int(width), int(height)
@@ -191,12 +188,8 @@ class Encoder:
     def poll(self) -> list[CodedFrame]:
         """Returns the coded frames that are finished, in order. After finish(), waits for all that are left and returns
         them."""
-        frames: list[CodedFrame] = []
-        take = self._native.wait if self._finished else self._native.poll
-        coded = take()
-        while coded is not None:
-            frames.append(self._hand_out(coded))
-            coded = take()
+        frames: list[CodedFrame] = list(iter(self._native.wait if self._finished else self._native.poll, None))
+        self._rows += [frame.statistics for frame in frames]
         return frames
 
     def finish(self) -> None:
@@ -207,7 +200,7 @@ class Encoder:
     @property
     def statistics(self) -> npt.NDArray[Any]:
         """One row for each frame that poll() has returned, of dtype STATISTICS."""
-        return np.frombuffer(b"".join(self._rows), STATISTICS)
+        return np.array(self._rows, STATISTICS)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -233,11 +226,3 @@ class Encoder:
             self.close()
         elif not self._finished:
             self.finish()
-
-    def _hand_out(self, fields: dict[str, Any]) -> CodedFrame:
-        self._rows.append(fields["statistics"])
-        fields["statistics"] = np.frombuffer(fields["statistics"], STATISTICS)[0]
-        for name in ("reconstruction", "prediction"):
-            fields[name] = picture(fields[name], self.width, self.height)
-        fields["motion"] = tuple(Motion(*plane) for plane in fields["motion"])
-        return CodedFrame(**fields)

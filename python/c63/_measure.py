@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, get_args
+import functools
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from . import _c63
-from ._arguments import choice, flag, integer, refuse, setting_error
+from ._arguments import refuse, setting_error
 from ._arrays import Motion, frame_size_of, warn_if_ambiguous
 from ._device import empty_like, is_device_array, stream_of
 from ._planes import luma
@@ -108,31 +109,14 @@ def estimate_motion(
     requested. Their content is valid for later work on the same stream. Raises Error (device) if the GPU cannot be
     used.
     """
-    search_range = integer("search_range", search_range)
-    choice("method", method, get_args(SearchMethod))
-    zero_bias, second_distance = integer("zero_bias", zero_bias), integer("second_distance", second_distance)
-    second, quarters = flag("second", second), flag("quarters", quarters)
     current, reference = _pairs(current, reference)
-    shape = tuple(getattr(current, "shape", ()))
-    if not 2 <= len(shape) <= 3:
-        shape = (0, 0)  # the library reports what is wrong
-    blocks = (*shape[:-2], shape[-2] // 8, shape[-1] // 8)
-    wanted = [((*blocks, 2), "int8"), (blocks, "uint16")]
-    wanted += [(blocks, "uint16")] * second + [((*blocks, 4), "uint16")] * quarters
     on_device = is_device_array(current)
     if not on_device and (out is not None or stream is not None):
         raise setting_error("out, stream: only for arrays on a GPU")
-    if out is not None and (not isinstance(out, (tuple, list)) or len(out) != len(wanted)):
-        refuse("out", "(vectors, sad)" if len(wanted) == 2 else f"{len(wanted)} arrays, (vectors, sad, …)", out)
-    if out is None:
-        out = tuple(empty_like(current, *each) if on_device else np.empty(*each) for each in wanted)
-    found = Motion(out[0], out[1], second=out[2] if second else None, quarters=out[-1] if quarters else None)
+    make = functools.partial(empty_like, current) if on_device else np.empty
     handle = stream_of(current, stream) if on_device else 0
-    results = (found.vectors, found.sad, found.second, found.quarters)
-    _c63.estimate_motion(
-        current, reference, search_range, method, zero_bias, second_distance, around, results, on_device, handle
-    )
-    return found
+    options = (search_range, method, zero_bias, second_distance, around, second, quarters)
+    return Motion(*_c63.estimate_motion(current, reference, *options, out, make, on_device, handle))
 
 
 def _pairs(current: Any, reference: Any) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Literal, Optional, Union, overload
 import numpy as np
 
 from . import _c63
-from ._arguments import flag, integer, picture_size, refuse, setting_error
+from ._arguments import integer, picture_size, refuse, setting_error
 from ._arrays import U8, as_frames, frame_shape, warn_if_ambiguous
 from ._device import is_device_array, stream_of
 
@@ -161,6 +161,4 @@ def open(
     except TypeError:
         refuse("path", "a file's name", path)
     width, height = picture_size(input_res) or (0, 0)
-    if not isinstance(format, str):
-        refuse("format", "one of auto, raw, y4m, av", format)
-    return Video(_c63.VideoReader(encoded, width, height, format, flag("strict", strict), flag("tolerant", tolerant)), name)
+    return Video(_c63.VideoReader(encoded, width, height, format, strict, tolerant), name)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _c63
-from ._arguments import integer, number, refuse
+from ._arguments import refuse
 
 __all__ = [
     "Kernel",
@@ -66,12 +66,12 @@ def _array(name: str, values: Any, dtype: Any) -> Any:
 
 def mean_kernel(size: int) -> Kernel:
     """Returns a kernel of size x size equal taps, for pictures of bytes."""
-    return Kernel(*_c63.mean_kernel(integer("size", size)))
+    return Kernel(*_c63.mean_kernel(size))
 
 
 def gauss_kernel(sigma: float) -> Kernel:
     """Returns a Gaussian kernel for pictures of bytes. `sigma`, its standard deviation, is at most 5 samples."""
-    return Kernel(*_c63.gauss_kernel(number("sigma", sigma)))
+    return Kernel(*_c63.gauss_kernel(sigma))
 
 
 def convolve(signal: Any, taps: Any) -> Array:
@@ -79,13 +79,12 @@ def convolve(signal: Any, taps: Any) -> Array:
 
     The result has the same bits on every machine. Both arguments may be lists of numbers.
     """
-    found: Array = _c63.convolve_signal(_array("signal", signal, np.float64), _array("taps", taps, np.float64))
-    return found
+    return _c63.convolve_signal(_array("signal", signal, np.float64), _array("taps", taps, np.float64))
 
 
 def mean_filter(signal: Any, width: int) -> Array:
     """Returns the moving mean of float64 (n,) or a list. `width` is odd. Values outside the signal count as zero."""
-    return convolve(signal, np.array(_c63.mean_taps(integer("width", width)), np.float64))
+    return convolve(signal, np.array(_c63.mean_taps(width), np.float64))
 
 
 def convolve_picture(picture: Any, kernel: Union[Kernel, Any]) -> Array:
@@ -99,16 +98,14 @@ def convolve_picture(picture: Any, kernel: Union[Kernel, Any]) -> Array:
     picture = _array("picture", picture, np.float32)
     of_taps = np.float32 if getattr(picture, "dtype", None) == np.float32 else np.int32
     taps, row, column = (_array(name, getattr(kernel, name), of_taps) for name in ("taps", "row", "column"))
-    found: Array = _c63.convolve_picture(picture, taps, row, column, number("divisor", kernel.divisor))
-    return found
+    return _c63.convolve_picture(picture, taps, row, column, kernel.divisor)
 
 
 def histogram(values: Any, bins: Optional[Any] = None) -> Array:
     """Returns how often each value occurs, uint64 (256,). `values` is uint8 of any shape. With `bins`, uint8 (256,) or
     a list, value v is counted in bins[v].
     """
-    found: Array = _c63.histogram(values, None if bins is None else _array("bins", bins, np.uint8))
-    return found
+    return _c63.histogram(values, None if bins is None else _array("bins", bins, np.uint8))
 
 
 def sum(values: Any) -> Union[int, float]:
@@ -129,12 +126,12 @@ def maximum(values: Any) -> Union[int, float]:
 
 def argmin(values: Any) -> int:
     """Returns the index of the first smallest value in C order. Raises for an empty array."""
-    return int(_c63.reduce(values, "argmin"))
+    return _c63.reduce(values, "argmin")
 
 
 def argmax(values: Any) -> int:
     """Returns the index of the first largest value in C order. Raises for an empty array."""
-    return int(_c63.reduce(values, "argmax"))
+    return _c63.reduce(values, "argmax")
 
 
 def sum_of_squared_errors(a: Any, b: Any) -> int:
@@ -157,14 +154,12 @@ def _scan(values: Any, exclusive: bool) -> Array:
     values = _array("values", values, np.float64)
     if not hasattr(values, "shape"):
         refuse("values", "an array (n,) of int32, uint32 or float64", values)
-    found: Array = _c63.scan(values, exclusive)
-    return found
+    return _c63.scan(values, exclusive)
 
 
 def multiply(a: Any, b: Any) -> Array:
     """Returns the matrix product of float32 (n, k) and (k, m)."""
-    found: Array = _c63.multiply(_array("a", a, np.float32), _array("b", b, np.float32))
-    return found
+    return _c63.multiply(_array("a", a, np.float32), _array("b", b, np.float32))
 
 
 def estimate_shift(reference: Any, frame: Any) -> Optional[tuple[float, float]]:
@@ -193,10 +188,4 @@ def whiten(
     singular systems, as a share of its mean. reject: samples of earlier frames that differ by this many robust standard
     deviations are replaced as outliers. Raises Error (input) for frames without texture.
     """
-    memory, degree, epsilon = integer("memory", memory), integer("degree", degree), number("epsilon", epsilon)
-    if reject is not None:
-        reject = number("reject", reject)
-    if not isinstance(method, str):
-        refuse("method", '"shift" or "correlation"', method)
-    found: Array = _c63.whiten(frames, memory, method, degree, epsilon, reject)
-    return found
+    return _c63.whiten(frames, memory, method, degree, epsilon, reject)

@@ -46,11 +46,10 @@ def _search(
     quarters: bool,
 ) -> tuple[Any, Any, Any, Any]:
     results = _results(current, second, quarters)
-    wanted = (*results[:2], results[2] if second else None, results[3] if quarters else None)
+    out = [array for array, is_wanted in zip(results, (True, True, second, quarters)) if is_wanted]
+    options = (search_range, "full", zero_bias, second_distance, around, second, quarters)
     handle = stream_of(current) if current.is_cuda else 0
-    _c63.estimate_motion(
-        current, reference, search_range, "full", zero_bias, second_distance, around, wanted, current.is_cuda, handle
-    )
+    _c63.estimate_motion(current, reference, *options, out, None, current.is_cuda, handle)
     return results
 
 

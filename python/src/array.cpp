@@ -2,7 +2,7 @@
 
 #include <dlpack/dlpack.h>
 
-#include <cctype>
+#include <array>
 #include <utility>
 
 #include "c63/error.h"
@@ -15,39 +15,13 @@ namespace {
               name + ": wanted an array (buffer protocol, __cuda_array_interface__ or DLPack), got " + got);
 }
 
-std::string dtype_name(char kind, std::ptrdiff_t bytes) {
-  const std::string bits = std::to_string(bytes * 8);
-  switch (kind) {
-    case 'b': return "bool";
-    case 'i': return "int" + bits;
-    case 'u': return "uint" + bits;
-    case 'f': return "float" + bits;
-    default: return std::string("a type of kind ") + kind;
-  }
-}
-
-/// Returns the kind of numbers ('u', 'i', 'f', …) that a format of Python's struct module describes.
-char kind_of_format(const char* format) {
-  std::string text = format == nullptr ? "B" : format;
-  if (!text.empty() && (text[0] == '@' || text[0] == '=' || text[0] == '<')) text.erase(0, 1);
-  if (text.size() != 1) return 'V';
-  switch (text[0]) {
-    case '?': return 'b';
-    case 'b': case 'h': case 'i': case 'l': case 'q': case 'n': return 'i';
-    case 'B': case 'H': case 'I': case 'L': case 'Q': case 'N': return 'u';
-    case 'e': case 'f': case 'd': return 'f';
-    default: return 'V';
-  }
-}
-
-char kind_of_code(std::uint8_t code) {
-  constexpr std::uint8_t kBool = 6;  // the DLPack header of some systems is too old to have it
-  switch (code) {
-    case kDLInt: return 'i';
-    case kDLUInt: return 'u';
-    case kDLFloat: return 'f';
-    case kBool: return 'b';
-    default: return 'V';
+/// Returns numpy's name of a type, such as "uint8". `format` is one of Python's struct module, or a typestr.
+std::string dtype_name(std::string format) {
+  if (format.starts_with('@')) format.erase(0, 1);  // the native byte order, which numpy does not write
+  try {
+    return py::str(py::module_::import("numpy").attr("dtype")(format));
+  } catch (const py::error_already_set&) {
+    return "items of format " + format;
   }
 }
 
@@ -84,7 +58,7 @@ void Array::take_buffer(py::handle object) {
   });
   data_ = view->buf;
   item_bytes_ = view->itemsize;
-  dtype_ = dtype_name(kind_of_format(view->format), item_bytes_);
+  dtype_ = dtype_name(view->format == nullptr ? "B" : view->format);
   writable_ = view->readonly == 0;
   shape_.assign(view->shape, view->shape + view->ndim);
   strides_.assign(view->strides, view->strides + view->ndim);
@@ -92,9 +66,8 @@ void Array::take_buffer(py::handle object) {
 
 void Array::take_cuda_interface(const py::dict& interface) {
   const auto type = interface["typestr"].cast<std::string>();
-  if (type.size() < 3 || type[0] == '>') refuse_kind(name_, "elements of type " + type);
+  dtype_ = dtype_name(type);
   item_bytes_ = std::stoi(type.substr(2));
-  dtype_ = dtype_name(type[1], item_bytes_);
   const auto data = interface["data"].cast<py::tuple>();
   data_ = reinterpret_cast<void*>(data[0].cast<std::uintptr_t>());
   writable_ = !data[1].cast<bool>();
@@ -127,7 +100,8 @@ void Array::take_dlpack(py::handle object, std::uintptr_t stream) {
   const DLTensor& tensor = managed->dl_tensor;
   if (tensor.dtype.lanes != 1) refuse_kind(name_, "an array of vectors");
   item_bytes_ = (tensor.dtype.bits + 7) / 8;
-  dtype_ = dtype_name(kind_of_code(tensor.dtype.code), item_bytes_);
+  constexpr std::array kKinds = {'i', 'u', 'f', 'V', 'V', 'c', 'b'};  // by DLPack's number of a type
+  dtype_ = dtype_name((tensor.dtype.code < kKinds.size() ? kKinds[tensor.dtype.code] : 'V') + std::to_string(item_bytes_));
   data_ = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   writable_ = true;
   device_ = cuda ? place.second : -1;
@@ -193,6 +167,15 @@ void Array::require_host() const {
 
 void Array::require_writable() const {
   if (!writable_) refuse("C63-ARRAY-READONLY", "an array that can be written to");
+}
+
+Array byte_array(py::handle object, const char* name, bool writable) {
+  Array array(object, name);
+  array.require_host();
+  array.require_dtype("uint8");
+  array.require_contiguous();
+  if (writable) array.require_writable();
+  return array;
 }
 
 }  // namespace c63::python

@@ -75,6 +75,9 @@ class Array {
   std::shared_ptr<void> owner_;  ///< releases the array when it is destroyed
 };
 
+/// Returns `object` as an array of bytes in host memory without gaps. Calls refuse() of the array for others.
+[[nodiscard]] Array byte_array(py::handle object, const char* name, bool writable = false);
+
 /// Memory that the library owns and that Python sees through the buffer protocol.
 struct Samples {
   std::shared_ptr<void> memory;
@@ -83,13 +86,17 @@ struct Samples {
   std::vector<py::ssize_t> shape;
 };
 
-/// Returns a numpy array of Items that keeps the values alive.
+/// Returns a numpy array of Items that keeps the values alive. `format` is their format in Python's struct module.
 template <typename Item, typename T>
-py::object numpy_array(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
+py::object numpy_array(std::vector<T>&& values, std::vector<py::ssize_t> shape, std::string format) {
   const auto kept = std::make_shared<std::vector<T>>(std::move(values));
   kept->reserve(1);  // numpy takes no null pointer
   return py::module_::import("numpy").attr("asarray")(
-      Samples{std::shared_ptr<void>(kept, kept->data()), py::format_descriptor<Item>::format(), sizeof(Item), std::move(shape)});
+      Samples{std::shared_ptr<void>(kept, kept->data()), std::move(format), sizeof(Item), std::move(shape)});
+}
+template <typename Item, typename T>
+py::object numpy_array(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
+  return numpy_array<Item>(std::move(values), std::move(shape), py::format_descriptor<Item>::format());
 }
 
 /// Returns the same, but None if there are no values.

@@ -26,19 +26,18 @@
 namespace c63::python {
 namespace {
 
-/// Returns the fields of c63.DecodedFrame; its pictures are rows of samples.
-py::dict fields_of(DecodedFrame&& frame) {
-  using namespace py::literals;
-  return py::dict("index"_a = frame.index, "key"_a = frame.key, "repeat"_a = frame.repeat,
-                  "picture"_a = picture_row(std::move(frame.picture)), "prediction"_a = picture_row(std::move(frame.prediction)),
-                  "motion"_a = motion_of(frame.motion), "offset"_a = frame.offset, "coded_bytes"_a = frame.coded_bytes,
-                  "width"_a = frame.width, "height"_a = frame.height);
+/// Returns a frame as c63.DecodedFrame.
+py::object to_python(DecodedFrame&& frame) {
+  return of_package("c63._decode", "DecodedFrame")(
+      frame.index, frame.key, frame.repeat, picture_of(std::move(frame.picture), frame.width, frame.height),
+      picture_of(std::move(frame.prediction), frame.width, frame.height), motion_of(frame.motion), frame.offset, frame.coded_bytes,
+      frame.width, frame.height);
 }
 
 /// Returns the settings of a decoder.
 DecoderSettings settings_of(py::handle execution, bool prediction, bool motion) {
   DecoderSettings settings;
-  settings.execution = execution_from(execution);
+  settings.execution = settings_from(execution).execution;
   settings.keep_prediction = prediction;
   settings.keep_motion = motion;
   return settings;
@@ -105,9 +104,9 @@ class DecodeStream {
   DecodeStream(const DecodeStream&) = delete;
   DecodeStream& operator=(const DecodeStream&) = delete;
 
-  /// Returns the next frame, or nothing at the end. Throws the stream's error when all frames before the error have
+  /// Returns the next frame, or None at the end. Throws the stream's error when all frames before the error have
   /// been returned.
-  std::optional<py::dict> next() {
+  py::object next() {
     if (!process_.is_current())
       throw Error(ErrorKind::usage, "C63-FORKED",
                   "the decoder works only in the process that made it, not after a fork");
@@ -125,9 +124,9 @@ class DecodeStream {
       }
       if (!waited && PyErr_CheckSignals() != 0) throw py::error_already_set();
     }
-    if (frame) return fields_of(std::move(*frame));
+    if (frame) return to_python(std::move(*frame));
     if (fault_) std::rethrow_exception(fault_);
-    return std::nullopt;
+    return py::none();
   }
 
   void close() {
@@ -205,17 +204,13 @@ class SeekableStream {
   std::int64_t count() {
     return locked([this] { return decoder_->frame_count(); });
   }
-  py::dict frame(std::int64_t index) {
-    return fields_of(locked([&] { return decoder_->frame(index); }));
+  py::object frame(std::int64_t index) {
+    return to_python(locked([&] { return decoder_->frame(index); }));
   }
 
   /// Fills `out`, an array of frames, by decoding.
   void decode_into(py::handle out) {
-    const Array array(out, "out");
-    array.require_host();
-    array.require_dtype("uint8");
-    array.require_contiguous();
-    array.require_writable();
+    const Array array = byte_array(out, "out", true);
     std::span<std::uint8_t> room = array.span<std::uint8_t>();
     run_interruptibly([&](const std::stop_token& stop) {
       const std::lock_guard lock(mutex_);

@@ -38,45 +38,36 @@ struct Row {
   double milliseconds[8];
   double latency_ms;
   double ahead_ms[2];
-  std::uint8_t key;
-  std::uint8_t repeat;
+  bool key;
+  bool repeat;
 };
 
-/// Returns the statistics of a frame, as the bytes of a row.
-std::string row_of(const EncodedFrame& frame) {
-  const FrameStatistics& s = frame.statistics;
-  const StageTimes& t = s.times;
-  const Row row{frame.index,
-                frame.bytes.size(),
-                {s.sse[0], s.sse[1], s.sse[2]},
-                {s.ssim[0], s.ssim[1], s.ssim[2]},
-                s.luma_sad,
-                {s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma},
-                {t.read, t.upload, t.motion, t.transform, t.measure, t.entropy, t.download, t.write},
-                s.latency_ms,
-                {t.lookahead, t.filter},
-                static_cast<std::uint8_t>(frame.key),
-                static_cast<std::uint8_t>(frame.repeat)};
-  return {reinterpret_cast<const char*>(&row), sizeof row};
+/// The fields of a row, in the form of Python's struct module.
+constexpr const char* kRowFormat =
+    "T{q:index:Q:bytes:(3)Q:sse:(3)d:ssim:Q:luma_sad:Q:header_bits:Q:motion_bits:Q:luma_bits:Q:chroma_bits:d:read_ms:d:upload_ms:"
+    "d:motion_ms:d:transform_ms:d:measure_ms:d:entropy_ms:d:download_ms:d:write_ms:d:latency_ms:d:lookahead_ms:d:filter_ms:?:key:"
+    "?:repeat:}";
+
+/// Returns rows as a numpy array.
+py::object array_of(std::vector<Row>&& rows) {
+  const auto count = static_cast<py::ssize_t>(rows.size());
+  return numpy_array<Row>(std::move(rows), {count}, kRowFormat);
 }
 
-/// Returns the fields of a row for numpy.dtype(…, align=True), as (name, type) or (name, type, shape).
-py::list row_fields() {
-  py::list fields;
-  const auto add = [&](const char* name, const char* type) { fields.append(py::make_tuple(name, type)); };
-  add("index", "i8");
-  add("bytes", "u8");
-  fields.append(py::make_tuple("sse", "u8", 3));
-  fields.append(py::make_tuple("ssim", "f8", 3));
-  add("luma_sad", "u8");
-  for (const char* const name : {"header_bits", "motion_bits", "luma_bits", "chroma_bits"}) add(name, "u8");
-  for (const char* const name : {"read_ms", "upload_ms", "motion_ms", "transform_ms", "measure_ms", "entropy_ms",
-                                 "download_ms", "write_ms", "latency_ms", "lookahead_ms", "filter_ms"}) {
-    add(name, "f8");
-  }
-  add("key", "?");
-  add("repeat", "?");
-  return fields;
+Row row_of(const EncodedFrame& frame) {
+  const FrameStatistics& s = frame.statistics;
+  const StageTimes& t = s.times;
+  return {frame.index,
+          frame.bytes.size(),
+          {s.sse[0], s.sse[1], s.sse[2]},
+          {s.ssim[0], s.ssim[1], s.ssim[2]},
+          s.luma_sad,
+          {s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma},
+          {t.read, t.upload, t.motion, t.transform, t.measure, t.entropy, t.download, t.write},
+          s.latency_ms,
+          {t.lookahead, t.filter},
+          frame.key,
+          frame.repeat};
 }
 
 /// Returns the summary of a run.
@@ -131,7 +122,7 @@ EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
 
 /// The devices that the settings name.
 Devices devices_of(py::handle settings) {
-  return select_devices(text_from(settings.attr("backend"), "backend"), devices_from(settings), {});
+  return select_devices(value_of<std::string>(settings.attr("backend"), "backend"), devices_from(settings), {});
 }
 
 /// Encodes whole videos of one size, one after another.
@@ -150,18 +141,12 @@ class VideoEncoder {
     if (video.reader() != nullptr) use = video.reader()->use();
     const double rate = video.source().format().rate.value();
     std::optional<Array> room;
-    if (!out.is_none()) {
-      room.emplace(out, "out");
-      room->require_host();
-      room->require_dtype("uint8");
-      room->require_contiguous();
-      room->require_writable();
-    }
+    if (!out.is_none()) room = byte_array(out, "out", true);
     std::optional<TargetSearch> passes;
     if (target_) passes.emplace(settings_.coding, target_->target);
     for (;;) {
       std::vector<std::vector<std::uint8_t>> frames;
-      std::string rows;
+      std::vector<Row> rows;
       PassTotals totals;
       EncodeSummary summary;
       run_interruptibly([&](const std::stop_token& stop) {
@@ -178,7 +163,7 @@ class VideoEncoder {
         summary = (own ? *own : encoder_).encode(
             video.from_start(passes.has_value()),
             [&](EncodedFrame&& frame) {
-              rows += row_of(frame);
+              rows.push_back(row_of(frame));
               if (passes) totals.add(frame, settings_.coding);
               frames.push_back(std::move(frame.bytes));
             },
@@ -193,7 +178,7 @@ class VideoEncoder {
       if (passes && !passes->add(totals.figures(summary, target_->frames_per_s.value_or(rate)))) continue;
       py::dict about = dict_of(summary);
       if (passes) about["target"] = dict_of(*passes);
-      return py::make_tuple(joined(frames, room), py::bytes(rows), about);
+      return py::make_tuple(joined(frames, room), array_of(std::move(rows)), about);
     }
   }
 
@@ -240,7 +225,7 @@ std::optional<double> cpu_ms(const EncoderSettings& settings, const FrameSource&
 
 /// Encodes a video. If it is in arrays on a GPU, that GPU encodes them, unless the caller names another device.
 py::tuple encode(py::handle frames, py::handle size, py::handle settings, std::uintptr_t stream) {
-  const std::string backend = text_from(settings.attr("backend"), "backend");
+  const std::string backend = value_of<std::string>(settings.attr("backend"), "backend");
   std::vector<int> gpus = devices_from(settings);
   VideoInput video(frames, size, stream);
   if (video.device() && gpus.empty() && backend != "cpu") gpus = {*video.device()};
@@ -251,7 +236,7 @@ py::tuple encode(py::handle frames, py::handle size, py::handle settings, std::u
 }
 
 OwnProcessPtr<VideoEncoder> keep_encoder(py::handle width, py::handle height, py::handle settings) {
-  EncoderSettings kept = settings_for(settings, {int_from(width, "width"), int_from(height, "height"), {}});
+  EncoderSettings kept = settings_for(settings, {value_of<int>(width, "width"), value_of<int>(height, "height"), {}});
   kept.execution.keep_devices = true;
   return OwnProcessPtr<VideoEncoder>(
       new VideoEncoder(std::move(kept), devices_of(settings), target_from(settings)));
@@ -262,20 +247,20 @@ py::tuple encode_with(VideoEncoder& encoder, py::handle frames, py::handle size,
   return encoder.encode(video, out);
 }
 
-/// Returns the fields of c63.CodedFrame; its pictures are rows of samples, and its statistics a row's bytes.
-py::dict fields_of(EncodedFrame&& frame) {
-  using namespace py::literals;
-  return py::dict("index"_a = frame.index, "key"_a = frame.key, "repeat"_a = frame.repeat, "statistics"_a = py::bytes(row_of(frame)),
-                  "data"_a = py::bytes(reinterpret_cast<const char*>(frame.bytes.data()), frame.bytes.size()),
-                  "reconstruction"_a = picture_row(std::move(frame.reconstruction)),
-                  "prediction"_a = picture_row(std::move(frame.prediction)), "motion"_a = motion_of(frame.motion));
+/// Returns a frame as c63.CodedFrame.
+py::object to_python(EncodedFrame&& frame, const VideoFormat& format) {
+  const py::object statistics = array_of({row_of(frame)})[py::int_(0)];
+  return of_package("c63._encode", "CodedFrame")(
+      frame.index, frame.key, frame.repeat, py::bytes(reinterpret_cast<const char*>(frame.bytes.data()), frame.bytes.size()), statistics,
+      picture_of(std::move(frame.reconstruction), format.width, format.height),
+      picture_of(std::move(frame.prediction), format.width, format.height), motion_of(frame.motion));
 }
 
 /// An EncodeSession that takes frames from Python.
 class PushEncoder {
  public:
   PushEncoder(py::handle width, py::handle height, py::handle settings)
-      : format_{int_from(width, "width"), int_from(height, "height"), {}} {
+      : format_{value_of<int>(width, "width"), value_of<int>(height, "height"), {}} {
     EncoderSettings coding = settings_for(settings, format_);
     if (target_from(settings)) {
       throw Error(ErrorKind::usage, "C63-SETTING", "a target needs several passes over the whole video; use c63.encode() instead of Encoder");
@@ -289,10 +274,7 @@ class PushEncoder {
   PushEncoder& operator=(const PushEncoder&) = delete;
 
   void push(py::handle frame) {
-    const Array array(frame, "frame");
-    array.require_host();
-    array.require_dtype("uint8");
-    array.require_contiguous();
+    const Array array = byte_array(frame, "frame");
     const std::vector<std::ptrdiff_t> rows = {format_.height + format_.height / 2, format_.width};
     const std::size_t bytes = frame_bytes(format_.width, format_.height);
     if (array.size() != bytes || (array.dimensions() != 1 && array.shape() != rows)) {
@@ -303,8 +285,8 @@ class PushEncoder {
     session->push(array.span<const std::uint8_t>());
   }
 
-  std::optional<py::dict> poll() { return take([](EncodeSession& session) { return session.poll(); }); }
-  std::optional<py::dict> wait() { return take([](EncodeSession& session) { return session.wait(); }); }
+  py::object poll() { return take([](EncodeSession& session) { return session.poll(); }); }
+  py::object wait() { return take([](EncodeSession& session) { return session.wait(); }); }
 
   void finish() {
     const auto session = open();
@@ -343,16 +325,16 @@ class PushEncoder {
     return session_;
   }
 
+  /// Returns the next frame, or None.
   template <typename Take>
-  std::optional<py::dict> take(Take&& from) {
+  py::object take(Take&& from) {
     const auto session = open();
     std::optional<EncodedFrame> frame;
     {
       const py::gil_scoped_release released;
       frame = from(*session);
     }
-    if (!frame) return std::nullopt;
-    return fields_of(std::move(*frame));
+    return frame ? to_python(std::move(*frame), format_) : py::object(py::none());
   }
 
   OwnProcess process_;
@@ -379,7 +361,7 @@ void add_encoding(py::module_& module) {
   module.def("check_settings", check_settings, "settings"_a);
   module.def("gpu_obstacle", gpu_obstacle);
   module.def("options", options);
-  module.attr("STATISTICS_FIELDS") = row_fields();
+  module.def("no_statistics", [] { return array_of({}); });
 }
 
 }  // namespace c63::python

@@ -8,19 +8,8 @@ namespace {
 
 namespace py = pybind11;
 
-const char* name_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::internal: return "internal";
-    case ErrorKind::usage: return "usage";
-    case ErrorKind::input: return "input";
-    case ErrorKind::limit: return "limit";
-    case ErrorKind::output: return "output";
-    case ErrorKind::memory: return "memory";
-    case ErrorKind::device: return "device";
-    case ErrorKind::comparison: return "comparison";
-  }
-  return "internal";
-}
+/// The names of ErrorKind's values, in their order.
+constexpr const char* kKinds[] = {"internal", "usage", "input", "limit", "output", "memory", "device", "comparison"};
 
 template <typename T>
 py::object or_none(const std::optional<T>& value) {
@@ -35,7 +24,7 @@ void raise(const Error& error) {
   const py::object type = module.attr(error.kind() == ErrorKind::usage ? "UsageError" : is_of_file ? "FileError" : "Error");
   const ErrorPlace& place = error.place();
   const py::object instance =
-      type(text_of(error.what()), py::arg("kind") = name_of(error.kind()), py::arg("id") = error.id(),
+      type(text_of(error.what()), py::arg("kind") = kKinds[static_cast<int>(error.kind())], py::arg("id") = error.id(),
            py::arg("message") = text_of(error.message()), py::arg("file") = text_or_none(place.file),
            py::arg("frame") = or_none(place.frame), py::arg("offset") = or_none(place.offset),
            py::arg("block") = text_or_none(place.block));

@@ -2,9 +2,11 @@
 
 #include <pybind11/pybind11.h>
 
-#include <cstddef>
+#include <limits>
 #include <string>
-#include <vector>
+#include <type_traits>
+
+#include "c63/enum_names.h"
 
 namespace c63::python {
 
@@ -22,15 +24,31 @@ void add_video_reader(pybind11::module_& module);
 /// Returns a text that may hold a file's name. Bytes that are not UTF-8 arrive as os.fsdecode() gives them.
 [[nodiscard]] pybind11::str text_of(const std::string& text);
 
-/// Returns the values' names for a message: "auto, raw or y4m".
-template <typename Enum>
-std::string name_list(const std::vector<Enum>& values) {
-  std::string names;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    names += i == 0 ? "" : i + 1 == values.size() ? " or " : ", ";
-    names += name(values[i]);
+/// Throws Error (usage, C63-SETTING): "NAME: wanted WANTED, got GIVEN".
+[[noreturn]] void refuse(const char* name, const std::string& wanted, pybind11::handle given);
+
+/// Returns an argument as a T: a value of an enum by its name, a text, a flag or a number. Accepts numpy's numbers. Calls
+/// refuse() for others, for numbers that do not fit a T, and for True and False as numbers.
+template <typename T>
+T value_of(pybind11::handle given, const char* name) {
+  constexpr bool is_text = std::is_same_v<T, std::string>;
+  if constexpr (std::is_enum_v<T>) {
+    std::string known;
+    for (const auto& [value, text] : names_of<T>()) {
+      if (pybind11::isinstance<pybind11::str>(given) && given.cast<std::string>() == text) return value;
+      known += (known.empty() ? "" : ", ") + std::string(text);
+    }
+    refuse(name, "one of " + known, given);
+  } else {
+    pybind11::detail::make_caster<T> caster;
+    const bool may_be = is_text ? pybind11::isinstance<pybind11::str>(given) : std::is_same_v<T, bool> || !PyBool_Check(given.ptr());
+    if (may_be && caster.load(given, std::is_floating_point_v<T>)) return pybind11::detail::cast_op<T>(caster);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      using Limits = std::numeric_limits<T>;
+      refuse(name, "a whole number from " + std::to_string(Limits::min()) + " to " + std::to_string(Limits::max()), given);
+    }
+    refuse(name, is_text ? "a text" : std::is_same_v<T, bool> ? "True or False" : "a number", given);
   }
-  return names;
 }
 
 }  // namespace c63::python

@@ -35,86 +35,55 @@ ConstPlaneView plane_at(const Array& planes, std::ptrdiff_t index) {
           static_cast<int>(planes.shape()[first]), planes.strides()[first]};
 }
 
-/// Arguments of estimate_motion(): planes, initial vectors and results (vectors, SADs, second SADs, SADs of quarters; None for
-/// those that are not requested). The arrays are used in place, and this object
-/// keeps them alive. All are in host memory or all on one GPU. Planes are (height, width), or (n, height, width) for n
-/// pairs. The shapes of results for n pairs also begin with n.
-class PlanePairs {
- public:
+/// The planes and results of estimate_motion(). The arrays are used in place, and this object keeps them alive. All are in host
+/// memory or all on one GPU. Planes are (height, width), or (n, height, width) for n pairs. The shapes of results for n pairs
+/// also begin with n.
+struct PlanePairs {
   /// Throws Error (usage), which names the wrong array. `stream` is the CUDA stream for arrays on a GPU.
-  PlanePairs(py::handle current, py::handle reference, py::handle around, const py::tuple& results, bool on_device,
-             std::uintptr_t stream = 0);
-
-  [[nodiscard]] const std::vector<MotionPair>& pairs() const { return pairs_; }
-  [[nodiscard]] const MotionResults& results() const { return results_; }
-  [[nodiscard]] const MotionVector* around() const { return around_; }
-
- private:
-  Array current_;
-  Array reference_;
-  std::vector<Array> others_;
-  std::vector<MotionPair> pairs_;
-  MotionResults results_;
-  const MotionVector* around_ = nullptr;
-};
-
-PlanePairs::PlanePairs(py::handle current, py::handle reference, py::handle around, const py::tuple& results,
-                       bool on_device, std::uintptr_t stream)
-    : current_(current, "current", stream), reference_(reference, "reference", stream) {
-  require_planes(current_, on_device);
-  require_planes(reference_, on_device);
-  const bool several = current_.dimensions() == 3;
-  const std::ptrdiff_t count = several ? current_.shape()[0] : 1;
-  if (current_.dimensions() != reference_.dimensions() || (several && reference_.shape()[0] != count)) {
-    reference_.refuse("C63-ARRAY-SHAPE", "as many planes as current, " + shape_text(current_.shape()));
+  PlanePairs(py::handle current_planes, py::handle reference_planes, bool is_on_device, std::uintptr_t of_stream)
+      : current(current_planes, "current", of_stream), reference(reference_planes, "reference", of_stream), on_device(is_on_device),
+        stream(of_stream) {
+    require_planes(current, on_device);
+    require_planes(reference, on_device);
+    const bool several = current.dimensions() == 3;
+    const std::ptrdiff_t count = several ? current.shape()[0] : 1;
+    if (current.dimensions() != reference.dimensions() || (several && reference.shape()[0] != count)) {
+      reference.refuse("C63-ARRAY-SHAPE", "as many planes as current, " + shape_text(current.shape()));
+    }
+    for (std::ptrdiff_t i = 0; i < count; ++i) pairs.push_back({plane_at(current, i), plane_at(reference, i)});
+    blocks = current.shape();
+    for (std::size_t side = blocks.size() - 2; side < blocks.size(); ++side) blocks[side] /= 8;
   }
-  for (std::ptrdiff_t i = 0; i < count; ++i) pairs_.push_back({plane_at(current_, i), plane_at(reference_, i)});
 
-  const auto side = [&](int from_the_end) {
-    return current_.shape()[static_cast<std::size_t>(current_.dimensions() - from_the_end)];
-  };
-  std::vector<std::ptrdiff_t> blocks{side(2) / 8, side(1) / 8};
-  if (several) blocks.insert(blocks.begin(), count);
-  const auto memory_of = [&](py::handle object, const std::string& name, const std::string& dtype, std::ptrdiff_t each,
-                             bool written) -> void* {
-    if (object.is_none()) return nullptr;
-    const Array& array = others_.emplace_back(object, name, stream);
+  /// Returns the shape of an array with `each` values for a block.
+  [[nodiscard]] std::vector<std::ptrdiff_t> shape_of(std::ptrdiff_t each) const {
+    std::vector<std::ptrdiff_t> shape = blocks;
+    if (each > 1) shape.push_back(each);
+    return shape;
+  }
+
+  /// Returns the memory of an array with `each` values for a block. It is kept until this object is destroyed.
+  void* memory_of(py::handle object, const std::string& name, const std::string& dtype, std::ptrdiff_t each, bool written) {
+    const Array& array = others.emplace_back(object, name, stream);
     if (on_device && !array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the planes' GPU");
     if (!on_device) array.require_host();
     array.require_dtype(dtype);
-    std::vector<std::ptrdiff_t> shape = blocks;
-    if (each > 1) shape.push_back(each);
-    if (array.shape() != shape) array.refuse("C63-ARRAY-SHAPE", shape_text(shape));
+    if (array.shape() != shape_of(each)) array.refuse("C63-ARRAY-SHAPE", shape_text(shape_of(each)));
     array.require_contiguous();
     if (written) array.require_writable();
     return array.data();
-  };
-  others_.reserve(5);
-  around_ = static_cast<const MotionVector*>(memory_of(around, "around", "int8", 2, false));
-  results_.vectors = static_cast<MotionVector*>(memory_of(results[0], "out, vectors", "int8", 2, true));
-  results_.sads = static_cast<std::uint16_t*>(memory_of(results[1], "out, sad", "uint16", 1, true));
-  results_.seconds = static_cast<std::uint16_t*>(memory_of(results[2], "out, second", "uint16", 1, true));
-  results_.quarters = static_cast<std::uint16_t*>(memory_of(results[3], "out, quarters", "uint16", 4, true));
-}
-
-/// How a search is made. On a GPU, the method is always the exact one.
-struct Search {
-  int range;
-  int zero_bias;
-  int second_distance;
-};
-
-void estimate_on_host(const PlanePairs& planes, const std::string& method, const Search& s) {
-  const std::optional<SearchMethod> search = enum_from<SearchMethod>(method);
-  if (!search) {
-    throw Error(ErrorKind::usage, "C63-SETTING",
-                "method: wanted " + name_list(values_of<SearchMethod>()) + ", got '" + method + "'");
   }
-  const py::gil_scoped_release released;
-  estimate_motion(planes.pairs(),
-                  {.range = s.range, .method = *search, .zero_bias = s.zero_bias, .second_distance = s.second_distance},
-                  planes.results(), planes.around());
-}
+
+  Array current;
+  Array reference;
+  bool on_device;
+  std::uintptr_t stream;
+  std::vector<Array> others;
+  std::vector<std::ptrdiff_t> blocks;  ///< the shape of an array with a value for each block
+  std::vector<MotionPair> pairs;
+  MotionResults results;
+  const MotionVector* around = nullptr;
+};
 
 #if defined(C63_HAVE_CUDA)
 
@@ -163,21 +132,54 @@ Estimators& estimators() {
   return *all;
 }
 
-void estimate_on_device(const PlanePairs& planes, const Search& s, std::uintptr_t stream) {
-  if (planes.pairs().empty()) return;
-  const py::gil_scoped_release released;
-  const ConstPlaneView& plane = planes.pairs().front().current;
-  const auto entry =
-      estimators().find({plane.width, plane.height, s.range, s.zero_bias, s.second_distance, cuda::device_of(plane.data), stream});
+void estimate_on_device(const PlanePairs& planes, const MotionSettings& s) {
+  if (planes.pairs.empty()) return;
+  const ConstPlaneView& plane = planes.pairs.front().current;
+  const auto entry = estimators().find(
+      {plane.width, plane.height, s.range, s.zero_bias, s.second_distance, cuda::device_of(plane.data), planes.stream});
   const std::lock_guard lock(entry->mutex);
-  entry->estimator.estimate_async(planes.pairs(), planes.results(), planes.around(), reinterpret_cast<CUstream_st*>(stream));
+  entry->estimator.estimate_async(planes.pairs, planes.results, planes.around, reinterpret_cast<CUstream_st*>(planes.stream));
 }
 
 #else
 
-void estimate_on_device(const PlanePairs&, const Search&, std::uintptr_t) { refuse_device(); }
+void estimate_on_device(const PlanePairs&, const MotionSettings&) { refuse_device(); }
 
 #endif
+
+/// Returns the fields of c63.Motion. `out` has the arrays of the results, or is None. Then make(shape, dtype) makes them.
+py::tuple estimate(py::handle current, py::handle reference, py::handle range, py::handle method, py::handle zero_bias,
+                   py::handle second_distance, py::handle around, py::handle second, py::handle quarters, const py::object& out,
+                   const py::object& make, bool on_device, std::uintptr_t stream) {
+  const MotionSettings settings{.range = value_of<int>(range, "search_range"),
+                                      .method = value_of<SearchMethod>(method, "method"),
+                                      .zero_bias = value_of<int>(zero_bias, "zero_bias"),
+                                      .second_distance = value_of<int>(second_distance, "second_distance")};
+  const bool has_second = value_of<bool>(second, "second");
+  const bool has_quarters = value_of<bool>(quarters, "quarters");
+  const std::size_t count = 2 + (has_second ? 1 : 0) + (has_quarters ? 1 : 0);
+  if (!out.is_none() && (!(py::isinstance<py::tuple>(out) || py::isinstance<py::list>(out)) || py::len(out) != count)) {
+    refuse("out", std::to_string(count) + " arrays: vectors, sad, then second and quarters if requested", out);
+  }
+  PlanePairs planes(current, reference, on_device, stream);
+  if (!around.is_none()) planes.around = static_cast<const MotionVector*>(planes.memory_of(around, "around", "int8", 2, false));
+  std::size_t next = 0;
+  const auto take = [&](auto*& memory, const char* name, const char* dtype, std::ptrdiff_t each, bool is_wanted) -> py::object {
+    if (!is_wanted) return py::none();
+    const py::object array = out.is_none() ? make(py::tuple(py::cast(planes.shape_of(each))), dtype) : py::object(out[py::int_(next++)]);
+    memory = static_cast<std::decay_t<decltype(memory)>>(planes.memory_of(array, std::string("out, ") + name, dtype, each, true));
+    return array;
+  };
+  const py::object vectors = take(planes.results.vectors, "vectors", "int8", 2, true);
+  const py::object sads = take(planes.results.sads, "sad", "uint16", 1, true);
+  const py::object seconds = take(planes.results.seconds, "second", "uint16", 1, has_second);
+  const py::object of_quarters = take(planes.results.quarters, "quarters", "uint16", 4, has_quarters);
+  {
+    const py::gil_scoped_release released;
+    on_device ? estimate_on_device(planes, settings) : estimate_motion(planes.pairs, settings, planes.results, planes.around);
+  }
+  return py::make_tuple(vectors, sads, py::none(), seconds, of_quarters);
+}
 
 }  // namespace
 
@@ -187,16 +189,7 @@ void add_motion(py::module_& module) {
     return py::buffer_info(samples.memory.get(), samples.item_bytes, samples.format, std::ssize(samples.shape), samples.shape,
                            py::detail::c_strides(samples.shape, samples.item_bytes));
   });
-  module.def(
-      "estimate_motion",
-      [](py::handle current, py::handle reference, int range, const std::string& method, int zero_bias, int second_distance,
-         py::handle around, const py::tuple& results, bool on_device, std::uintptr_t stream) {
-        const PlanePairs planes(current, reference, around, results, on_device, stream);
-        const Search search{range, zero_bias, second_distance};
-        on_device ? estimate_on_device(planes, search, stream) : estimate_on_host(planes, method, search);
-      },
-      "current"_a, "reference"_a, "search_range"_a, "method"_a, "zero_bias"_a, "second_distance"_a, "around"_a, "results"_a,
-      "on_device"_a, "stream"_a);
+  module.def("estimate_motion", estimate);
 }
 
 }  // namespace c63::python

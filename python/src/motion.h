@@ -10,23 +10,27 @@
 
 namespace c63::python {
 
-/// Returns the samples of a picture as one row; None if there are none.
-inline py::object picture_row(std::vector<std::uint8_t>&& samples) {
+/// Returns a class or a function of the package's Python code.
+inline py::object of_package(const char* module, const char* name) { return py::module_::import(module).attr(name); }
+
+/// Returns the samples of a picture as c63.Frames; None if there are none.
+inline py::object picture_of(std::vector<std::uint8_t>&& samples, int width, int height) {
   const auto bytes = static_cast<py::ssize_t>(samples.size());
-  return array_or_none<std::uint8_t>(std::move(samples), {bytes});
+  return of_package("c63._arrays", "picture")(array_or_none<std::uint8_t>(std::move(samples), {bytes}), width, height);
 }
 
-/// Returns the arrays of c63.Motion for each plane that has vectors.
+/// Returns c63.Motion for each plane that has vectors.
 template <typename Fields>
-py::list motion_of(Fields&& fields) {
+py::tuple motion_of(Fields&& fields) {
   py::list planes;
   for (MotionField& field : fields) {
     if (field.vectors.empty()) continue;
-    planes.append(py::make_tuple(array_or_none<std::int8_t>(std::move(field.vectors), {field.rows, field.columns, 2}),
-                                 array_or_none<std::uint16_t>(std::move(field.sads), {field.rows, field.columns}),
-                                 array_or_none<bool>(std::move(field.inter), {field.rows, field.columns})));
+    planes.append(of_package("c63._arrays", "Motion")(
+        array_or_none<std::int8_t>(std::move(field.vectors), {field.rows, field.columns, 2}),
+        array_or_none<std::uint16_t>(std::move(field.sads), {field.rows, field.columns}),
+        array_or_none<bool>(std::move(field.inter), {field.rows, field.columns})));
   }
-  return planes;
+  return py::tuple(planes);
 }
 
 }  // namespace c63::python

@@ -2,11 +2,11 @@
 
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -44,13 +44,10 @@ std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, 
 /// videos differ in size or length, input if they have no frames.
 template <typename Visit>
 void for_each_pair(VideoInput& x, VideoInput& y, Visit&& visit) {
-  std::vector<VideoReader*> readers;
+  std::set<VideoReader*> readers;  // each once, and in the same order for all threads, so that two cannot block each other
   for (const VideoInput* const video : {&x, &y}) {
-    if (video->reader() != nullptr) readers.push_back(video->reader());
+    if (video->reader() != nullptr) readers.insert(video->reader());
   }
-  std::ranges::sort(readers);  // a fixed order of locking, so that two threads cannot block each other
-  const auto same = std::ranges::unique(readers);
-  readers.erase(same.begin(), same.end());
   std::vector<std::unique_lock<std::mutex>> locks;
   for (VideoReader* const reader : readers) locks.push_back(reader->use());
   run_interruptibly([&](const std::stop_token& stop) {

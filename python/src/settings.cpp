@@ -17,54 +17,6 @@ namespace {
 
 namespace py = pybind11;
 
-[[noreturn]] void refuse(const char* field, const std::string& wanted, py::handle given) {
-  throw Error(ErrorKind::usage, "C63-SETTING", std::string(field) + ": wanted " + wanted + ", got " + py::repr(given).cast<std::string>());
-}
-
-/// Returns `given` as a T. Accepts numpy's numbers. Refuses True and False for numbers.
-template <typename T>
-T value_of(py::handle given, const char* field) {
-  if constexpr (std::is_enum_v<T>) {
-    std::string known;
-    for (const auto& [value, text] : names_of<T>()) {
-      if (py::isinstance<py::str>(given) && given.cast<std::string>() == text) return value;
-      known += (known.empty() ? "" : ", ") + std::string(text);
-    }
-    refuse(field, "one of " + known, given);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    py::detail::make_caster<bool> caster;
-    if (given.is_none() || !caster.load(given, false)) refuse(field, "True or False", given);
-    return py::detail::cast_op<bool>(caster);
-  } else if constexpr (std::is_floating_point_v<T>) {
-    const double number = PyBool_Check(given.ptr()) ? -1 : PyFloat_AsDouble(given.ptr());
-    if (PyBool_Check(given.ptr()) || (number == -1 && PyErr_Occurred() != nullptr)) {
-      PyErr_Clear();
-      refuse(field, "a number", given);
-    }
-    return number;
-  } else {
-    const auto wanted = "a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " + std::to_string(std::numeric_limits<T>::max());
-    const auto index = py::reinterpret_steal<py::object>(PyBool_Check(given.ptr()) ? nullptr : PyNumber_Index(given.ptr()));
-    if (!index) {
-      PyErr_Clear();
-      refuse(field, "a whole number", given);
-    }
-    if constexpr (std::is_unsigned_v<T>) {
-      const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
-      if (PyErr_Occurred() != nullptr) {
-        PyErr_Clear();
-        refuse(field, wanted, given);
-      }
-      return static_cast<T>(number);
-    } else {
-      int overflow = 0;
-      const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-      if (overflow != 0 || number < std::numeric_limits<T>::min() || number > std::numeric_limits<T>::max()) refuse(field, wanted, given);
-      return static_cast<T>(number);
-    }
-  }
-}
-
 template <typename T>
 void set(T& value, py::handle given, const char* field) {
   value = value_of<T>(given, field);
@@ -101,6 +53,10 @@ void describe(py::dict row, const std::optional<T>&) {
 
 }  // namespace
 
+void refuse(const char* name, const std::string& wanted, py::handle given) {
+  throw Error(ErrorKind::usage, "C63-SETTING", std::string(name) + ": wanted " + wanted + ", got " + py::repr(given).cast<std::string>());
+}
+
 void add_arguments(py::module_& module) {
   using namespace py::literals;
   using Limits = std::numeric_limits<int>;
@@ -118,13 +74,6 @@ void add_arguments(py::module_& module) {
       "name"_a, "value"_a, "least"_a = Limits::min(), "most"_a = Limits::max());
 }
 
-int int_from(py::handle given, const char* name) { return value_of<int>(given, name); }
-
-std::string text_from(py::handle given, const char* name) {
-  if (!py::isinstance<py::str>(given)) refuse(name, "a text", given);
-  return given.cast<std::string>();
-}
-
 std::vector<int> devices_from(py::handle settings) {
   const py::object given = settings.attr("device");
   std::vector<int> gpus;
@@ -139,8 +88,6 @@ std::vector<int> devices_from(py::handle settings) {
   }
   return gpus;
 }
-
-ExecutionSettings execution_from(py::handle object) { return settings_from(object).execution; }
 
 EncoderSettings settings_from(py::handle object) {
   EncoderSettings settings;
@@ -174,7 +121,7 @@ std::optional<TargetRequest> target_from(py::handle object) {
   take("target_psnr", [&](py::handle given) {
     if (py::isinstance<py::str>(given) || !py::isinstance<py::sequence>(given)) return number("target_psnr", Target::Kind::psnr_y)(given);
     const auto parts = py::tuple(py::reinterpret_borrow<py::object>(given));
-    const std::string planes = parts.size() == 2 ? text_from(parts[0], "target_psnr") : "";
+    const std::string planes = parts.size() == 2 ? value_of<std::string>(parts[0], "target_psnr") : "";
     if (planes != "y" && planes != "all") refuse("target_psnr", "dB, (\"y\", dB) or (\"all\", dB)", given);
     return number("target_psnr", planes == "all" ? Target::Kind::psnr_all : Target::Kind::psnr_y)(parts[1]);
   });
@@ -191,7 +138,7 @@ std::optional<TargetRequest> target_from(py::handle object) {
 py::tuple check_settings(py::handle object) {
   static_cast<void>(settings_from(object));
   static_cast<void>(target_from(object));
-  static_cast<void>(text_from(object.attr("backend"), "backend"));
+  static_cast<void>(value_of<std::string>(object.attr("backend"), "backend"));
   return py::tuple(py::cast(devices_from(object)));
 }
 

@@ -14,16 +14,8 @@ namespace c63::python {
 /// C63-SETTING) for an unknown name, a value that is not a number, or one that does not fit the field.
 [[nodiscard]] EncoderSettings settings_from(pybind11::handle object);
 
-/// Return a whole number and a text. Both throw Error (usage, C63-SETTING) for anything else, and for numbers that do not
-/// fit an int.
-[[nodiscard]] int int_from(pybind11::handle given, const char* name);
-[[nodiscard]] std::string text_from(pybind11::handle given, const char* name);
 /// Returns the GPUs that an object of class c63.Settings names. Throws Error (usage, C63-SETTING).
 [[nodiscard]] std::vector<int> devices_from(pybind11::handle settings);
-
-/// Reads the execution settings (threads, lanes, instruction set and limits) from `object`, which is of class c63.Settings.
-/// Throws the errors of settings_from().
-[[nodiscard]] ExecutionSettings execution_from(pybind11::handle object);
 
 /// A target size or quality of an encode, which needs several passes.
 struct TargetRequest {

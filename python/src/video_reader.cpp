@@ -15,20 +15,11 @@
 namespace c63::python {
 namespace {
 
-SourceFormat format_from(const std::string& name) {
-  if (const auto format = enum_from<SourceFormat>(name)) return *format;
-  throw Error(ErrorKind::usage, "C63-SETTING", "format: wanted " + name_list(values_of<SourceFormat>()) + ", got '" + name + "'");
-}
-
 /// Fills an array (n, frame bytes) with frames, beginning at `first`. Returns the number of frames read.
 std::int64_t read_into(VideoReader& reader, std::int64_t first, py::handle out) {
-  const Array array(out, "out");
+  const Array array = byte_array(out, "out", true);
   const VideoFormat format = reader.source().format();
   const std::size_t bytes = frame_bytes(format.width, format.height);
-  array.require_host();
-  array.require_dtype("uint8");
-  array.require_contiguous();
-  array.require_writable();
   if (array.dimensions() < 1 || array.size() != bytes * static_cast<std::size_t>(array.shape()[0])) {
     array.refuse("C63-ARRAY-SHAPE", "frames of " + std::to_string(bytes) + " bytes");
   }
@@ -44,13 +35,13 @@ std::int64_t read_into(VideoReader& reader, std::int64_t first, py::handle out) 
 
 }  // namespace
 
-VideoReader::VideoReader(std::string path, int width, int height, std::string format, bool strict, bool tolerant) {
+VideoReader::VideoReader(std::string path, int width, int height, py::handle format, py::handle strict, py::handle tolerant) {
   options_.path = std::move(path);
   options_.width = width;
   options_.height = height;
-  options_.format = format_from(format);
-  options_.strict = strict;
-  options_.tolerant = tolerant;
+  options_.format = value_of<SourceFormat>(format, "format");
+  options_.strict = value_of<bool>(strict, "strict");
+  options_.tolerant = value_of<bool>(tolerant, "tolerant");
   options_.stop = stop_.get_token();
   options_.warn = [this](const std::string& line) { warnings_.push_back(line); };
   keep_media_messages();  // some damage is only logged, and must be an error as in the programs
@@ -100,7 +91,7 @@ void add_video_reader(py::module_& module) {
       "keep_media_messages", &keep_media_messages,
       "From now on FFmpeg's messages are in c63's errors, not on standard error. c63.open() does that, too.");
   py::class_<VideoReader, OwnProcessPtr<VideoReader>>(module, "VideoReader")
-      .def(py::init<std::string, int, int, std::string, bool, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a,
+      .def(py::init<std::string, int, int, py::handle, py::handle, py::handle>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a,
            "tolerant"_a)
       .def_property_readonly("width", [](VideoReader& r) { return r.source().format().width; })
       .def_property_readonly("height", [](VideoReader& r) { return r.source().format().height; })

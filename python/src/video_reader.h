@@ -20,7 +20,7 @@ class VideoReader {
  public:
   /// Opens the file. Call it with the GIL, which is released while the file is opened. If width and height are 0, they
   /// come from the file or its name. Throws Error like open_frame_source().
-  VideoReader(std::string path, int width, int height, std::string format, bool strict, bool tolerant);
+  VideoReader(std::string path, int width, int height, py::handle format, py::handle strict, py::handle tolerant);
 
   [[nodiscard]] FrameSource& source() { return *source_; }
   /// Locks the reader. The lock must be held while frames are read. Call it with the GIL, which is released while

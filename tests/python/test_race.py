@@ -76,7 +76,7 @@ def test_inexact_searches_are_measured_by_their_sads():
         sads[:] = np.abs(current.astype(np.int16) - reference).reshape(rows, 8, columns, 8).sum((1, 3))
 
     assert not c63.race(zero).is_right
-    race = c63.race(zero, inexact=True, size=(96, 80), rounds=1)
+    race = c63.race(zero, inexact=True, rounds=1, seed=1)
     assert race.is_right and race.timings[0].more_sad_percent > 0
 
 
