@@ -78,6 +78,10 @@ if(C63_WERROR)
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>
     $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Werror>)
 endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  # g++ would note that older compilers pass pairs of numbers in another way.
+  target_compile_options(c63_build_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>)
+endif()
 if(CMAKE_UNITY_BUILD)
   # In unity builds, g++ would warn about a class that uses a name from an anonymous namespace of an included file.
   target_compile_options(c63_build_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)

@@ -13,9 +13,7 @@
 #include "codec/dct.h"
 #include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels.h"
-#if defined(C63_SIMD_X86)
 #include "cpu/transform_blocks.h"
-#endif
 
 namespace c63::cpu {
 namespace {
@@ -155,13 +153,8 @@ static_assert(kDcLevels == 4);
 /// Returns the decision kernels of an instruction set without its own forms: portable and scalar kernels.
 [[maybe_unused]] const DecisionKernels& decision_table() {
   const DecisionKernels& scalar = scalar_decision_kernels();
-#if defined(C63_SIMD_X86)
-  const auto transform = transform_blocks<AnyWidth>;
-#else
-  const auto transform = scalar.transform_blocks;
-#endif
-  static const DecisionKernels kKernels{transform,      choose_levels, scalar.write_levels,
-                                        cost_candidate, extend_beam,   extend_narrow_by<cost_candidate, extend_beam>};
+  static const DecisionKernels kKernels{transform_blocks<AnyWidth>, choose_levels, scalar.write_levels,
+                                        cost_candidate, extend_beam, extend_narrow_by<cost_candidate, extend_beam>};
   return kKernels;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The forward transform for decisions on x86. A register holds one row of several blocks, one block in each lane of 128
+// The forward transform for decisions. A register holds one row of several blocks, one block in each lane of 128
 // bits. Uses the library Highway for vectors, so that the code serves registers of every width. Everything is local to
 // the file that includes it, as in kernels_portable.h.
 
@@ -48,8 +48,13 @@ template <typename T>
 
 /// Returns the sums of the products of neighbours, plus `sum`. On x86, this is one instruction and an addition.
 [[gnu::always_inline]] inline hn::Vec<Doubles> multiply_add_pairs(V a, V b, hn::Vec<Doubles> sum) {
+#if defined(C63_SIMD_X86)
   hn::Vec<Doubles> unused = hn::Zero(Doubles());
   return hn::ReorderWidenMulAccumulate(Doubles(), a, b, sum, unused);
+#else  // Highway 1.0.3 has no name for sums of neighbours
+  const int32x4_t low = vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw));
+  return hn::Add(sum, hn::Vec<Doubles>(vpaddq_s32(low, vmull_high_s16(a.raw, b.raw))));
+#endif
 }
 
 /// Returns the sum of the four 32-bit numbers of each 128-bit lane, in all four places of the lane.

@@ -109,7 +109,7 @@ template <bool kForward>
 /// Returns coefficients: round(level·q / 4), half away from zero, where q is the step of the level.
 [[gnu::always_inline]] inline hn::Vec<Floats> dequantized(hn::Vec<Integers> levels, hn::Vec<Integers> steps) {
   const Floats d;
-  const Integers di;
+  [[maybe_unused]] const Integers di;
 #if defined(C63_SIMD_X86)
   // The upper 16 bits of each step are zero, so the sum of the two 16-bit products is the product of the level and its
   // step. This takes less time than a product of 32-bit numbers.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
@@ -16,10 +17,11 @@ namespace {
 
 class GoldenLevel : public parity::LevelTest {
  protected:
-  [[nodiscard]] Bytes encoded(const Bytes& video, int width, int height) const {
+  [[nodiscard]] Bytes encoded(const Bytes& video, int width, int height, Preset preset = Preset::reference) const {
     EncoderSettings settings;
     settings.coding.width = width;
     settings.coding.height = height;
+    settings.coding.preset = preset;
     settings.execution.simd = GetParam();
     return encode(video, settings);
   }
@@ -31,6 +33,18 @@ TEST_P(GoldenLevel, GivesTheCourseCodecsBytes) {
     const Bytes stream = encoded(frames_of(v), v.width, v.height);
     EXPECT_EQ(md5(stream), v.stream_md5) << name(v);
     EXPECT_EQ(md5(decoded(stream)), v.decoded_md5) << name(v);
+  }
+}
+
+/// A preset's bytes must not depend on the machine: neither on its instruction sets nor on its mathematical functions.
+TEST_P(GoldenLevel, PresetsGiveTheSameBytesOnEveryMachine) {
+  Bytes video = generate_b(64, 64, 10);
+  const Bytes more = generate_d(17, 64, 64, 10);
+  video.insert(video.end(), more.begin(), more.end());
+  for (const auto& [preset, stream_md5] : {std::pair(Preset::fast, "f63cd0f66c76153c890a4a96f5be03b2"),
+                                           {Preset::good, "2baf53f2e4810c653bd785e787a6ce21"},
+                                           {Preset::best, "acebaeac1c8548a57fc523f68425cf08"}}) {
+    EXPECT_EQ(md5(encoded(video, 64, 64, preset)), stream_md5) << name(preset);
   }
 }
 
