@@ -17,7 +17,7 @@ from ._measure import estimate_motion
 RaceArrays = Literal["numpy", "cupy", "torch"]
 Search = Callable[[Any, Any, int, Any, Any], Any]
 
-_POISON, _OTHER_POISON = _c63.RACE_POISONS
+_UNSET = 0xA5  # the bytes of results before a timed search
 _GUARD = 4096  # bytes before and after each plane and each result
 _SEARCHES_AGAIN = 3  # repeated searches of a case; if threads race, some of them give other results
 _SECONDS = 0.2  # of timed calls for each search, in all rounds together
@@ -98,8 +98,8 @@ def call(function: Search, *arguments: Any) -> None:
     take_results(returned, arguments[3], arguments[4])
 
 
-def search_case(library: Library, function: Search, case: Any, poison: int, around: int) -> tuple[tuple[bytes, bytes], bool, bool]:
-    """Searches a case once. Returns vectors and SADs, whether it wrote past them, and whether it wrote into the planes."""
+def search_case(library: Library, function: Search, case: Any, poison: int, around: int) -> tuple[bytes, bytes, bool, bool]:
+    """Searches a case once. Returns vectors, SADs, whether it wrote past them, and whether it wrote into the planes."""
     rows, columns = case.height // 8, case.width // 8
     originals = [np.frombuffer(data, np.uint8) for data in (case.current, case.reference)]
     planes = [Guarded(library, data, around) for data in originals]
@@ -110,44 +110,26 @@ def search_case(library: Library, function: Search, case: Any, poison: int, arou
     ]
     vectors = library.view(results[0].inner, "int8", (rows, columns, 2))
     sads = library.view(results[1].inner, "uint16", (rows, columns))
-    call(function, *views, case.search_range, vectors, sads)
+    try:
+        call(function, *views, case.search_range, vectors, sads)
+    except Stopped as error:
+        raise Stopped(f"{case.name}: it {error}") from error
     library.synchronize()
     (found_vectors, whole_vectors), (found_sads, whole_sads) = (result.read() for result in results)
     wrote_planes = any(plane.read() != (data.tobytes(), True) for plane, data in zip(planes, originals))
-    return (found_vectors, found_sads), not (whole_vectors and whole_sads), wrote_planes
+    return found_vectors, found_sads, not (whole_vectors and whole_sads), wrote_planes
 
 
 def judge_cases(library: Library, function: Search, judge: Any, seed: int, search_range: int) -> None:
     """Has the function find the motion of all cases."""
-    for case in _c63.race_cases(seed, search_range):
-        if judge.has_enough():
-            return
-        past = wrote = False
 
-        def search(poison: int, around: int = 0x33) -> tuple[bytes, bytes]:
-            nonlocal past, wrote
-            found, past_results, wrote_planes = search_case(library, function, case, poison, around)
-            past, wrote = past or past_results, wrote or wrote_planes
-            return found
+    def search(case: Any, poison: int, around: int) -> tuple[bytes, bytes, bool, bool]:
+        return search_case(library, function, case, poison, around)
 
-        try:
-            first = search(_POISON)
-            again = search(_OTHER_POISON)
-            for _ in range(_SEARCHES_AGAIN - 1):
-                if again == first:
-                    again = search(_OTHER_POISON)
-            before = case.copy()
-            case.change_padding(seed + 1)
-            other = search(_POISON, 0xC7)
-        except Stopped as error:
-            judge.stopped(f"{case.name}: it {error}", "raises", "an error of the function, with this size, range or these rows")
-            return
-        judge.add(before, first, again, other)
-        if past:
-            text = "memory around the results changes: a block number that is too large, or the wrong number of columns"
-            judge.broke(before, "it writes past its results", "writes-outside", text)
-        if wrote:
-            judge.broke(before, "it writes into its planes, or around them", "writes-planes", "the planes change: they must not be written to")
+    try:
+        judge.judge(search, seed, search_range, _SEARCHES_AGAIN)
+    except Stopped as error:
+        judge.stopped(str(error), "raises", "an error of the function, with this size, range or these rows")
 
 
 class Timing(NamedTuple):
@@ -201,7 +183,7 @@ def time_searches(
     rows, columns = size[1] // 8, size[0] // 8
     results = {}
     for name in searches:
-        buffers = [library.upload(np.full(2 * rows * columns, _POISON, np.uint8)) for _ in range(2)]
+        buffers = [library.upload(np.full(2 * rows * columns, _UNSET, np.uint8)) for _ in range(2)]
         results[name] = (library.view(buffers[0], "int8", (rows, columns, 2)), library.view(buffers[1], "uint16", (rows, columns)))
 
     def seconds(name: str, calls: int) -> float:

@@ -127,97 +127,46 @@ def opencv_estimators(search_range):
     yield f"OpenCV {cv2.__version__} matchTemplate, each block", match_blocks
 
 
-class Mestimate:
-    """FFmpeg's filter mestimate, through libavfilter. It also searches in the next frame, which doubles its work."""
+def ffmpeg_estimators(search_range):
+    """FFmpeg's filter mestimate. It also searches in the next frame, which doubles its work."""
+    try:
+        import av
+        import av.filter
+    except ImportError:
+        raise Absent("no PyAV (Debian: python3-av)") from None
 
-    METHODS = ("esa", "tss", "tdls", "ntss", "fss", "ds", "hexbs", "epzs", "umh")
-    VECTOR = np and np.dtype({"names": ["source", "src_x", "src_y", "dst_x", "dst_y"], "formats": ["<i4", "<i2", "<i2", "<i2", "<i2"],
-                       "offsets": [0, 6, 8, 10, 12], "itemsize": 40})
-
-    class Frame(ctypes.Structure):
-        _fields_ = [("data", ctypes.c_void_p * 8), ("linesize", ctypes.c_int * 8), ("extended_data", ctypes.c_void_p), ("width", ctypes.c_int),
-                    ("height", ctypes.c_int), ("nb_samples", ctypes.c_int), ("format", ctypes.c_int), ("key_frame", ctypes.c_int),
-                    ("pict_type", ctypes.c_int), ("aspect", ctypes.c_int * 2), ("pts", ctypes.c_int64)]
-
-    class SideData(ctypes.Structure):
-        _fields_ = [("type", ctypes.c_int), ("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
-
-    def __init__(self):
+    def run(frames, method):
+        count, height, width = frames.shape
+        graph = av.filter.Graph()
         try:
-            self.filters, self.util = ctypes.CDLL("libavfilter.so.8"), ctypes.CDLL("libavutil.so.57")
-        except OSError as error:
-            raise Absent(f"no libavfilter of FFmpeg 5.1: {error}") from None
-        pointer = ctypes.c_void_p
-        for library, names in ((self.filters, ("avfilter_graph_alloc", "avfilter_get_by_name")), (self.util, ("av_frame_alloc", "av_frame_get_side_data"))):
-            for name in names:
-                getattr(library, name).restype = pointer
-
-    def run(self, frames, method, search_range):
-        height, width = frames.shape[1:]
-        filters, util, byref = self.filters, self.util, ctypes.byref
-        graph = ctypes.c_void_p(filters.avfilter_graph_alloc())
-        contexts = []
-        options = (b"video_size=%dx%d:pix_fmt=yuv420p:time_base=1/25:pixel_aspect=1/1" % (width, height),
-                   b"method=%s:mb_size=%d:search_param=%d" % (method.encode(), BLOCK, search_range), None)
-        for name, text in zip((b"buffer", b"mestimate", b"buffersink"), options):
-            context, kind = ctypes.c_void_p(), ctypes.c_void_p(filters.avfilter_get_by_name(name))
-            if filters.avfilter_graph_create_filter(byref(context), kind, name, text, None, graph) < 0:
-                raise Absent(f"libavfilter has no filter {name.decode()}")
-            contexts.append(context)
-        for a, b in zip(contexts, contexts[1:]):
-            filters.avfilter_link(a, 0, b, 0)
-        if filters.avfilter_graph_config(graph, None) < 0:
-            raise Absent("libavfilter cannot set up the filters")
-        fields = []
-        chroma = np.full(width * height // 2, 128, np.uint8)
-        began, cpu_began = time.perf_counter(), time.process_time()
-        count = len(frames)
-        for i in range(count + 2):  # it needs a next frame, so the last one is passed twice
-            pointer = ctypes.c_void_p(util.av_frame_alloc())
-            if i <= count:
-                picture = frames[min(i, count - 1)]
-                frame = self.Frame.from_address(pointer.value)
-                frame.width, frame.height, frame.format, frame.pts = width, height, 0, i
-                util.av_frame_get_buffer(pointer, 0)
-                for y in range(height):
-                    ctypes.memmove(frame.data[0] + y * frame.linesize[0], picture[y].ctypes.data, width)
-                for plane in (1, 2):
-                    for y in range(height // 2):
-                        ctypes.memmove(frame.data[plane] + y * frame.linesize[plane], chroma.ctypes.data, width // 2)
-            filters.av_buffersrc_add_frame(contexts[0], pointer if i <= count else None)
-            out = ctypes.c_void_p(util.av_frame_alloc())
-            while filters.av_buffersink_get_frame(contexts[2], out) >= 0:
-                side = util.av_frame_get_side_data(out, 8)
-                if side:
-                    data = self.SideData.from_address(side)
-                    fields.append(np.frombuffer(ctypes.string_at(data.data, data.size), self.VECTOR))
-                util.av_frame_unref(out)
-            util.av_frame_free(byref(out))
-            util.av_frame_free(byref(pointer))
-        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu_began
-        filters.avfilter_graph_free(byref(graph))
+            source = graph.add("buffer", f"video_size={width}x{height}:pix_fmt=yuv420p:time_base=1/25:pixel_aspect=1/1")
+            estimate = graph.add("mestimate", f"method={method}:mb_size={BLOCK}:search_param={search_range}")
+        except (ValueError, av.error.FFmpegError) as error:
+            raise Absent(f"libavfilter cannot set up mestimate: {error}") from None
+        sink = graph.add("buffersink")
+        source.link_to(estimate)
+        estimate.link_to(sink)
+        graph.configure()
         vectors = []
-        for field in fields[1:count]:  # the first frame has none before it
+        # It needs a next frame, so the last one is passed twice. The first frame has none before it.
+        for index, luma in enumerate([*frames, frames[-1]]):
+            frame = av.VideoFrame.from_ndarray(np.pad(luma, ((0, height // 2), (0, 0)), constant_values=128), format="yuv420p")
+            frame.pts = index
+            source.push(frame)
+            if index < 2:
+                if index == 1:
+                    sink.pull()
+                continue
+            field = sink.pull().side_data.get("MOTION_VECTORS").to_ndarray()
             field = field[field["source"] < 0]
             grid = np.zeros((height // BLOCK, width // BLOCK, 2), np.float32)
             place = field["dst_y"] // BLOCK, field["dst_x"] // BLOCK
             grid[place] = np.stack((field["src_x"] - field["dst_x"], field["src_y"] - field["dst_y"]), axis=-1)
             vectors.append(grid)
-        return np.array(vectors), seconds, cpu
+        return np.array(vectors)
 
-
-def ffmpeg_estimators(search_range):
-    filter_ = Mestimate()
-
-    def search(method):
-        def run(frames, repeat):
-            runs = [filter_.run(frames, method, search_range) for _ in range(max(1, repeat))]
-            return runs[0][0], Times([wall for _, wall, _ in runs], [cpu for _, _, cpu in runs])
-
-        return run
-
-    for method in Mestimate.METHODS:
-        yield f"FFmpeg mestimate, {method}", search(method)
+    for method in ("esa", "tss", "tdls", "ntss", "fss", "ds", "hexbs", "epzs", "umh"):
+        yield f"FFmpeg mestimate, {method}", lambda frames, repeat, method=method: timed(lambda: run(frames, method), repeat, warm_up=False)
 
 
 class Nvof:

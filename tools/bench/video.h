@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "c63/encoder.h"
+#include "codec/geometry.h"
 #include "files/scratch_folder.h"
+#include "generate/sequence_generator.h"
 
 namespace c63::bench {
 
@@ -71,8 +73,9 @@ class FileVideo final : public FrameSource {
 [[nodiscard]] std::vector<std::uint8_t> repeated(std::span<const std::uint8_t> frames, std::size_t frame_bytes,
                                                  std::size_t bytes);
 
-/// Returns generated frames that resemble video (natural_video()), with their planes one after another.
-[[nodiscard]] std::vector<std::uint8_t> natural_frames(int width, int height, int count);
+/// Returns frames that c63gen makes by default with this pattern, with their planes one after another. They are the same on
+/// every machine.
+[[nodiscard]] std::vector<std::uint8_t> generated_frames(Pattern pattern, int width, int height, int count);
 
 /// Returns `count` frames of a raw file, from frame `first` on, or fewer if it has fewer. Throws Error (input) if it has
 /// none.
@@ -80,27 +83,20 @@ class FileVideo final : public FrameSource {
 
 /// Returns frames of the file, or generated ones if `file` is empty.
 [[nodiscard]] inline std::vector<std::uint8_t> frames_of(const std::string& file, int width, int height, int count, int first = 0) {
-  return file.empty() ? natural_frames(width, height, count) : read_frames(file, width, height, count, first);
+  return file.empty() ? generated_frames(Pattern::natural, width, height, count) : read_frames(file, width, height, count, first);
 }
 
-/// Luma planes of equal size. Rows have no gaps.
+/// The luma planes of frames. Rows have no gaps.
 struct LumaVideo {
+  /// Takes the luma of `frames`, which have their planes one after another. Its sides are padded to multiples of 16. Each
+  /// plane is filled linearly, as in the codec, so rows shift if the width is no multiple of 16. Throws Error (input) if
+  /// there are fewer than two frames.
+  LumaVideo(std::string name, const Geometry& geometry, std::span<const std::uint8_t> frames);
+
   std::string name;
   int width = 0;   ///< a multiple of 16
   int height = 0;  ///< a multiple of 16
   std::vector<std::vector<std::uint8_t>> frames;
 };
-
-/// Returns frames that resemble video for a motion search: textures of several scales, a camera that pans by fractions
-/// of a sample, moving objects, and sensor noise. They are the same on every machine.
-[[nodiscard]] LumaVideo natural_video(int width, int height, int frames);
-
-/// Returns independent noise in each frame, so that no candidate matches and none can be ruled out early.
-[[nodiscard]] LumaVideo noise_video(int width, int height, int frames);
-
-/// Returns the first luma planes of a raw 4:2:0 file, at most `frames`. Their sides are padded to multiples of 16. Each is
-/// filled linearly, as in the codec, so rows shift if the width is no multiple of 16. Throws Error (input) if there are
-/// fewer than two frames.
-[[nodiscard]] LumaVideo read_luma(const std::string& file, int width, int height, int frames);
 
 }  // namespace c63::bench

@@ -108,21 +108,19 @@ class GuardedPages {
   std::uint8_t* data_ = nullptr;
 };
 
-/// Searches a case once. Returns the results. Sets `past_results` if bytes around the results changed.
-SearchResults search_once(const RaceCase& c, const HostSearch& search, std::uint8_t poison, bool against_end,
-                  std::uint8_t around, bool& past_results) {
-  const GuardedPages current(c.current.size(), against_end);
-  const GuardedPages reference(c.reference.size(), against_end);
-  const GuardedPages vectors(c.blocks() * sizeof(MotionVector), against_end);
-  const GuardedPages sads(c.blocks() * sizeof(std::uint16_t), against_end);
+SearchedCase search_once(const RaceCase& c, const HostSearch& search, const CaseLayout& layout) {
+  const GuardedPages current(c.current.size(), layout.at_end);
+  const GuardedPages reference(c.reference.size(), layout.at_end);
+  const GuardedPages vectors(c.blocks() * sizeof(MotionVector), layout.at_end);
+  const GuardedPages sads(c.blocks() * sizeof(std::uint16_t), layout.at_end);
   std::ranges::copy(c.current, current.data());
   std::ranges::copy(c.reference, reference.data());
-  current.fill_around(around);
-  reference.fill_around(around);
-  std::fill_n(vectors.data(), c.blocks() * sizeof(MotionVector), poison);
-  std::fill_n(sads.data(), c.blocks() * sizeof(std::uint16_t), poison);
-  vectors.fill_around(poison);
-  sads.fill_around(poison);
+  current.fill_around(layout.around);
+  reference.fill_around(layout.around);
+  std::fill_n(vectors.data(), c.blocks() * sizeof(MotionVector), layout.poison);
+  std::fill_n(sads.data(), c.blocks() * sizeof(std::uint16_t), layout.poison);
+  vectors.fill_around(layout.poison);
+  sads.fill_around(layout.poison);
   current.set_writable(false);
   reference.set_writable(false);
   current.describe(regions[0], "the current plane", false);
@@ -139,11 +137,11 @@ SearchResults search_once(const RaceCase& c, const HostSearch& search, std::uint
           .vectors = reinterpret_cast<c63_motion_vector*>(vectors.data()),
           .sads = reinterpret_cast<unsigned short*>(sads.data())});
   regions = {};
-  past_results |= !vectors.around_is(poison) || !sads.around_is(poison);
-  SearchResults results = SearchResults::poisoned(c.blocks(), poison);
-  std::memcpy(results.vectors.data(), vectors.data(), c.blocks() * sizeof(MotionVector));
-  std::memcpy(results.sads.data(), sads.data(), c.blocks() * sizeof(std::uint16_t));
-  return results;
+  SearchedCase found{.results = SearchResults::poisoned(c.blocks(), layout.poison),
+                     .past_results = !vectors.around_is(layout.poison) || !sads.around_is(layout.poison)};
+  std::memcpy(found.results.vectors.data(), vectors.data(), c.blocks() * sizeof(MotionVector));
+  std::memcpy(found.results.sads.data(), sads.data(), c.blocks() * sizeof(std::uint16_t));
+  return found;
 }
 
 }  // namespace
@@ -168,27 +166,12 @@ SearchLibrary::~SearchLibrary() {
 }
 
 void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range,
-                   const std::function<void(const std::string&)>& tell) {
-  constexpr int kSearchesAgain = 3;  // most repeats; a data race shows only sometimes
-  for (RaceCase& c : race_cases(seed, range)) {
-    if (judge.has_enough()) return;
-    tell(c.name);
-    bool past_results = false;
-    const SearchResults first = search_once(c, search, kPoison, true, 0x33, past_results);
-    SearchResults again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
-    for (int i = 1; i < kSearchesAgain && again == first; ++i)
-      again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
-    const RaceCase before = c;
-    c.change_padding(seed + 1);
-    const SearchResults other = search_once(c, search, kPoison, false, 0xC7, past_results);
-    judge.add(before, {first, again, other});
-    if (past_results) {
-      judge.broke(
-          before, "it writes past its results",
-          {"writes-outside",
-           "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
-    }
-  }
+                   const std::function<void(const std::string&)>& next) {
+  constexpr std::array kCalls = {std::size_t{1}};
+  constexpr int kSearchesAgain = 3;
+  judge.judge(
+      [&](std::span<const RaceCase> cases, const CaseLayout& layout) { return std::vector{search_once(cases.front(), search, layout)}; }, seed,
+      range, kCalls, kSearchesAgain, next);
 }
 
 void catch_crashes(const std::string& file) {

@@ -28,11 +28,10 @@ class SearchLibrary {
   void (*search_)(const c63_motion_job*) = nullptr;
 };
 
-/// Runs a search on the test cases and judges its results. Stops early if the judge has found enough mistakes. Planes and
-/// results are next to pages that may not be touched: one run has these pages at their end, another at their start. Planes
-/// are read-only. Before each case, calls `tell` with its name.
+/// Runs a search on the test cases and judges its results. Planes and results are next to pages that may not be touched, and planes
+/// are read-only. Before each case, calls `next` with its name.
 void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range,
-                   const std::function<void(const std::string&)>& tell);
+                   const std::function<void(const std::string&)>& next);
 
 /// If a search touches memory that it may not use, divides by zero or executes an unknown instruction, ends this process and
 /// writes one line to `file`. The line says where the memory is, if it is near an area of judge_on_host().

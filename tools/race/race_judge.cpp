@@ -25,23 +25,68 @@ bool Judge::accepts(const MotionDifference& d) const {
                       d.fault == MotionFault::leaves_window);
 }
 
-void Judge::add(const RaceCase& c, const CaseResults& r) {
+void Judge::judge(const SearchCases& search, std::uint32_t seed, int range, std::span<const std::size_t> calls, int searches_again,
+                  const std::function<void(const std::string&)>& next) {
+  std::vector<RaceCase> all = race_cases(seed, range);
+  std::size_t at = 0;
+  for (std::size_t call = 0; at < all.size(); ++call) {
+    if (wrong_cases_ >= 24 && cases_ >= 32) return;
+    const std::size_t count = std::min(calls[call % calls.size()], all.size() - at);
+    const std::span<RaceCase> cases = std::span(all).subspan(at, count);
+    at += count;
+    next(cases.front().name + (count > 1 ? " and " + std::to_string(count - 1) + " more planes in one call" : std::string()));
+    std::vector<SearchedCase> harm(count);  // what any search has overwritten
+    const auto results_of = [&](const CaseLayout& layout) {
+      std::vector<SearchResults> results;
+      for (SearchedCase& found : search(cases, layout)) {
+        harm[results.size()].past_results |= found.past_results;
+        harm[results.size()].wrote_planes |= found.wrote_planes;
+        results.push_back(std::move(found.results));
+      }
+      return results;
+    };
+    const std::vector<SearchResults> first = results_of({.at_end = true});
+    std::vector<SearchResults> again = results_of({.poison = kOtherPoison});
+    for (int i = 1; i < searches_again; ++i) {
+      std::vector<SearchResults> once_more = results_of({.poison = kOtherPoison});
+      for (std::size_t c = 0; c < count; ++c) {
+        if (again[c] == first[c]) again[c] = std::move(once_more[c]);
+      }
+    }
+    const std::vector<RaceCase> before(cases.begin(), cases.end());
+    for (RaceCase& c : cases) c.change_padding(seed + 1);
+    const std::vector<SearchResults> other = results_of({.around = 0xC7});
+    for (std::size_t c = 0; c < count; ++c) {
+      add(before[c], first[c], again[c], other[c]);
+      if (harm[c].past_results) {
+        broke(before[c], "it writes past its results",
+              {"writes-outside",
+               "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
+      }
+      if (harm[c].wrote_planes) {
+        broke(before[c], "it writes into its planes, or around them", {"writes-planes", "the planes change: they must not be written to", 1});
+      }
+    }
+  }
+}
+
+void Judge::add(const RaceCase& c, const SearchResults& first, const SearchResults& again, const SearchResults& other_padding) {
   const std::size_t blocks = c.blocks();
   std::vector<std::uint8_t> unwritten(blocks);
   std::vector<std::uint8_t> unsteady(blocks);
   std::int64_t outside = 0;
   std::int64_t untold = 0;
   for (std::size_t i = 0; i < blocks; ++i) {
-    unwritten[i] = is_poison(r.first.vectors[i], kPoison) && is_poison(r.again.vectors[i], kOtherPoison) ? 1 : 0;
+    unwritten[i] = is_poison(first.vectors[i], kPoison) && is_poison(again.vectors[i], kOtherPoison) ? 1 : 0;
     if (unwritten[i] != 0) continue;
-    const bool sad_unwritten = r.first.sads[i] == doubled(kPoison) && r.again.sads[i] == doubled(kOtherPoison);
+    const bool sad_unwritten = first.sads[i] == doubled(kPoison) && again.sads[i] == doubled(kOtherPoison);
     untold += sad_unwritten ? 1 : 0;
     const auto same = [&](const SearchResults& a, const SearchResults& b) {
       return a.vectors[i] == b.vectors[i] && (sad_unwritten || a.sads[i] == b.sads[i]);
     };
-    if (!same(r.first, r.again)) {
+    if (!same(first, again)) {
       unsteady[i] = 1;
-    } else if (!same(r.first, r.other_padding)) {
+    } else if (!same(first, other_padding)) {
       ++outside;
     }
   }
@@ -49,8 +94,8 @@ void Judge::add(const RaceCase& c, const CaseResults& r) {
   audit_.add({.current = c.current_view(),
               .reference = c.reference_view(),
               .range = c.range,
-              .vectors = r.first.vectors,
-              .sads = untold == static_cast<std::int64_t>(blocks) ? std::span<const std::uint16_t>() : r.first.sads,
+              .vectors = first.vectors,
+              .sads = untold == static_cast<std::int64_t>(blocks) ? std::span<const std::uint16_t>() : first.sads,
               .unwritten = unwritten,
               .unsteady = unsteady,
               .previous = previous == previous_.end() ? std::span<const MotionVector>() : previous->second,
@@ -77,7 +122,7 @@ void Judge::add(const RaceCase& c, const CaseResults& r) {
                "the last row",
                1});
   }
-  if (cases_ == 0) first_was_right_ = std::ranges::equal(r.first.vectors, audit_.exact_vectors()) && untold == 0;
+  if (cases_ == 0) first_was_right_ = std::ranges::equal(first.vectors, audit_.exact_vectors()) && untold == 0;
   if (first_.empty()) first_ = first_fault;
   if (faults > 0 && first_.empty()) first_ = c.name + ": no SAD was written";
   const std::pair size(c.width, c.height);

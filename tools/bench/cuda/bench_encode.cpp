@@ -85,8 +85,7 @@ class Places {
  private:
   MemoryVideo made(const Options& options, int width, int height) const {
     const int kept = 48;
-    const std::vector<std::uint8_t> frames =
-        options.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options.yuv, width, height, kept);
+    const std::vector<std::uint8_t> frames = frames_of(options.yuv, width, height, options.yuv.empty() ? 8 : kept);
     return {width, height, repeated(frames, frame_bytes(width, height), std::size_t{1} << 30), length_};
   }
 

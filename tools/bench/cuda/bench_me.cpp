@@ -13,11 +13,9 @@
 #include <optional>
 #include <span>
 
-#include "bench/cuda/gpu_state.h"
-#include "bench/cuda/kernel_look.h"
+#include "bench/cuda/kernels.h"
 #include "bench/cuda/probes.h"
 #include "bench/cuda/race_gpu.h"
-#include "bench/cuda/kernels.h"
 #include "bench/race_files.h"
 #include "bench/video.h"
 #include "c63/cuda/devices.h"
@@ -175,7 +173,6 @@ class MeBench {
   explicit MeBench(const Options& options)
       : options_(options),
         guard_(options.device),
-        state_(pci_address_of_device()),
         ceiling_(measure_absdiff4_ceiling(stream_)),
         report_("me", options, {{"size", "size", -10}, {"content", "content", -8}, {"kernel", "kernel", -18}, {"jobs", "jobs", 4},
                                 {"us/median", "us/frame", 9, 2}, {"us/p10", "10 %", 9, 2}, {"us/p90", "90 %", 9, 2},
@@ -277,11 +274,12 @@ class MeBench {
       const auto [width, height] = tools::require_size("--sizes", text);
       const Geometry geometry(width, height);
       if (!options_.yuv.empty()) {
-        measure_on(read_luma(options_.yuv, width, height, options_.frames), text);
+        measure_on({options_.yuv.substr(options_.yuv.rfind('/') + 1), geometry, read_frames(options_.yuv, width, height, options_.frames)}, text);
         continue;
       }
+      const Geometry padded(geometry.padded_width(), geometry.padded_height());
       for (const std::string& content : options_.contents) {
-        measure_on((content == "noise" ? noise_video : natural_video)(geometry.padded_width(), geometry.padded_height(), options_.frames), text);
+        measure_on({content, padded, generated_frames(*enum_from<Pattern>(content), padded.width(), padded.height(), options_.frames)}, text);
       }
     }
   }
@@ -340,6 +338,7 @@ class MeBench {
       measure_search(*search, std::string(kernel.name), resident, video, size, candidates, expected);
     }
     if (file_) measure_search(*file_, file_->file().name, resident, video, size, candidates, expected);
+    state_.sample();
   }
 
   void measure_search(cuda::MotionSearch& search, const std::string& name, ResidentVideo& resident,
@@ -366,7 +365,6 @@ class MeBench {
         for (std::size_t call = 0; call < calls; ++call) enqueue(call);
       };
       const Sample seconds = measure(timed_on(stream_, all_calls), options_.repeats);
-      state_.sample();
       const std::vector<MotionField> results = resident.results(stream_);
       if (!expected) expected = results;
       add_row(name, size, video.name, jobs, candidates, search.resources(), seconds.times(1.0 / static_cast<double>(calls * frames)),

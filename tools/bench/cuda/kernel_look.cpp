@@ -1,5 +1,3 @@
-#include "bench/cuda/kernel_look.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "bench/cuda/race_gpu.h"
 #include "bench/race_files.h"
 #include "common/process.h"
 #include "files/scratch_folder.h"
