@@ -16,6 +16,23 @@ from c63_course.programs import CourseError
 
 HERE = pathlib.Path(__file__).parent
 CUDA_PATH = f"{os.environ['PATH']}:/usr/local/cuda/bin"
+# Searches with the skeleton's functions, a thread for each block.
+KERNEL = """
+__global__ void search_kernel(const uint8_t *source, const uint8_t *reference, struct plane_size size, int range, struct block_motion *motion) {
+  search_block(source, reference, &size, range, threadIdx.x, blockIdx.x, &motion[blockIdx.x * size.blocks_x + threadIdx.x]);
+}
+void search_plane(const uint8_t *source, const uint8_t *reference, const struct plane_size *size, int range, struct block_motion *motion) {
+  const size_t samples = (size_t)size->width * size->height, bytes = block_count(size) * sizeof *motion;
+  uint8_t *memory = NULL;
+  cudaMalloc(&memory, 2 * samples + bytes);
+  cudaMemcpy(memory, source, samples, cudaMemcpyDefault);
+  cudaMemcpy(memory + samples, reference, samples, cudaMemcpyDefault);
+  struct block_motion *found = (struct block_motion *)(memory + 2 * samples);
+  search_kernel<<<size->blocks_y, size->blocks_x>>>(memory, memory + samples, *size, range, found);
+  cudaMemcpy(motion, found, bytes, cudaMemcpyDefault);
+  cudaFree(memory);
+}
+"""
 
 
 class Course(CourseTest):
@@ -199,22 +216,21 @@ class Course(CourseTest):
         self.need_all()
         self.course("--task", "profile", "absent", program="c63grade", code=4)
 
-    # ---- solutions ----
+    # ---- a search on a GPU ----
 
-    def test_last_step_of_the_kernel_task(self):
+    def test_a_search_on_a_gpu(self):
         self.need(shutil.which("nvcc", path=CUDA_PATH), "no nvcc here")
         folder = self.folder / "kernel"
         shutil.copytree(SKELETON, folder)
-        shutil.copy(HERE / "solutions" / "kernel" / "3-registers" / "search.cu", folder)
+        search = (folder / "search.c").read_text().replace("static ", "__device__ static ")
         (folder / "search.c").unlink()
+        (folder / "search.cu").write_text(search[: search.index("void search_plane")] + KERNEL)
         self.assertEqual(run(["make", "-s", "c63enc"], folder, env=dict(os.environ, PATH=CUDA_PATH)), "")
         gpu = shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode == 0
         self.need(gpu, "compiled, but not run: no GPU here")
         self.need_all()
         task = self.folder / "rules.toml"
-        task.write_text(
-            (HERE / "rules.toml").read_text().replace('"256 MiB"', '"8 GiB"').replace("processes = 24", "processes = 256")
-        )
+        task.write_text((HERE / "rules.toml").read_text().replace('"256 MiB"', '"8 GiB"').replace("processes = 24", "processes = 256"))
         self.course("--task", task, "--no-speed", folder, program="c63grade", code=0)
 
     # ---- explanations ----

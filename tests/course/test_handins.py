@@ -4,8 +4,6 @@ class. What a hand-in can do to the machine is tested in test_box.py."""
 
 import contextlib
 import fcntl
-import importlib.machinery
-import importlib.util
 import io
 import json
 import os
@@ -15,48 +13,26 @@ import shutil
 import subprocess
 from unittest import mock
 
-from course_support import COURSE, ORDINARY_USER, PROGRAMS, SKELETON, CourseTest, main, no_box, run
+from course_support import COURSE, ORDINARY_USER, PROGRAMS, SKELETON, CourseTest, as_one_file, load, main, no_box, run
 
 from c63_course.grader import Grader
 from c63_course.programs import CourseError
 from c63_course.sequences import Sequences
 
 RULES = pathlib.Path(__file__).with_name("rules.toml")  # for tests that measure speed
-# Rules for tests that do not measure speed. To save time, the sequence "large" is made smaller.
+# Rules for tests that do not measure speed: with a smaller sequence "large", and with the public sequence only.
 QUICK = RULES.read_text().replace("width = 176\nheight = 144\nframes = 6", "width = 112\nheight = 32\nframes = 3")
 ONE_VIDEO = QUICK[: QUICK.index('[[sequence]]\nname = "hidden"')].replace('"large"', '"public"')
 QUALITY = ("[bytes]\nequal = true", "[quality]\n"), ("bytes = 30", "quality = 30")
-SOLUTIONS = pathlib.Path(__file__).with_name("solutions")
 SECRET = "the-teachers-secret"
 # HEAD has includes, MAIN is the start of the skeleton's main(). Tests insert code after MAIN.
 HEAD = "".join(f"#include <{name}.h>\n" for name in ("fcntl", "signal", "stdio", "stdlib", "string", "sys/stat", "unistd"))
 MAIN = "int main(int argc, char **argv) {\n  const struct options options = parse_options(argc, argv);\n"
-# This Makefile compiles each program as one file, which takes half of the time. Tests of builds use the skeleton's own
-# Makefile instead.
-PARTS = {"enc": "encode search write", "dec": "decode parse"}
-MAKEFILE = """all: c63enc c63dec
-c63%: %.c $(filter-out enc.c dec.c,$(wildcard *.c)) c63.h
-\tgcc -std=gnu11 $(OPTIMIZE) -fno-tree-vectorize -ffp-contract=off $(WARNINGS) $(LDFLAGS) -o $@ $< -lm
-"""
 # A complete program of a student. Tests replace %s by the code that they need.
 PROGRAM = (
     HEAD
     + "int main(int argc, char **argv) {\n  (void)argc;\n  const char *output = argv[6];\n  (void)output;\n%s\n  return 0;\n}\n"
 )
-
-
-def load_c63grade():
-    loader = importlib.machinery.SourceFileLoader("c63grade", str(COURSE / "c63grade"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("c63grade", loader))
-    loader.exec_module(module)
-    return module
-
-
-def as_one_file(folder):
-    for program, names in PARTS.items():
-        names = f"{names} bits layout predict tables timer transform".split()
-        (folder / f"{program}.c").write_text("".join(f'#include "{name}.c"\n' for name in names))
-    (folder / "Makefile").write_text(MAKEFILE)
 
 
 def build_once(build=Grader.build, known={}):
@@ -71,7 +47,7 @@ def build_once(build=Grader.build, known={}):
     return found
 
 
-c63grade = load_c63grade()
+c63grade = load("c63grade")
 MISSING = no_box()
 
 
@@ -99,9 +75,9 @@ class Graded(CourseTest):
         return folder
 
     def use_its_makefile(self):
+        for name in ("enc.c", "dec.c"):
+            (self.handin / name).unlink()
         shutil.copy(SKELETON / "Makefile", self.handin)
-        for name in PARTS:
-            (self.handin / f"{name}.c").unlink()
 
     def edit(self, file, old, new):
         path = self.handin / file
@@ -117,7 +93,7 @@ class Graded(CourseTest):
         (handin / "Makefile").write_text("c63enc: encode.c\n\tgcc -O1 -w -o $@ $<\n")
         return handin
 
-    def rules(self, *changes, text=QUICK, table="", points=""):
+    def rules(self, *changes, text=ONE_VIDEO, table="", points=""):
         """Writes a rule file with changes. Returns its path."""
         for old, new in changes:
             self.assertIn(old, text)
@@ -166,7 +142,7 @@ class Handins(Graded):
 
     def test_right_and_fast(self):
         self.use_its_makefile()
-        shutil.copy(SOLUTIONS / "simd" / "3-eliminate" / "search.c", self.handin)
+        self.edit("Makefile", "-fno-tree-vectorize", "-O3 -march=native")
         found = self.grade(speed=True, rules=RULES, code=0)
         self.assertTrue(all(check["passed"] for check in found["result"]["checks"]))
         self.assertGreater(found["result"]["speed"]["speedup"], 1.3)
@@ -204,7 +180,7 @@ class Handins(Graded):
         ):
             with self.subTest(pattern):
                 self.edit(file, old, new)
-                found = self.grade()
+                found = self.grade(rules=self.rules(text=QUICK if new is far else ONE_VIDEO))
                 self.assertSaid(found[check], pattern)
                 self.assertLess(found["bytes"]["points"], 30)
                 self.assertEqual(found["decodable"]["passed"], check == "bytes")
@@ -216,13 +192,13 @@ class Handins(Graded):
         run([PROGRAMS / "c63gen", "--quiet", "-w", 64, "-h", 48, "-f", 5, "--seed", 1, video])
         run([PROGRAMS / "c63enc", "--quiet", "--backend", "cpu", "-w", 64, "-h", 48, video, golden])
         self.program('  char line[4096]; snprintf(line, sizeof line, "cp golden.c63 %s", output); return system(line);')
-        found = self.grade()
+        found = self.grade(rules=self.rules(text=QUICK))
         self.assertEqual((found["own"]["passed"], found["bytes"]["points"]), (False, 0))
         (self.handin / "golden.h").write_text(f"static const unsigned char golden[] = {{{','.join(map(str, golden.read_bytes()))}}};\n")
         golden.unlink()
         write = "  FILE *f = fopen(output, \"wb\"); fwrite(golden, 1, sizeof golden, f); fclose(f);"
         (self.handin / "encode.c").write_text('#include "golden.h"\n' + PROGRAM % write)
-        found = self.grade()
+        found = self.grade(rules=self.rules(text=QUICK))
         self.assertEqual((found["own"]["passed"], found["bytes"]["points"]), (True, 10))
 
     def test_another_stream_each_time(self):
@@ -239,14 +215,15 @@ class Handins(Graded):
     # ---- the build fails, or its result is refused ----
 
     def test_builds(self):
+        makefile = (self.handin / "Makefile").read_text()
         for makefile, check, pattern in (
             (None, "build", "no Makefile"),
             ("c63enc:\n\tgcc -c absent.c\n", "build", "exit code 2"),
             ("c63enc:\n\ttrue\n", "build", "does not make c63enc"),
             ("c63enc:\n\tmkdir c63enc\n", "build", "does not make c63enc"),
             ("c63enc:\n\tsleep 1000 & sleep 1001\n", "build", "limit of time"),
-            (MAKEFILE.replace("$(OPTIMIZE)", "-g -O0"), "optimized", r"enc\.c"),
-            (MAKEFILE + "\t@echo >>../run/compiled; echo gcc >>../run/compiled\n", "optimized", "^$"),
+            (makefile.replace("$(OPTIMIZE)", "-g -O0"), "optimized", r"enc\.c"),
+            (makefile.replace("build:\n", "build:\n\techo >>../run/compiled; echo gcc >>../run/compiled\n"), "optimized", "^$"),
         ):
             with self.subTest(makefile=makefile):
                 (self.handin / "Makefile").unlink() if makefile is None else (self.handin / "Makefile").write_text(makefile)
@@ -278,7 +255,7 @@ class Handins(Graded):
                 secret.parent.mkdir(exist_ok=True)
                 secret.write_text(f"/* {SECRET} */")
                 self.program(body)
-                found = self.grade(rules=self.rules(text=ONE_VIDEO))
+                found = self.grade(rules=self.rules())
                 self.assertEqual(found["decodable"]["points"], 0)
                 self.assertSaid(found["decodable"], pattern)
                 self.assertNotIn("\x1b", found["said"] + next(self.results.glob("*.txt")).read_text())

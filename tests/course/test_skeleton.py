@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from course_support import PROGRAMS, SHARED, SKELETON, TWO_FILES, CourseTest, as_two_files, digest, main, run
+from course_support import PROGRAMS, SHARED, SKELETON, CourseTest, as_one_file, digest, main, run
 
 # Patterns of c63gen, with width, height and number of frames. The golden streams test the skeleton without c63's programs.
 VIDEOS = (
@@ -125,18 +125,8 @@ class Skeleton(CourseTest):
     def test_damaged_streams_are_refused_without_a_fault(self):
         checked = self.folder / "checked"
         shutil.copytree(SKELETON, checked)
-        as_two_files(checked)
-        run(
-            [
-                "make",
-                "-s",
-                "c63dec",
-                *TWO_FILES,
-                "OPTIMIZE=-O1 -fsanitize=address,undefined -fno-sanitize-recover",
-                "LDFLAGS=-fsanitize=address,undefined",
-            ],
-            checked,
-        )
+        as_one_file(checked)
+        run(["make", "-s", "c63dec", "OPTIMIZE=-O1 -fsanitize=address,undefined -fno-sanitize-recover"], checked)
         video = self.video("pan", 32, 32, 3)
         whole = self.encode(video, 32, 32).read_bytes()
         chance = random.Random(63)
@@ -166,9 +156,9 @@ class Skeleton(CourseTest):
     def build_without_warning(self, name, *words):
         folder = self.folder / name
         shutil.copytree(SKELETON, folder)
-        as_two_files(folder)
+        as_one_file(folder)
         environment = dict(os.environ, PATH=f"{os.environ['PATH']}:{CUDA}")
-        output = run(["make", "-s", "-j2", *TWO_FILES, *words], folder, env=environment)
+        output = run(["make", "-s", "-j2", *words], folder, env=environment)
         self.assertEqual(output, "", name)
         video = self.video("natural", 64, 64, 3)
         run([folder / "c63enc", "-w", 64, "-h", 64, "-o", self.folder / "out.c63", video])
