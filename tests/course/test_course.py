@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tests c63course, the tasks, the rule files, the solution of the kernel's task, and the help of both programs."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -8,13 +10,15 @@ import re
 import shutil
 import subprocess
 import time
+from unittest import mock
 
-from course_support import COURSE, PROGRAMS, SKELETON, SOURCE, CourseTest, main, run
+from course_support import PROGRAMS, SKELETON, SOURCE, CourseTest, load, main, run
 
-from c63_course import explain, handout, rules
+from c63_course import explain, handout, programs, rules
 from c63_course.programs import CourseError
 
 HERE = pathlib.Path(__file__).parent
+MODULES = {program: load(program) for program in ("c63course", "c63grade")}
 CUDA_PATH = f"{os.environ['PATH']}:/usr/local/cuda/bin"
 # Searches with the skeleton's functions, a thread for each block.
 KERNEL = """
@@ -38,19 +42,19 @@ void search_plane(const uint8_t *source, const uint8_t *reference, const struct 
 class Course(CourseTest):
     def setUp(self):
         super().setUp()
-        self.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}")
+        self.enterContext(mock.patch.dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}"))
+        self.enterContext(contextlib.chdir(self.folder))
 
     def course(self, *words, code=0, program="c63course"):
-        ended = subprocess.run(
-            [str(word) for word in (COURSE / program, *words)],
-            env=self.environment,
-            text=True,
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
-        return ended.stdout + ended.stderr
+        """Runs a program in this process. Returns what it prints."""
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), mock.patch("sys.argv", [program, *map(str, words)]):
+            try:
+                ended = programs.main_of(MODULES[program].make(), MODULES[program].act)
+            except SystemExit as end:
+                ended = end.code
+        self.assertEqual(ended, code, said.getvalue())
+        return said.getvalue()
 
     def need_all(self):
         self.need_programs("c63gen", "c63enc", "c63dec", "c63cmp", "c63mv")
@@ -61,27 +65,18 @@ class Course(CourseTest):
         self.need_all()
         began = time.monotonic()
         self.course("new", "mine")
-        said = self.course("--task", "profile", "mine", program="c63grade", code=3)  # no answers yet
+        self.course("--task", "profile", "mine", program="c63grade", code=3)  # no answers yet
         seconds = time.monotonic() - began
-        self.assertIn("40 of 100 points, 60 more are given by hand", said)
         print(f"from c63course new to the first result: {seconds:.1f} s")
         self.assertLess(seconds, 120)
         result = json.loads((self.folder / "mine.profile.json").read_text())
-        self.assertEqual(
-            {check["id"] for check in result["checks"]}, {"build", "optimized", "own", "decodable", "bytes", "answers"}
-        )
+        self.assertEqual((result["points"], result["of"], result["still_to_give"]), (40, 100, 60))
+        self.assertEqual({check["id"] for check in result["checks"]}, {"build", "optimized", "own", "decodable", "bytes", "answers"})
 
     def test_what_is_handed_out(self):
         self.need_programs("c63gen")
         self.course("new", "mine")
-        for name in (
-            "Makefile",
-            "search.c",
-            "tasks/01-profile.md",
-            "tasks/01-profile.toml",
-            "notebooks",
-            "videos/sample_352x288.yuv",
-        ):
+        for name in ("Makefile", "search.c", "tasks/01-profile.md", "tasks/01-profile.toml", "notebooks"):
             self.assertTrue((self.folder / "mine" / name).exists(), name)
         for page in [*self.folder.glob("mine/tasks/*.md"), *self.folder.glob("mine/notebooks/*.ipynb")]:
             for named in re.findall(r"guides/[\w.-]+", page.read_text()):
@@ -103,6 +98,7 @@ class Course(CourseTest):
     def test_every_task_is_whole(self):
         guide = (SOURCE / "docs" / "course.md").read_text().lower()
         self.assertGreaterEqual(len(rules.tasks()), 10)
+        self.assertEqual([line.split()[0] for line in self.course("tasks").splitlines()], list(rules.tasks()))
         for name, file in rules.tasks().items():
             with self.subTest(task=name):
                 task, page = rules.load(file), handout.task_page(file)
@@ -117,11 +113,6 @@ class Course(CourseTest):
                 self.assertEqual(sum(map(int, re.findall(r"(?m)^\| .* \| (\d+) \|$", page))), 100)
                 self.assertIn(task["task"]["step"].lower(), guide)
                 self.assertTrue(any(sequence["hidden"] for sequence in task["sequence"]))
-
-    def test_tasks_are_listed(self):
-        listed = self.course("tasks")
-        for name in rules.tasks():
-            self.assertRegex(listed, rf"(?m)^{name} ")
 
     # ---- rule files ----
 
@@ -147,9 +138,7 @@ class Course(CourseTest):
                 file.write_text(good.replace(old, new, 1))
                 with self.assertRaisesRegex(CourseError, re.escape(why)):
                     rules.load(file)
-        self.assertIn(
-            "there is no task 'nothing'; there are profile,", self.course("--task", "nothing", "x", program="c63grade", code=4)
-        )
+        self.course("--task", "nothing", "x", program="c63grade", code=4)
 
     def test_points_lie_on_a_line_between_pairs(self):
         curve = [[1, 0], [2, 10], [4, 20]]
@@ -161,19 +150,8 @@ class Course(CourseTest):
     def result(self, student, task, points, date="2026-01-01T00:00:00Z", of=100):
         file = self.folder / "results" / f"{len(list(self.folder.glob('results/*')))}.json"
         file.parent.mkdir(exist_ok=True)
-        file.write_text(
-            json.dumps(
-                {
-                    "program": "c63grade",
-                    "student": student,
-                    "task": task,
-                    "points": points,
-                    "of": of,
-                    "date": date,
-                    "still_to_give": 5,
-                }
-            )
-        )
+        result = {"student": student, "task": task, "points": points, "of": of, "date": date, "still_to_give": 5}
+        file.write_text(json.dumps(result | {"program": "c63grade"}))
 
     def test_table_of_a_class(self):
         self.result("Ada, Countess", "simd", 80)
@@ -193,20 +171,15 @@ class Course(CourseTest):
         self.assertEqual(canvas[1], "Points Possible,,,,,100,100")
         self.assertEqual(canvas[3], '"Ada, Countess","Ada, Countess",,"Ada, Countess",,60.5,90')
         (self.folder / "results" / "broken.json").write_text("{")
-        self.assertIn("is not a result of c63grade", self.course("table", "results", code=4))
+        self.course("table", "results", code=4)
         (self.folder / "empty").mkdir()
-        self.assertIn("none of the files is a result", self.course("table", "empty", code=4))
+        self.course("table", "empty", code=4)
 
     # ---- usage ----
 
     def test_wrong_usage(self):
-        for words in (
-            [],
-            ["--task", "profile"],
-            ["--task", "profile", "--rounds", "0", "x"],
-            ["--nonsense"],
-            ["--task", "profile", "x", "x"],
-        ):
+        task = ["--task", "profile"]
+        for words in ([], task, [*task, "--rounds", "0", "x"], ["--nonsense"], [*task, "x", "x"]):
             said = self.course(*words, program="c63grade", code=2)
             self.assertEqual(len(said.strip().splitlines()), 1, said)
         self.course(code=2)
@@ -240,15 +213,16 @@ class Course(CourseTest):
         luma = bytes((5 * x + 3 * y + x * y // 7) & 255 for y in range(height) for x in range(width))
         chroma = bytes(range(192)) * 2, bytes(reversed(range(192))) * 2
         right = luma + chroma[0] + chroma[1]
-        self.assertIsNone(explain.look_of(right, right, width, height))
-        self.assertIn("U and V are swapped", explain.look_of(luma + chroma[1] + chroma[0], right, width, height))
-        self.assertIn("pink or green", explain.look_of(luma + bytes(768), right, width, height))
         down = luma[:width] + luma[:-width]
-        self.assertIn("moved: 1 row down.", explain.look_of(down + chroma[0] + chroma[1], right, width, height))
-        self.assertIn(
-            "moved: 2 columns left.", explain.look_of(luma[2:] + luma[:2] + chroma[0] + chroma[1], right, width, height)
-        )
-        self.assertIn("is wrong", explain.look_of(bytes(len(right)), right, width, height))
+        for picture, pattern in (
+            (right, "None"),
+            (luma + chroma[1] + chroma[0], "U and V are swapped"),
+            (luma + bytes(768), "pink or green"),
+            (down + chroma[0] + chroma[1], "moved: 1 row down."),
+            (luma[2:] + luma[:2] + chroma[0] + chroma[1], "moved: 2 columns left."),
+            (bytes(len(right)), "is wrong"),
+        ):
+            self.assertIn(pattern, str(explain.look_of(picture, right, width, height)))
 
 
 if __name__ == "__main__":

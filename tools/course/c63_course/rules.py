@@ -87,12 +87,8 @@ def filled(table, given, where):
 
 def pairs(values, where):
     """Checks a list of (figure, points), such as [[1, 0], [8, 40]]. Figures must rise."""
-    good = all(isinstance(pair, list) and len(pair) == 2 and all(type(n) in (int, float) for n in pair) for pair in values)
-    if (
-        not good
-        or sorted(pair[0] for pair in values) != [pair[0] for pair in values]
-        or len({pair[0] for pair in values}) != len(values)
-    ):
+    are_pairs = all(isinstance(pair, list) and len(pair) == 2 and all(type(n) in (int, float) for n in pair) for pair in values)
+    if not are_pairs or any(one[0] >= following[0] for one, following in zip(values, values[1:])):
         raise CourseError(f"{where} must be pairs of a figure and points, with rising figures: [[1, 0], [8, 40]]", 4)
 
 
@@ -107,7 +103,8 @@ def load(path):
     sequences = given.pop("sequence", None)
     if not sequences:
         sequences = tomllib.loads((course_folder() / "tasks" / "sequences.toml").read_text())["sequence"]
-        sequences = [sequence for sequence in sequences if sequence["name"] != "speed" or "speed" in given]
+        timed = given.get("speed", {}).get("sequence")
+        sequences = [sequence for sequence in sequences if sequence["name"] not in ("speed", "gops") or sequence["name"] == timed]
     for name in given:
         if name not in TABLES:
             raise CourseError(f"{path}: there is no table [{name}] ({', '.join(TABLES)}, and [[sequence]])", 4)
@@ -128,12 +125,8 @@ def check(rules, path):
     if len(set(names)) != len(names):
         raise CourseError(f"{path}: each sequence needs a different name", 4)
     for sequence in rules["sequence"]:
-        if (
-            sequence["width"] < 1
-            or sequence["height"] < 1
-            or sequence["frames"] < 1
-            or sequence["width"] * sequence["height"] % 4
-        ):
+        width, height, frames = sequence["width"], sequence["height"], sequence["frames"]
+        if min(width, height, frames) < 1 or width * height % 4:
             raise CourseError(f"{path}: sequence {sequence['name']} has no size that can be encoded", 4)
     if (rules["bytes"] is None) == (rules["quality"] is None):
         raise CourseError(f"{path}: a task has either [bytes] or [quality]", 4)
