@@ -9,6 +9,8 @@ import subprocess
 import numpy as np
 import pytest
 
+import c63
+
 
 def make_video(count, height, width, seed=1):
     """Frames (count, height*3/2, width): a moving texture, some noise, and a picture without any motion."""
@@ -27,6 +29,46 @@ def make_video(count, height, width, seed=1):
 @pytest.fixture(scope="session")
 def video():
     return make_video(12, 96, 112)
+
+
+@pytest.fixture
+def clip(video, tmp_path):
+    """Returns the path of the video as a raw file."""
+    path = tmp_path / "clip_112x96.yuv"
+    path.write_bytes(video.tobytes())
+    return path
+
+
+def pushed(frames, **options):
+    """Returns the frames that an Encoder makes of the first ones of `video`."""
+    with c63.Encoder(112, 96, **options) as encoder:
+        for frame in frames:
+            encoder.push(frame)
+    return encoder.poll()
+
+
+def error_of(call, *arguments, **keywords):
+    """Returns the c63.Error that a call raises."""
+    with pytest.raises(c63.Error) as caught:
+        call(*arguments, **keywords)
+    return caught.value
+
+
+def assert_same_motion(found, expected, get=np.asarray):
+    """Compares two results of estimate_motion(). `get` makes numpy arrays of the first one's."""
+    for name in ("vectors", "sad", "second", "quarters"):
+        mine, theirs = getattr(found, name), getattr(expected, name)
+        assert (mine is None) == (theirs is None) and (theirs is None or np.array_equal(get(mine), theirs)), name
+
+
+def open_or_skip(path, **options):
+    """Opens a video that needs FFmpeg."""
+    try:
+        return c63.open(path, **options)
+    except c63.Error as error:
+        if error.id != "C63-NO-FFMPEG":
+            raise
+        pytest.skip("this build has no FFmpeg")
 
 
 @pytest.fixture(scope="session")
@@ -62,13 +104,13 @@ def shared():
 
 
 class DlpackOnly:
-    """An array that offers only DLPack."""
+    """An array of an unknown library that offers only DLPack."""
 
     def __init__(self, array):
         self.array = array
 
-    def __dlpack__(self, stream=None):
-        return self.array.__dlpack__()
+    def __dlpack__(self, **stream):
+        return self.array.__dlpack__(**stream)
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()

@@ -8,22 +8,14 @@ import time
 
 import numpy as np
 import pytest
-from conftest import DlpackOnly, make_video
+from conftest import DlpackOnly, error_of, make_video
 
 import c63
 
 
-def planes_of(video):
-    """Returns a tuple of planes, without copies."""
-    count, rows, width = video.shape
-    height = rows * 2 // 3
-    chroma = video[:, height:].reshape(count, 2, height // 2, width // 2)
-    return video[:, :height], chroma[:, 0], chroma[:, 1]
-
-
 @pytest.mark.parametrize("options", [{}, {"qp": 40, "keyint": 5}, {"preset": "fast"}, {"preset": "good", "qp": 18}, {"preset": "best"}])
 def test_bytes_are_those_of_c63enc(video, c63enc, tmp_path, options):
-    arguments = [text for key, value in options.items() for text in ("--" + key.replace("keyint", "keyint"), str(value))]
+    arguments = [text for key, value in options.items() for text in ("--" + key, str(value))]
     expected = c63enc(video, 112, 96, tmp_path, *arguments)
     assert c63.encode(video, **options) == expected
     assert c63.encode(video, c63.Settings(**options), threads=1, lanes=1) == expected
@@ -32,7 +24,7 @@ def test_bytes_are_those_of_c63enc(video, c63enc, tmp_path, options):
 def test_layouts_of_one_video_give_the_same_bytes(video):
     expected = c63.encode(video, backend="cpu")
     poisoned = np.full((24, 160, 130), 99, np.uint8)  # frames with gaps between rows, and between frames
-    y, u, v = planes_of(video)
+    y, u, v = c63.planes(video)
     poisoned_y = poisoned[::2, 3:99, 5:117]
     poisoned_y[...] = y
     readonly = video.copy()
@@ -62,35 +54,31 @@ def test_odd_sizes_take_flat_frames(c63enc, tmp_path, width, height):
 
 
 @pytest.mark.parametrize("layout", ["frames", "planes", "flat", "file"])
-def test_a_video_without_a_whole_frame_is_an_error(video, tmp_path, layout):
-    path = tmp_path / "clip_112x96.yuv"
-    path.write_bytes(video.tobytes()[:99])
+def test_a_video_without_a_whole_frame_is_an_error(video, clip, layout):
+    clip.write_bytes(video.tobytes()[:99])
     options = {"input_res": (112, 96)} if layout == "flat" else {}
     frames = {
         "frames": lambda: video[:0],
-        "planes": lambda: planes_of(video[:0]),
+        "planes": lambda: c63.planes(video[:0]),
         "flat": lambda: video.reshape(12, -1)[:0],
-        "file": lambda: c63.open(path),
+        "file": lambda: c63.open(clip),
     }[layout]()
     for call in (c63.encode, c63.VideoEncoder(112, 96).encode, lambda v, **o: c63.encode(v, bitrate=1e5, **o)):
-        with pytest.raises(c63.Error) as caught:
-            call(frames, **options)
-        assert (caught.value.kind, caught.value.id) == ("input", "C63-NO-FRAMES")
+        error = error_of(call, frames, **options)
+        assert (error.kind, error.id) == ("input", "C63-NO-FRAMES")
     for measure in (c63.psnr, c63.ssim):
-        with pytest.raises(c63.Error, match="C63-NO-FRAMES"):
-            measure(frames, frames, **options)
+        assert error_of(measure, frames, frames, **options).id == "C63-NO-FRAMES"
 
 
 def test_an_encoder_of_videos_gives_each_the_same_bytes(video):
     encoder = c63.VideoEncoder(112, 96, backend="cpu", keyint=4)
     assert encoder.summary == {} and len(encoder.statistics) == 0
-    for frames in (video, video[::-1], video[:5], planes_of(video), video):
+    for frames in (video, video[::-1], video[:5], c63.planes(video), video):
         expected = c63.encode_with_statistics(frames, backend="cpu", keyint=4)
         assert encoder.encode(frames) == expected.stream
         assert (encoder.statistics["bytes"] == expected.statistics["bytes"]).all()
         assert encoder.summary["bytes"] == len(expected.stream)
-    with pytest.raises(c63.Error, match="C63-NO-FRAMES"):
-        encoder.encode(video[:0])
+    assert error_of(encoder.encode, video[:0]).id == "C63-NO-FRAMES"
     assert encoder.encode(video) == expected.stream
 
 
@@ -104,25 +92,16 @@ def test_streams_go_into_out(video):
         assert set(after) <= {0xA5, 0}, "nothing is written past the stream"
     exact = bytearray(len(expected))
     assert encoder.encode(video, out=exact) == expected == exact
-    with pytest.raises(c63.Error, match="takes more than its") as short:
-        encoder.encode(video, out=memoryview(exact)[:-1])
-    assert (short.value.kind, short.value.id) == ("limit", "C63-ROOM")
-    for out, id in (
-        (b"constant", "C63-ARRAY-READONLY"),
-        (np.zeros(9), "C63-ARRAY-DTYPE"),
-        (memoryview(exact)[::2], "C63-ARRAY-STRIDES"),
-    ):
-        with pytest.raises(c63.Error) as wrong:
-            encoder.encode(video, out=out)
-        assert wrong.value.id == id
+    error = error_of(encoder.encode, video, out=memoryview(exact)[:-1])
+    assert (error.kind, error.id) == ("limit", "C63-ROOM")
+    for out, id in ((b"constant", "READONLY"), (np.zeros(9), "DTYPE"), (memoryview(exact)[::2], "STRIDES")):
+        assert error_of(encoder.encode, video, out=out).id == f"C63-ARRAY-{id}"
     assert encoder.encode(video) == expected
 
 
 def test_limits_keep_their_kind(video):
-    with pytest.raises(c63.Error) as caught:
-        c63.encode(video, max_memory=1000)
-    assert (caught.value.kind, caught.value.id) == ("limit", "C63-MAX-MEMORY")
-    assert not isinstance(caught.value, ValueError)
+    error = error_of(c63.encode, video, max_memory=1000)
+    assert (error.kind, error.id, isinstance(error, ValueError)) == ("limit", "C63-MAX-MEMORY", False)
 
 
 def test_arrays_are_given_back(video):

@@ -9,21 +9,15 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import DlpackOnly, make_video
+from conftest import DlpackOnly, assert_same_motion, error_of, make_video, pushed
 
 import c63
 
 
-def frames_of_all_kinds(video, folder):
+def frames_of_all_kinds(video, clip):
     """Returns, for each function that returns whole frames, one of its frames and the next one."""
-    path = folder / "clip_112x96.yuv"
-    path.write_bytes(video.tobytes())
-    clip = c63.open(path)
     stream = c63.encode(video, keyint=4)
-    with c63.Encoder(112, 96, keep_reconstruction=True, keep_prediction=True) as encoder:
-        for frame in video[:3]:
-            encoder.push(frame)
-    coded = encoder.poll()
+    coded = pushed(video[:3], keep_reconstruction=True, keep_prediction=True)
     decoder = c63.Decoder(stream, prediction=True)
     decoded = list(decoder)
     return {
@@ -46,16 +40,14 @@ def frames_of_all_kinds(video, folder):
     }
 
 
-def test_chroma_is_never_searched_as_luma(video, tmp_path):
-    for kind, (reference, current) in frames_of_all_kinds(video, tmp_path).items():
+def test_chroma_is_never_searched_as_luma(video, clip):
+    for kind, (reference, current) in frames_of_all_kinds(video, c63.open(clip)).items():
         assert isinstance(current, c63.Frames), kind
         plain = np.asarray(current)[:96].copy(), np.asarray(reference)[:96].copy()
         expected = c63.estimate_motion(*plain, 8)
         assert expected.sad.shape == (12, 14)
         for pair in ((current, reference), (current[:96], reference[:96]), (current, plain[1]), (plain[0], reference)):
-            found = c63.estimate_motion(*pair, 8)
-            assert np.array_equal(found.vectors, expected.vectors), kind
-            assert np.array_equal(found.sad, expected.sad), kind
+            assert_same_motion(c63.estimate_motion(*pair, 8), expected)
         assert np.array_equal(c63.luma(current), plain[0])
 
 
@@ -63,28 +55,22 @@ def test_frames_of_odd_height_are_not_taken_for_planes():
     frames = np.random.default_rng(1).integers(0, 256, (16, 16 * 13 + 2 * 52), dtype=np.uint8)
     pictures = c63.decode(c63.encode(frames, input_res=(16, 13)))
     assert pictures.shape == (16, 312)
-    with pytest.raises(c63.UsageError, match="16x13: both sides must be multiples of 8"):
-        c63.estimate_motion(pictures, pictures)
+    for wrong in ((pictures, pictures), (pictures[1], pictures[0])):
+        assert "16x13" in str(error_of(c63.estimate_motion, *wrong))
     assert c63.luma(pictures).shape == (16, 13, 16)
     assert np.array_equal(c63.luma(pictures[3]), np.asarray(pictures)[3, :208].reshape(13, 16))
-    with pytest.raises(c63.UsageError, match="multiples of 8, got|multiples of 8"):
-        c63.estimate_motion(pictures[1], pictures[0])
-    with pytest.raises(c63.UsageError, match="even sides"):
-        c63.planes(pictures)
+    assert error_of(c63.planes, pictures).id == "C63-ARRAY-SHAPE"
 
 
 def test_several_frames_are_searched_in_their_luma(video):
     pictures = c63.decode(c63.encode(video))
-    with pytest.raises(c63.UsageError, match="reference: wanted as many planes as current"):
-        c63.estimate_motion(pictures, pictures[0])
+    assert error_of(c63.estimate_motion, pictures, pictures[0]).id == "C63-ARRAY-SHAPE"
     found = c63.estimate_motion(pictures, search_range=4)
     assert found.sad.shape == (11, 12, 14)
     for i in range(11):
         alone = c63.estimate_motion(pictures[i + 1], pictures[i], 4)
         assert np.array_equal(found.vectors[i], alone.vectors) and np.array_equal(found.sad[i], alone.sad)
-
-
-def test_arrays_of_others_are_planes(video):
+    # Arrays of others are planes.
     assert c63.estimate_motion(video[1], video[0], 4).sad.shape == (18, 14)
     assert c63.estimate_motion(c63.luma(video[1]), c63.luma(video[0]), 4).sad.shape == (12, 14)
 
@@ -132,11 +118,9 @@ def test_reductions_of_frames_are_numbers(video):
     assert isinstance(frames.mean(axis=0), c63.Frames) and frames[0, 0, :1].squeeze().shape == ()
 
 
-def test_a_video_is_a_sequence(video, tmp_path):
-    path = tmp_path / "clip_112x96.yuv"
-    path.write_bytes(video.tobytes())
-    with c63.open(path) as clip:
-        assert repr(clip) == f"<c63.Video {str(path)!r}: 112x96, 12 frames, 25 frames/s>"
+def test_a_video_is_a_sequence(video, clip):
+    with c63.open(clip) as clip:
+        assert repr(clip).startswith("<c63.Video ")
         assert (len(clip), bool(clip)) == (12, True)
         for index in (0, 7, -1, -12, np.int64(3)):
             assert np.array_equal(clip[index], video[index])
@@ -144,17 +128,13 @@ def test_a_video_is_a_sequence(video, tmp_path):
             assert np.array_equal(clip[part], video[part])
         assert np.array_equal(clip.read(1000), video)
         for wrong in (12, -13, 10**30):
-            with pytest.raises(IndexError, match="of 12"):
+            with pytest.raises(IndexError):
                 clip[wrong]
-        with pytest.raises(c63.UsageError, match="index: wanted an int or a slice, got 'a'"):
-            clip["a"]
-        for count in ("3", -1, 2.5):
-            with pytest.raises(c63.UsageError, match="^count: "):
-                clip.read(count)
+        for call in (lambda: clip["a"], lambda: clip.read("3"), lambda: clip.read(-1), lambda: clip.read(2.5)):
+            assert error_of(call).id == "C63-SETTING"
     assert repr(clip).endswith("closed>")
     for call in (lambda: clip[0], clip.read, lambda: list(clip), lambda: c63.encode(clip), lambda: clip.warnings):
-        with pytest.raises(c63.UsageError, match="closed"):
-            call()
+        assert error_of(call).id == "C63-SETTING"
 
 
 def test_a_pipe_is_not_a_sequence(video, tmp_path):
@@ -162,20 +142,18 @@ def test_a_pipe_is_not_a_sequence(video, tmp_path):
         "for call in (lambda: len(v), lambda: v[0], lambda: v[:2], lambda: c63.encode(v, bitrate=1e5)):\n" \
         "    try: call(); sys.exit('no error')\n" \
         "    except c63.UsageError as error: assert '\\n' not in str(error)\n" \
-        "assert v and v.count is None; print(repr(v)); print(len(v.read(5)), len(list(v)))"
+        "assert v and v.count is None and repr(v); print(len(v.read(5)), len(list(v)))"
     cat = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     run = subprocess.Popen([sys.executable, "-c", program], stdin=cat.stdout, stdout=subprocess.PIPE, text=True)
     cat.stdout.close()
     cat.communicate(video.tobytes())
     out = run.communicate(timeout=60)[0]
-    assert run.returncode == 0 and out == "<c63.Video '/dev/stdin': 112x96, 25 frames/s>\n5 7\n"
+    assert run.returncode == 0 and out == "5 7\n"
 
 
-def test_metrics_take_the_inputs_of_encode(video, tmp_path):
+def test_metrics_take_the_inputs_of_encode(video, clip):
     noisy = video ^ 3
-    path = tmp_path / "clip_112x96.yuv"
-    path.write_bytes(video.tobytes())
-    clip = c63.open(path)
+    clip = c63.open(clip)
     for measure in (c63.psnr, c63.ssim):
         expected = measure(video, noisy)
         for a in (clip, c63.planes(video), DlpackOnly(video), memoryview(video)):
@@ -184,10 +162,8 @@ def test_metrics_take_the_inputs_of_encode(video, tmp_path):
         assert measure(video.reshape(12, -1), noisy.reshape(12, -1), input_res=(112, 96)) == expected
     assert c63.psnr(clip, clip).all == np.inf
     assert c63.psnr(clip, c63.decode(c63.encode(clip))) == c63.psnr(video, c63.decode(c63.encode(video)))
-    with pytest.raises(c63.UsageError, match="12 frames of 112x96 and 11 frames of 112x96"):
-        c63.psnr(clip, video[1:])
-    with pytest.raises(c63.UsageError, match="frames of 112x96 and 12 frames of 96x"):
-        c63.psnr(clip, make_video(12, 64, 96))
+    for other in (video[1:], make_video(12, 64, 96)):
+        assert error_of(c63.psnr, clip, other).id == "C63-ARRAY-SHAPE"
 
 
 def test_a_closed_decoder_is_an_error(video, tmp_path):
@@ -196,17 +172,16 @@ def test_a_closed_decoder_is_an_error(video, tmp_path):
     with c63.Decoder(path) as decoder:
         assert decoder[3].index == 3 and "\n" not in repr(decoder[3])
     for call in (lambda: decoder[0], lambda: len(decoder), lambda: list(decoder), lambda: decoder.width):
-        with pytest.raises(c63.UsageError):
-            call()
+        error_of(call)
     for thing in (decoder, c63.Encoder(112, 96), c63.VideoEncoder(112, 96), c63.encode_with_statistics(video)):
         assert repr(thing).startswith("<c63.") and "\n" not in repr(thing)
 
 
 def test_shapes_that_may_be_meant_otherwise_are_warned_about(video):
     grey = make_video(2, 288, 352)[:, :288]
-    with pytest.warns(UserWarning, match=r"352x192; give input_res=\(352, 288\)"):
+    with pytest.warns(UserWarning):
         c63.encode(grey)
-    with pytest.warns(UserWarning, match="c63.luma"):
+    with pytest.warns(UserWarning):
         c63.estimate_motion(np.zeros((432, 352), np.uint8), np.zeros((432, 352), np.uint8), 1)
     frames = np.concatenate([grey, np.full((2, 144, 352), 128, np.uint8)], axis=1)
     with warnings.catch_warnings():
@@ -219,5 +194,4 @@ def test_shapes_that_may_be_meant_otherwise_are_warned_about(video):
         c63.encode(video, backend="cpu")
         c63.estimate_motion(grey, search_range=1)
     for wrong, size in ((grey, (288, 352)), (grey, (0, 0)), (frames, (352, 432 - 1)), (grey[0], (352, 288))):
-        with pytest.raises(c63.UsageError, match="C63-ARRAY-SHAPE"):
-            c63.encode(wrong, input_res=size)
+        assert error_of(c63.encode, wrong, input_res=size).id == "C63-ARRAY-SHAPE"

@@ -4,7 +4,7 @@ import fractions
 
 import numpy as np
 import pytest
-from conftest import make_video
+from conftest import error_of, make_video, open_or_skip
 
 import c63
 
@@ -17,12 +17,10 @@ def frames():
 @pytest.mark.parametrize(
     "options, arguments",
     [
-        ({"bitrate": 400e3}, ["--bitrate", "400k"]),
         ({"bitrate": 900e3, "fps": 50}, ["--bitrate", "900k", "--fps", "50"]),
         ({"size": 12_000, "preset": "fast"}, ["--size", "12000", "--preset", "fast"]),
         ({"target_psnr": 36.5, "preset": "good"}, ["--target-psnr", "36.5", "--preset", "good"]),
-        ({"target_psnr": ("all", 38)}, ["--target-psnr", "all:38"]),
-        ({"target_psnr": ("y", 38), "qp": 12}, ["--target-psnr", "y:38", "--qp", "12"]),
+        ({"target_psnr": ("all", 38), "qp": 12}, ["--target-psnr", "all:38", "--qp", "12"]),
         ({"target_ssim": 0.96, "preset": "fast"}, ["--target-ssim", "0.96", "--preset", "fast"]),
     ],
 )
@@ -40,17 +38,15 @@ def test_streams_are_those_of_c63enc(frames, c63enc, tmp_path, options, argument
     room = bytearray(len(expected))
     assert encoder.encode(frames, out=room) == expected == room
     assert encoder.summary["target"]["passes"] == target["passes"]
-    with pytest.raises(c63.Error, match="C63-ROOM"):
-        encoder.encode(frames, out=bytearray(len(expected) - 1))
 
 
 def test_a_target_is_kept(frames):
     coded = c63.encode_with_statistics(frames, preset="fast", size=12_000)
     assert coded.summary["target"]["met"] and 0.98 * 12_000 < len(coded.stream) <= 12_000
     assert c63.encode_with_statistics(frames).summary["target"] is None
-    with pytest.raises(c63.Error) as caught:
-        c63.encode(frames, size=100)
-    assert (caught.value.kind, caught.value.id) == ("limit", "C63-TARGET-LIMIT")
+    assert c63.encode(frames, target_psnr=("y", 36.5)) == c63.encode(frames, target_psnr=36.5)
+    error = error_of(c63.encode, frames, size=100)
+    assert (error.kind, error.id) == ("limit", "C63-TARGET-LIMIT")
 
 
 def test_files_have_their_own_rate(frames, tmp_path):
@@ -67,16 +63,10 @@ def test_files_that_cannot_be_sought_in_are_read_again(tmp_path):
     path = tmp_path / "clip.ppm"
     pictures = np.random.default_rng(2).integers(0, 256, (4, 32, 32, 3), dtype=np.uint8)
     path.write_bytes(b"".join(b"P6\n32 32\n255\n" + picture.tobytes() for picture in pictures))
-    try:
-        clip = c63.open(path)
-    except c63.UsageError as error:
-        if error.id != "C63-NO-FFMPEG":
-            raise
-        pytest.skip("this build reads no pictures: it has no FFmpeg")
+    clip = open_or_skip(path)
     assert not clip.seekable
     assert c63.encode(clip) == c63.encode(clip) == c63.encode(c63.open(path).read())
-    with pytest.raises(c63.UsageError):
-        clip.read()  # an encode has read it
+    error_of(clip.read)  # an encode has read it
     clip = c63.open(path)
     frames = c63.open(path).read()
     assert c63.encode(clip, size=9000) == c63.encode(frames, size=9000)

@@ -7,7 +7,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import typing
 
 import numpy as np
 import pytest
