@@ -17,12 +17,11 @@ void BatchQueue::submit() {
 std::int64_t BatchQueue::gather(Batch& batch) const {
   std::int64_t last_upload = 0;
   batch.entries.clear();
-  for (std::size_t i = 0; i < chains_.size(); ++i) {
-    const Chain& chain = chains_[i];
+  for (int number = 0; Chain& chain : chains_) {
+    const BatchEntry entry{number++, &chain, static_cast<std::size_t>(chain.launched % kChainDepth)};
     if (chain.launched == chain.submitted) continue;
-    const auto slot = static_cast<std::size_t>(chain.launched % kChainDepth);
-    batch.entries.push_back({static_cast<int>(i), static_cast<int>(slot)});
-    last_upload = std::max(last_upload, chain.slots[slot].upload);
+    batch.entries.push_back(entry);
+    last_upload = std::max(last_upload, entry.frame().upload);
   }
   return last_upload;
 }
@@ -33,7 +32,7 @@ void BatchQueue::launch() {
     if (in_flight == kBatchesInFlight) return;
     waiting_ = false;
     Batch& next = batch(launched_);
-    next.turn = static_cast<int>(launched_ % kBatchesInFlight);
+    next.outputs = static_cast<std::size_t>(launched_ % kBatchesInFlight);
     const std::int64_t last_upload = gather(next);
     if (next.entries.empty()) return;
     // The device still has work while an earlier batch is in flight. So wait until at least half of the chains have a
@@ -44,7 +43,7 @@ void BatchQueue::launch() {
     } catch (const Error& error) {
       throw at_first_frame(error, next);
     }
-    for (const BatchEntry& entry : next.entries) ++chains_[static_cast<std::size_t>(entry.chain)].launched;
+    for (const BatchEntry& entry : next.entries) ++entry.chain->launched;
     ++launched_;
   }
 }
@@ -70,9 +69,7 @@ void BatchQueue::release() {
 }
 
 Error BatchQueue::at_first_frame(const Error& error, const Batch& batch) const {
-  const BatchEntry& first = batch.entries.front();
-  const auto& slots = chains_[static_cast<std::size_t>(first.chain)].slots;
-  return error.at({.frame = slots[static_cast<std::size_t>(first.slot)].frame.plan.index});
+  return error.at({.frame = batch.entries.front().frame().frame.plan.index});
 }
 
 }  // namespace c63::cuda

@@ -36,24 +36,23 @@ FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layo
   return role;
 }
 
-CodingJob job_of(const CodingContext& context, const Chain& chain, int slot, int turn, const FrameRole& role) {
-  const auto at = static_cast<std::size_t>(slot);
-  const auto side = static_cast<std::size_t>(turn);
+CodingJob job_of(const CodingContext& context, const Chain& chain, std::size_t slot, std::size_t outputs,
+                 const FrameRole& role) {
   const auto reconstruction = static_cast<std::size_t>(role.reconstruction);
   const DeviceChain& device = chain.device;
-  const DeviceChain::Input& input = device.inputs[at];
-  const HostChain::Output& output = chain.host.outputs[side];
+  const DeviceChain::Input& input = device.inputs[slot];
+  const HostChain::Output& output = chain.host.outputs[outputs];
   return {.current = input.picture,
           .reference = role.key ? nullptr : device.pictures[1 - reconstruction],
           .reconstruction = device.pictures[reconstruction],
           .prediction = device.prediction,
           .quantizers = input.quantizers,
-          .vectors = device.vectors[at % 2],
+          .vectors = device.vectors[slot % 2],
           .sads = device.sads,
           .unpredicted = role.by_rate && !role.key ? device.decided : nullptr,
-          .inherited = role.inherits ? device.vectors[1 - at % 2] : nullptr,
-          .scan = device.scans[side],
-          .state = device.states[side],
+          .inherited = role.inherits ? device.vectors[1 - slot % 2] : nullptr,
+          .scan = device.scans[outputs],
+          .state = device.states[outputs],
           .coded = output.coded,
           .coded_capacity = context.coded_capacity,
           .report = output.report};

@@ -58,13 +58,17 @@ struct Chain {
 
 /// One frame of a batch.
 struct BatchEntry {
-  int chain = 0;
-  int slot = 0;
+  int number = 0;  ///< of the chain
+  Chain* chain = nullptr;
+  std::size_t slot = 0;
+
+  [[nodiscard]] const FrameSlot& frame() const { return chain->slots[slot]; }
+  [[nodiscard]] const DeviceChain::Input& input() const { return chain->device.inputs[slot]; }
 };
 
-/// Returns the work on one frame: its inputs and the places of its outputs. `turn` is the number of the frame's batch
-/// modulo kBatchesInFlight.
-[[nodiscard]] CodingJob job_of(const CodingContext& context, const Chain& chain, int slot, int turn, const FrameRole& role);
+/// Returns the work on one frame: its inputs and the places of its outputs. `outputs` is Batch::outputs.
+[[nodiscard]] CodingJob job_of(const CodingContext& context, const Chain& chain, std::size_t slot, std::size_t outputs,
+                               const FrameRole& role);
 
 /// Adds the searches of all planes of an inter frame to `searches`.
 void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches);

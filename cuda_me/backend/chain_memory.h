@@ -9,7 +9,7 @@
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/lookahead/source_frames.h"
-#include "cuda_me/runtime/carver.h"
+#include "cuda_me/runtime/memory.h"
 #include "decide/presets.h"
 
 namespace c63::cuda {

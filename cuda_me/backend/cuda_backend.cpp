@@ -66,7 +66,7 @@ CudaBackend::CudaBackend(const ResolvedEncode& encode, const CudaBackendOptions&
       uploads_(carve_memory(), chains_.size() * kChainDepth * 2),
       stages_(context_, options.motion_kernel, chains_, options.graphs),
       batches_(chains_, uploads_, stages_),
-      results_(context_, chains_, uploads_, device.index, device.trace_row, stages_.coding_stream()) {
+      results_(context_, chains_.size(), uploads_, device.index, device.trace_row, stages_.coding_stream()) {
   const DeviceInfo& gpu = require_device(device.index);
   info_.description = "cuda:" + std::to_string(device.number) + " " + gpu.name + " (sm_" +
                       std::to_string(gpu.architecture) + ")";

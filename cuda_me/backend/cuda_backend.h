@@ -55,7 +55,6 @@ class CudaBackend final : public Backend {
   void add_original(const ChainFrame& frame, std::uint8_t* picture);
   void add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from);
   [[nodiscard]] Chain& chain(int number) { return chains_[static_cast<std::size_t>(number)]; }
-  [[nodiscard]] const Chain& chain(int number) const { return chains_[static_cast<std::size_t>(number)]; }
 
   int device_;
   CodingContext context_;

@@ -5,7 +5,9 @@
 namespace c63::cuda {
 namespace {
 
-FrameRole recorded_role(int slot, bool key) { return {.key = key, .reconstruction = slot % 2}; }
+FrameRole recorded_role(std::size_t slot, bool key) {
+  return {.key = key, .reconstruction = static_cast<int>(slot % 2)};
+}
 
 }  // namespace
 
@@ -17,39 +19,36 @@ FrameGraphs::FrameGraphs(const CodingContext& context, const Chain& chain, Motio
     graph.upload(stream);
     return graph;
   };
-  for (int slot = 0; slot < kChainDepth; ++slot) {
-    const auto at = static_cast<std::size_t>(slot);
-    const int turn = slot % kBatchesInFlight;  // each batch has one frame of the chain, in slot order
-    const std::array key{job_of(context, chain, slot, turn, recorded_role(slot, true))};
-    const std::array inter{job_of(context, chain, slot, turn, recorded_role(slot, false))};
+  for (std::size_t slot = 0; slot < kChainDepth; ++slot) {
+    const std::size_t outputs = slot % kBatchesInFlight;  // each batch has one frame of the chain, in slot order
+    const std::array key{job_of(context, chain, slot, outputs, recorded_role(slot, true))};
+    const std::array inter{job_of(context, chain, slot, outputs, recorded_role(slot, false))};
     std::vector<MotionJob> searches;
     add_searches(context, inter[0], searches);
-    key_[at] = make(coding, [&] { enqueue_coding(context.layout, key, coding); });
+    key_[slot] = make(coding, [&] { enqueue_coding(context.layout, key, coding); });
     for (int choice = 0; choice < search.choices(); ++choice) {
-      inter_[static_cast<std::size_t>(choice)][at] = make(coding, [&] {
+      inter_[static_cast<std::size_t>(choice)][slot] = make(coding, [&] {
         search.enqueue_choice(choice, searches, coding);
         enqueue_coding(context.layout, inter, coding);
       });
     }
     if (slot >= kBatchesInFlight) continue;
-    scan_[at] = make(download, [&] {
+    scan_[slot] = make(download, [&] {
       enqueue_scan_writing(context.layout, inter, download);
       enqueue_scan_download(inter, download);
     });
   }
 }
 
-const GraphExec* FrameGraphs::coding(int slot, const FrameRole& role, MotionSearch& search) const {
+const GraphExec* FrameGraphs::coding(std::size_t slot, const FrameRole& role, MotionSearch& search) const {
   if (inter_.empty() || role != recorded_role(slot, role.key)) return nullptr;
-  const auto at = static_cast<std::size_t>(slot);
-  if (role.key) return &key_[at];
+  if (role.key) return &key_[slot];
   const std::optional<int> choice = search.next_choice();
-  return choice ? &inter_[static_cast<std::size_t>(*choice)][at] : nullptr;
+  return choice ? &inter_[static_cast<std::size_t>(*choice)][slot] : nullptr;
 }
 
-const GraphExec* FrameGraphs::scan(int turn) const {
-  const GraphExec& graph = scan_[static_cast<std::size_t>(turn)];
-  return graph.empty() ? nullptr : &graph;
+const GraphExec* FrameGraphs::scan(std::size_t outputs) const {
+  return scan_[outputs].empty() ? nullptr : &scan_[outputs];
 }
 
 }  // namespace c63::cuda

@@ -22,14 +22,14 @@ class FrameGraphs {
 
   /// Returns the graph of a frame's search and coding. Returns null if the frame's kernels must be launched one by one,
   /// for example because `search` measures times.
-  [[nodiscard]] const GraphExec* coding(int slot, const FrameRole& role, MotionSearch& search) const;
+  [[nodiscard]] const GraphExec* coding(std::size_t slot, const FrameRole& role, MotionSearch& search) const;
   /// Returns the graph that writes and downloads the scan of a frame, or null if there are no graphs.
-  [[nodiscard]] const GraphExec* scan(int turn) const;
+  [[nodiscard]] const GraphExec* scan(std::size_t outputs) const;
 
  private:
   std::array<GraphExec, kChainDepth> key_;                 ///< coding, by slot
   std::vector<std::array<GraphExec, kChainDepth>> inter_;  ///< search and coding; by kernel (choices()), by slot
-  std::array<GraphExec, kBatchesInFlight> scan_;           ///< by `turn` (see job_of())
+  std::array<GraphExec, kBatchesInFlight> scan_;           ///< by Batch::outputs
 };
 
 }  // namespace c63::cuda

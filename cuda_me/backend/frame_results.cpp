@@ -42,14 +42,13 @@ const std::vector<std::uint8_t>& HeaderWriter::header_of(const FramePlan& plan, 
   return bytes_;
 }
 
-FrameResults::FrameResults(const CodingContext& context, std::span<const Chain> chains, const UploadQueue& uploads,
-                           int device, int trace_row, const Stream& stream)
+FrameResults::FrameResults(const CodingContext& context, std::size_t chains, const UploadQueue& uploads, int device,
+                           int trace_row, const Stream& stream)
     : context_(context),
-      chains_(chains),
       uploads_(uploads),
       device_(device),
       trace_row_(trace_row),
-      headers_(chains.size()) {
+      headers_(chains) {
   origin_.record(stream);
   stream.synchronize();
   origin_time_ = Clock::now();
@@ -75,13 +74,13 @@ void FrameResults::append(const Batch& batch, std::vector<CodedFrame>& finished)
 
 CodedFrame FrameResults::finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times) {
   const HostChain::Output& output = output_of(batch, entry);
-  const FrameSlot& slot = slot_of(entry);
+  const FrameSlot& slot = entry.frame();
   const FramePlan& plan = slot.frame.plan;
   const MeasurementSettings& wanted = context_.settings.measurement;
 
   if (output.report->wrong_vector != 0) throw wrong_vector_error(output.report->wrong_vector, plan.index);
 
-  CodedFrame result{.chain = entry.chain, .frame = {}, .ready = slot.frame.ready};
+  CodedFrame result{.chain = entry.number, .frame = {}, .ready = slot.frame.ready};
   EncodedFrame& frame = result.frame;
   frame.index = plan.index;
   frame.key = plan.key;
@@ -128,11 +127,11 @@ void FrameResults::write_bytes(const Batch& batch, const BatchEntry& entry, Enco
     frame.statistics.bits.header = 8 * kRepeatFrameBytes;
     return;
   }
-  const FramePlan& plan = slot_of(entry).frame.plan;
+  const FramePlan& plan = entry.frame().frame.plan;
   const HostChain::Output& output = output_of(batch, entry);
   const FrameReport& report = *output.report;
   const std::vector<std::uint8_t>& header =
-      headers_[static_cast<std::size_t>(entry.chain)].header_of(plan, context_.geometry);
+      headers_[static_cast<std::size_t>(entry.number)].header_of(plan, context_.geometry);
   std::vector<std::uint8_t>& bytes = frame.bytes;
   BitCounts& bits = frame.statistics.bits;
   bytes.reserve(header.size() + report.scan_bytes + kFrameTrailerBytes);
@@ -140,7 +139,7 @@ void FrameResults::write_bytes(const Batch& batch, const BatchEntry& entry, Enco
   if (report.scan_bytes <= context_.coded_capacity) {
     bytes.insert(bytes.end(), output.coded, output.coded + report.scan_bytes);
   } else {
-    append_overflown_scan(chain_of(entry).device.scans[static_cast<std::size_t>(batch.turn)], bytes);
+    append_overflown_scan(entry.chain->device.scans[batch.outputs], bytes);
   }
   bits.motion = report.totals.motion_bits;
   bits.luma = report.totals.luma_bits;
@@ -225,7 +224,7 @@ void FrameResults::trace(const Batch& batch, const StageTimes& times) const {
     context_.settings.measurement.trace->span({name, TraceTrack::device, row, index, start, end});
   };
   for (const BatchEntry& entry : batch.entries) {
-    const FrameSlot& slot = slot_of(entry);
+    const FrameSlot& slot = entry.frame();
     const Upload& brought = uploads_.upload(slot.upload);
     if (brought.first_frame != slot.frame.plan.index) continue;
     span("upload", trace_row_, at(brought.start), at(brought.done), brought.first_frame);

@@ -32,8 +32,8 @@ class FrameResults {
  public:
   /// The constructor waits for the work on `stream`, to relate the device's clock to the host's. `trace_row` is the
   /// first of the device's three rows in the trace.
-  FrameResults(const CodingContext& context, std::span<const Chain> chains, const UploadQueue& uploads, int device,
-               int trace_row, const Stream& stream);
+  FrameResults(const CodingContext& context, std::size_t chains, const UploadQueue& uploads, int device, int trace_row,
+               const Stream& stream);
 
   /// Appends the frames of a finished batch to `finished`.
   void append(const Batch& batch, std::vector<CodedFrame>& finished);
@@ -41,12 +41,8 @@ class FrameResults {
  private:
   using Clock = TraceSpan::Clock;
 
-  [[nodiscard]] const Chain& chain_of(const BatchEntry& entry) const { return chains_[static_cast<std::size_t>(entry.chain)]; }
-  [[nodiscard]] const FrameSlot& slot_of(const BatchEntry& entry) const {
-    return chain_of(entry).slots[static_cast<std::size_t>(entry.slot)];
-  }
-  [[nodiscard]] const HostChain::Output& output_of(const Batch& batch, const BatchEntry& entry) const {
-    return chain_of(entry).host.outputs[static_cast<std::size_t>(batch.turn)];
+  [[nodiscard]] static const HostChain::Output& output_of(const Batch& batch, const BatchEntry& entry) {
+    return entry.chain->host.outputs[batch.outputs];
   }
   /// Returns how long each stage of a batch took in milliseconds, for all frames of the batch together.
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
@@ -61,7 +57,6 @@ class FrameResults {
   void copy_motion(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;
 
   const CodingContext& context_;
-  std::span<const Chain> chains_;
   const UploadQueue& uploads_;
   int device_;
   int trace_row_;

@@ -4,12 +4,27 @@
 #include <utility>
 
 #include "cuda_me/runtime/memory.h"
-#include "cuda_me/runtime/range.h"
+#include "cuda_me/runtime/launch.h"
 
 namespace c63::cuda {
 
-FrameStages::FrameStages(const CodingContext& context, std::string_view kernel, std::span<const Chain> chains, bool graphs)
-    : context_(context), chains_(chains), search_(make_motion_search(kernel)), rate_(context, chains.size()) {
+namespace {
+
+RateItem rate_item(const BatchEntry& entry, const CodingJob& job) {
+  const FrameRole& role = entry.frame().role;
+  return {.frame = {.job = job,
+                    .quantizers = entry.input().decision_quantizers,
+                    .decided = entry.chain->device.decided,
+                    .original = role.has_original ? entry.input().original : nullptr,
+                    .planned_weights = role.is_weighted ? entry.input().weights : nullptr},
+          .plan = &entry.frame().frame.plan,
+          .side = entry.number % RateStages::kSides};
+}
+
+}  // namespace
+
+FrameStages::FrameStages(const CodingContext& context, std::string_view kernel, std::span<Chain> chains, bool graphs)
+    : context_(context), chains_(chains.size()), search_(make_motion_search(kernel)), rate_(context, chains.size()) {
   searches_.reserve(chains.size() * kPlanes);
   jobs_.reserve(chains.size());
   rate_items_.reserve(chains.size());
@@ -28,26 +43,9 @@ FrameStages::~FrameStages() {
   drop_error(cudaStreamSynchronize(download_));
 }
 
-const FrameSlot& FrameStages::slot_of(const BatchEntry& entry) const {
-  return chains_[static_cast<std::size_t>(entry.chain)].slots[static_cast<std::size_t>(entry.slot)];
-}
-
-RateItem FrameStages::rate_item(const BatchEntry& entry, const CodingJob& job) const {
-  const Chain& chain = chains_[static_cast<std::size_t>(entry.chain)];
-  const FrameSlot& slot = slot_of(entry);
-  const DeviceChain::Input& input = chain.device.inputs[static_cast<std::size_t>(entry.slot)];
-  return {.job = job,
-          .plan = &slot.frame.plan,
-          .quantizers = input.decision_quantizers,
-          .decided = chain.device.decided,
-          .weights = slot.role.is_weighted ? input.weights : nullptr,
-          .original = slot.role.has_original ? input.original : nullptr,
-          .side = entry.chain % RateStages::kSides};
-}
-
 bool FrameStages::may_part(const Batch& batch) const {
-  return chains_.size() > 1 && !context_.keep.any() &&
-         std::ranges::all_of(batch.entries, [this](const BatchEntry& entry) { return slot_of(entry).role.by_rate; });
+  return chains_ > 1 && !context_.keep.any() &&
+         std::ranges::all_of(batch.entries, [](const BatchEntry& entry) { return entry.frame().role.by_rate; });
 }
 
 void FrameStages::part_or_join(bool apart, const Event& uploaded) {
@@ -78,17 +76,16 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   const Range range("batch");
   // Sorts the frames: those with plain quantization first, then those that are decided by rate.
   std::ranges::sort(batch.entries, {},
-                    [this](const BatchEntry& entry) { return std::pair(slot_of(entry).role.by_rate, entry.chain); });
+                    [](const BatchEntry& entry) { return std::pair(entry.frame().role.by_rate, entry.number); });
   jobs_.clear();
   for (const BatchEntry& entry : batch.entries) {
-    const Chain& chain = chains_[static_cast<std::size_t>(entry.chain)];
-    jobs_.push_back(job_of(context_, chain, entry.slot, batch.turn, slot_of(entry).role));
+    jobs_.push_back(job_of(context_, *entry.chain, entry.slot, batch.outputs, entry.frame().role));
   }
   const bool apart = may_part(batch);
   part_or_join(apart, uploaded);
   batch.start.record(coding_);
   const BatchEntry& first = batch.entries.front();
-  if (const GraphExec* const graph = graphs_.coding(first.slot, slot_of(first).role, *search_)) {
+  if (const GraphExec* const graph = graphs_.coding(first.slot, first.frame().role, *search_)) {
     graph->launch(coding_);
   } else {
     enqueue_coding_of(batch, apart);
@@ -96,7 +93,7 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   // The scan is written and downloaded on its own stream, while the next batch is coded. All other outputs are
   // downloaded on the coding stream, before the next batch overwrites them.
   end_coding(batch, apart);
-  if (const GraphExec* const graph = graphs_.scan(batch.turn)) {
+  if (const GraphExec* const graph = graphs_.scan(batch.outputs)) {
     graph->launch(download_);
   } else {
     enqueue_scan_writing(context_.layout, jobs_, download_);
@@ -114,17 +111,16 @@ void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
   rate_items_.clear();
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const CodingJob& job = jobs_[i];
-    if (slot_of(batch.entries[i]).role.by_rate) rate_items_.push_back(rate_item(batch.entries[i], job));
+    const BatchEntry& entry = batch.entries[i];
+    if (entry.frame().role.by_rate) rate_items_.push_back(rate_item(entry, job));
     if (job.reference == nullptr) continue;
     if (context_.keep.host_reference && job.inherited == nullptr) {  // the host has a copy of the newest picture only
-      const Chain& chain = chains_[static_cast<std::size_t>(batch.entries[i].chain)];
-      copy_async(const_cast<std::uint8_t*>(job.reference), chain.host.reference,
-                 context_.layout.picture_bytes, coding_);
+      copy_async(const_cast<std::uint8_t*>(job.reference), entry.chain->host.reference, context_.layout.picture_bytes, coding_);
     }
   }
   const std::size_t plain_frames = jobs_.size() - rate_items_.size();
   if (plain_frames > 0) enqueue_plain(std::span<const CodingJob>(jobs_).first(plain_frames));
-  rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_}, user_search_.get());
+  rate_.enqueue(rate_items_, batch.outputs, {coding_, apart ? second_ : coding_}, user_search_.get());
 }
 
 void FrameStages::enqueue_plain(std::span<const CodingJob> jobs) {
@@ -152,26 +148,21 @@ void FrameStages::enqueue_downloads(const Batch& batch) {
   const auto blocks = static_cast<std::size_t>(layout.blocks);
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const CodingJob& job = jobs_[i];
-    const HostChain& host = chains_[static_cast<std::size_t>(batch.entries[i].chain)].host;
-    const HostChain::Output& output = host.outputs[static_cast<std::size_t>(batch.turn)];
+    const BatchEntry& entry = batch.entries[i];
+    const FrameSlot& slot = entry.frame();
+    const HostChain& host = entry.chain->host;
+    const HostChain::Output& output = host.outputs[batch.outputs];
     if (output.reconstruction != nullptr) download_picture(job.reconstruction, output.reconstruction);
     if (output.prediction != nullptr) download_picture(job.prediction, output.prediction);
-    const FrameSlot& slot = slot_of(batch.entries[i]);
     if (output.original != nullptr && slot.frame.original == nullptr) {
-      const DeviceChain& device = chains_[static_cast<std::size_t>(batch.entries[i].chain)].device;
-      download_picture(slot.role.has_original ? device.inputs[static_cast<std::size_t>(batch.entries[i].slot)].original : job.current,
-                       output.original);
+      download_picture(slot.role.has_original ? entry.input().original : job.current, output.original);
     }
-    if (output.vectors != nullptr) {
-      copy_async(output.vectors, job.vectors, blocks, coding_);
-    }
-    if (output.decided != nullptr && slot_of(batch.entries[i]).role.by_rate && job.unpredicted != nullptr) {
+    if (output.vectors != nullptr) copy_async(output.vectors, job.vectors, blocks, coding_);
+    if (output.decided != nullptr && slot.role.by_rate && job.unpredicted != nullptr) {
       copy_async(output.decided, job.unpredicted, blocks, coding_);
     }
     if (output.sads != nullptr) copy_async(output.sads, job.sads, blocks, coding_);
-    if (host.reference != nullptr) {
-      copy_async(host.reference, job.reconstruction, layout.picture_bytes, coding_);
-    }
+    if (host.reference != nullptr) copy_async(host.reference, job.reconstruction, layout.picture_bytes, coding_);
   }
 }
 

@@ -15,7 +15,8 @@ namespace c63::cuda {
 
 /// Frames that the device codes together: at most one of each chain.
 struct Batch {
-  int turn = 0;  ///< the batch's number modulo kBatchesInFlight, which selects the places of its outputs
+  /// The batch's number modulo kBatchesInFlight. It selects the places of the batch's outputs.
+  std::size_t outputs = 0;
   std::vector<BatchEntry> entries;
   Event start{Event::Timing::on};
   Event coded{Event::Timing::on};
@@ -29,7 +30,7 @@ class FrameStages {
  public:
   /// If `graphs` is true, the work on frames is recorded once and then launched as CUDA graphs. `graphs` has no effect
   /// if there are several chains, if more than coded bytes is downloaded, or if the search is the user's own.
-  FrameStages(const CodingContext& context, std::string_view kernel, std::span<const Chain> chains, bool graphs);
+  FrameStages(const CodingContext& context, std::string_view kernel, std::span<Chain> chains, bool graphs);
   ~FrameStages();
   FrameStages(const FrameStages&) = delete;
   FrameStages& operator=(const FrameStages&) = delete;
@@ -43,8 +44,6 @@ class FrameStages {
   [[nodiscard]] const Stream& coding_stream() const { return coding_; }
 
  private:
-  [[nodiscard]] const FrameSlot& slot_of(const BatchEntry& entry) const;
-  [[nodiscard]] RateItem rate_item(const BatchEntry& entry, const CodingJob& job) const;
   /// Returns true if the batch's chains may be divided into two sides (RateStages) that run on separate streams.
   [[nodiscard]] bool may_part(const Batch& batch) const;
   /// Makes the streams of a batch wait for its upload. If the previous batch ran on one stream and this one runs on
@@ -60,7 +59,7 @@ class FrameStages {
   void download_picture(const std::uint8_t* picture, std::uint8_t* linear);
 
   const CodingContext& context_;
-  std::span<const Chain> chains_;
+  std::size_t chains_;
   Stream coding_;
   Stream second_;  ///< for the chains of side 1 if the sides run separately
   Stream download_{Stream::Priority::high};  ///< its few thread blocks are placed before those of the next batch

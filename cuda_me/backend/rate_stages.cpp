@@ -4,7 +4,7 @@
 
 #include "cuda_me/backend/user_frame_search.h"
 #include "cuda_me/runtime/check.h"
-#include "cuda_me/runtime/range.h"
+#include "cuda_me/runtime/launch.h"
 
 namespace c63::cuda {
 namespace {
@@ -73,15 +73,10 @@ RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch)
     lambda_ = plan.rate.lambda;
     weighted_ = WeightedLambdas(lambda_);
   }
-  RateFrame frame;
-  frame.job = item.job;
-  frame.quantizers = item.quantizers;
-  frame.decided = item.decided;
+  RateFrame frame = item.frame;
   frame.rate = plan.rate;
   frame.headers = plan.headers;
-  frame.original = item.original;
-  frame.planned_weights = item.weights;
-  frame.weights = plan.rate.activity_power > 0 ? scratch.weights : item.weights;
+  frame.weights = plan.rate.activity_power > 0 ? scratch.weights : frame.planned_weights;
   frame.is_weighted = frame.weights != nullptr || plan.rate.chroma_weight != kPlainWeight;
   frame.weighted = weighted_;
   frame.must_repeat = plan.repeat;
@@ -91,9 +86,9 @@ RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch)
   return frame;
 }
 
-std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> items, int turn, const Streams& streams) {
+std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> items, std::size_t outputs, const Streams& streams) {
   for (const RateItem& item : items) reserve(item.plan->rate, streams);
-  std::size_t next = static_cast<std::size_t>(turn) * frames_;
+  std::size_t next = outputs * frames_;
   std::vector<Group> groups;
   for (int side = 0; side < kSides; ++side) {
     const std::size_t first = next;
@@ -115,10 +110,10 @@ std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> ite
   return groups;
 }
 
-void RateStages::enqueue(std::span<const RateItem> items, int turn, const Streams& streams, UserFrameSearch* user) {
+void RateStages::enqueue(std::span<const RateItem> items, std::size_t outputs, const Streams& streams, UserFrameSearch* user) {
   if (items.empty()) return;
   const Range range("rate");
-  for (const Group& group : prepare(items, turn, streams)) {
+  for (const Group& group : prepare(items, outputs, streams)) {
     for (const RateStage& stage : kRateStages) {
       const Range stage_range(stage.name.data());
       const cudaStream_t stream = streams[static_cast<std::size_t>(group.side)];

@@ -17,13 +17,9 @@ class UserFrameSearch;
 
 /// A frame of a batch that is decided by rate and distortion.
 struct RateItem {
-  CodingJob job;
+  RateFrame frame;  ///< job, quantizers, decided, original and planned_weights; prepare() sets the other members
   const FramePlan* plan = nullptr;
-  const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers, on the device
-  std::uint8_t* decided = nullptr;             ///< one per block, on the device; 1: the block has no vector
-  const Weight* weights = nullptr;             ///< weights of the plan, on the device; null: none
-  const std::uint8_t* original = nullptr;      ///< the unfiltered picture; null: not filtered
-  int side = 0;                                ///< 0 or 1; the same for all frames of a chain
+  int side = 0;  ///< 0 or 1; the same for all frames of a chain
 };
 
 /// Runs the stages of frames that are decided by rate and distortion, up to the bits of their segments
@@ -43,9 +39,9 @@ class RateStages {
   /// Allocates the memory for frames with these decisions. If more memory is needed than before, first waits for the
   /// work on `streams`.
   void reserve(const RateDecisions& rate, const Streams& streams);
-  /// Launches all work of a batch on the streams of its sides. `turn` is the batch's number modulo kBatchesInFlight. If
-  /// `user` is not null, it replaces the stage that searches.
-  void enqueue(std::span<const RateItem> items, int turn, const Streams& streams, UserFrameSearch* user);
+  /// Launches all work of a batch on the streams of its sides. `outputs` is Batch::outputs. If `user` is not null, it
+  /// replaces the stage that searches.
+  void enqueue(std::span<const RateItem> items, std::size_t outputs, const Streams& streams, UserFrameSearch* user);
 
   /// Frames of one side that go through the stages together. Memory limits their number.
   struct Group {
@@ -55,7 +51,7 @@ class RateStages {
   };
   /// Prepares the inputs of the stages and returns the groups. Groups of a side share memory. So each group must go
   /// through all stages before the next group of its side begins.
-  [[nodiscard]] std::vector<Group> prepare(std::span<const RateItem> items, int turn, const Streams& streams);
+  [[nodiscard]] std::vector<Group> prepare(std::span<const RateItem> items, std::size_t outputs, const Streams& streams);
 
  private:
   [[nodiscard]] RateScratch carve(Carver& carver, int slots) const;
@@ -68,7 +64,7 @@ class RateStages {
   int slots_ = 0;                 ///< candidates per block that memory is allocated for
   std::size_t group_frames_ = 0;  ///< frames of a side that memory is allocated for
   DeviceBuffer<std::byte> scratch_;
-  DeviceBuffer<RateFrame> on_device_;  ///< by `turn` (see enqueue()), then by side
+  DeviceBuffer<RateFrame> on_device_;  ///< by Batch::outputs, then by side
   PinnedBuffer<RateFrame> on_host_;
   Cost lambda_ = 0;
   WeightedLambdas weighted_;  ///< computed from lambda_

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "cuda_me/kernels/copy_frames.h"
+#include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 

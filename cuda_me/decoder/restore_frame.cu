@@ -4,7 +4,6 @@
 #include "cuda_me/decoder/decode_kernels.h"
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 
 namespace c63::cuda {
 namespace {

@@ -154,15 +154,6 @@ void convolve_tuned(FilterQueue& queue, std::span<const double> signal, const Ta
 }  // namespace c63::cuda::kernels
 
 namespace c63::cuda {
-template <>
-std::span<const std::pair<std::string_view, ConvolutionVariant>> variant_names() {
-  using enum ConvolutionVariant;
-  static constexpr std::pair<std::string_view, ConvolutionVariant> kNames[] = {
-      {"best", best}, {"global", global}, {"constant-taps", constant_taps}, {"shared-tile", shared_tile},
-      {"tuned", tuned}};
-  return kNames;
-}
-
 void convolve(FilterQueue& queue, std::span<const double> signal, std::span<const double> taps, std::span<double> out,
               ConvolutionVariant variant) {
   check_taps(taps);

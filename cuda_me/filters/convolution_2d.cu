@@ -206,15 +206,6 @@ void convolve_picture(FilterQueue& queue, BasicPlaneView<const Sample> in, const
 
 }  // namespace
 
-template <>
-std::span<const std::pair<std::string_view, Convolution2dVariant>> variant_names() {
-  using enum Convolution2dVariant;
-  static constexpr std::pair<std::string_view, Convolution2dVariant> kNames[] = {
-      {"best", best}, {"direct", direct}, {"shared-tile", shared_tile}, {"restrict-taps", restrict_taps},
-      {"separable", separable}};
-  return kNames;
-}
-
 void convolve(FilterQueue& queue, ConstPlaneView in, const ByteKernel& kernel, PlaneView out,
               Convolution2dVariant variant) {
   convolve_picture<std::uint8_t, std::int32_t>(queue, in, kernel, out, variant);

@@ -127,14 +127,6 @@ void histogram_by_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, c
 
 }  // namespace
 
-template <>
-std::span<const std::pair<std::string_view, HistogramVariant>> variant_names() {
-  using enum HistogramVariant;
-  static constexpr std::pair<std::string_view, HistogramVariant> kNames[] = {
-      {"best", best}, {"sections", sections}, {"interleaved", interleaved}, {"privatized", privatized}, {"cub", cub}};
-  return kNames;
-}
-
 void histogram(FilterQueue& queue, std::span<const std::uint8_t> bytes, const BinMap& map,
                std::span<std::uint64_t> counts, HistogramVariant variant) {
   check_bin_map(map, counts.size());

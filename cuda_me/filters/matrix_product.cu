@@ -92,14 +92,6 @@ Sides tiles(Out c, int side) { return {divide_up(c.width, side), divide_up(c.hei
 
 namespace c63::cuda {
 
-template <>
-std::span<const std::pair<std::string_view, ProductVariant>> variant_names() {
-  using enum ProductVariant;
-  static constexpr std::pair<std::string_view, ProductVariant> kNames[] = {
-      {"best", best}, {"direct", direct}, {"shared-tile", shared_tile}, {"register-tile", register_tile}};
-  return kNames;
-}
-
 void multiply(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<const float> b, BasicPlaneView<float> c,
               ProductVariant variant) {
   check_product(a, b, c);

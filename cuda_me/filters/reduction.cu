@@ -395,16 +395,6 @@ void require_values(std::size_t count, const char* what) {
 
 }  // namespace
 
-template <>
-std::span<const std::pair<std::string_view, ReductionVariant>> variant_names() {
-  using enum ReductionVariant;
-  static constexpr std::pair<std::string_view, ReductionVariant> kNames[] = {
-      {"best", best}, {"one-thread", one_thread}, {"one-block", one_block}, {"atomics", atomics},
-      {"tree-interleaved", tree_interleaved}, {"tree-sequential", tree_sequential}, {"shuffles", shuffles},
-      {"cub", cub}};
-  return kNames;
-}
-
 template <typename T>
 void sum(FilterQueue& queue, std::span<const T> values, SumOf<T>* result, ReductionVariant variant) {
   if (values.empty()) {

@@ -173,6 +173,7 @@ void scan(FilterQueue& queue, std::span<const T> values, std::span<T> out, bool 
     if (rounds && kernels::can_scan_rounds(words, to)) {
       return kernels::scan_rounds(queue, words, to, values.size(), inclusive);
     }
+    if (variant == ScanVariant::look_back) return kernels::scan_look_back(queue, words, to, values.size(), inclusive);
   }
   const auto run = [&](auto kernel, int threads) {
     launch(kernel, {1, threads}, queue.stream(), values.data(), values.size(), out.data(), inclusive);
@@ -187,15 +188,6 @@ void scan(FilterQueue& queue, std::span<const T> values, std::span<T> out, bool 
 }
 
 }  // namespace
-
-template <>
-std::span<const std::pair<std::string_view, ScanVariant>> variant_names() {
-  using enum ScanVariant;
-  static constexpr std::pair<std::string_view, ScanVariant> kNames[] = {
-      {"best", best}, {"hillis-steele", hillis_steele}, {"blelloch", blelloch}, {"blelloch-padded", blelloch_padded},
-      {"many-blocks", many_blocks}, {"rounds", rounds}, {"cub", cub}};
-  return kNames;
-}
 
 template <typename T>
 void inclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> out, ScanVariant variant) {

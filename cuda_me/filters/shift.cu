@@ -6,7 +6,7 @@
 #include "c63/filter_checks.h"
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/filters/filter_common.cuh"
-#include "cuda_me/filters/whitening_kernels.h"
+#include "cuda_me/filters/shift_kernels.h"
 
 namespace c63::cuda::kernels {
 namespace {
@@ -266,15 +266,6 @@ void in_one_kernel(FilterQueue& queue, ConstPlaneView reference, Views frames, s
 }
 
 }  // namespace
-
-template <>
-std::span<const std::pair<std::string_view, ShiftVariant>> variant_names() {
-  using enum ShiftVariant;
-  static constexpr std::pair<std::string_view, ShiftVariant> kNames[] = {
-      {"best", best}, {"sums-on-cpu", sums_on_cpu}, {"atomics", atomics}, {"back-to-back", back_to_back},
-      {"four-streams", four_streams}, {"one-kernel", one_kernel}};
-  return kNames;
-}
 
 void shift_sums(FilterQueue& queue, ConstPlaneView reference,
                 std::span<const ConstPlaneView> frames, std::span<ShiftSums> sums, ShiftVariant variant) {

@@ -6,7 +6,6 @@
 #include "cuda_me/kernels/frame_segment.cuh"
 #include "cuda_me/kernels/segment_codes.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 
 namespace c63::cuda {
 namespace {

@@ -1,10 +1,9 @@
-#include "cuda_me/kernels/copy_frames.h"
+#include "cuda_me/kernels/frame_kernels.h"
 
 #include <algorithm>
 #include <array>
 
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 
 namespace c63::cuda {
 namespace {

@@ -13,7 +13,8 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "c63/motion_kernel.h"
-#include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/runtime/launch.h"
 #include "cuda_me/kernels/nvrtc.h"
 #include "cuda_me/runtime/memory.h"
 

@@ -144,4 +144,16 @@ void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> 
 /// time as other kernels, in a few thread blocks that mostly wait for the bus.
 void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream);
 
+/// A copy of bytes within the device.
+struct DeviceCopy {
+  std::uint8_t* to = nullptr;
+  const std::uint8_t* from = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Enqueues copies for the frames of a batch, many in one launch. For small frames, separate calls of the driver would
+/// take the host longer than the device needs for a frame. For large frames, this kernel is faster than the copy
+/// engines: within the device, they copy no faster than over the bus.
+void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream);
+
 }  // namespace c63::cuda

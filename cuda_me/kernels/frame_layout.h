@@ -5,7 +5,7 @@
 
 #include "codec/geometry.h"
 #include "codec/vlc.h"
-#include "cuda_me/runtime/carver.h"
+#include "cuda_me/runtime/memory.h"
 
 namespace c63::cuda {
 

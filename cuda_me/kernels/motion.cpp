@@ -7,16 +7,25 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "codec/geometry.h"
-#include "cuda_me/kernels/motion_search.h"
-#include "cuda_me/runtime/range.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/runtime/launch.h"
 
 namespace c63::cuda {
+
+std::unique_ptr<MotionSearch> make_textbook_search();
+std::unique_ptr<MotionSearch> make_tile_search();
+std::unique_ptr<MotionSearch> make_automatic_search();
+
 namespace {
 
+// The motion kernels, simplest first. A new kernel is a file with a function that makes its search, and a row here.
+// Programs, benches and tests read this list. The other steps of docs/course.md are in tools/race/examples/gpu.
 constexpr std::array kKernels = {
-#define C63_BUILT_IN_SEARCH(name, make) MotionKernelInfo{name, make},
-#include "cuda_me/kernels/motion_kernels.inc"
-#undef C63_BUILT_IN_SEARCH
+    MotionKernelInfo{"textbook", make_textbook_search},    // a thread per candidate, current block in shared memory
+    MotionKernelInfo{"tile", make_tile_search},            // 8x4 candidates a lane, shifted copies of the window
+    MotionKernelInfo{"fast", make_fast_search},            // the best for the card: tile, its windows fetched ahead
+    MotionKernelInfo{"eliminate", make_eliminate_search},  // successive elimination: four sums rule out most candidates
+    MotionKernelInfo{"automatic", make_automatic_search},  // fast or eliminate, by their times on the video at hand
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-JOB", why); }

@@ -84,6 +84,11 @@ class MotionSearch {
 [[nodiscard]] std::unique_ptr<MotionSearch> make_motion_search(std::string_view kernel,
                                                                const char* unknown_id = "C63-CUDA-KERNEL");
 
+// The searches that others use: the best for the card, by tiles with windows that are fetched ahead or not; and successive
+// elimination, where four sums rule out most candidates.
+std::unique_ptr<MotionSearch> make_fast_search();
+std::unique_ptr<MotionSearch> make_eliminate_search();
+
 /// The additional results for one pair of planes. All pointers are to device memory.
 struct RefineJob {
   MotionJob motion;                      ///< holds vectors and SADs of a finished search, unless `around` is set

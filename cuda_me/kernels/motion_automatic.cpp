@@ -10,7 +10,8 @@
 #include <array>
 #include <limits>
 
-#include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/stream.h"
 
 namespace c63::cuda {

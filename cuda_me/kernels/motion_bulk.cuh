@@ -229,9 +229,7 @@ __device__ __forceinline__ void fetch_tile(BulkStage& stage, std::uint64_t& read
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int row = static_cast<int>(place.turn) * Shape::kTurnRows;
   if (lane == 0) {
-    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&ready)),
-                 "r"(Shape::kBytes)
-                 : "memory");
+    ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, &ready, Shape::kBytes);
     const int x = static_cast<int>(place.column) * kBulkBytes;
     const int y = row * kBlockSize;
     copy_box(stage.current, bulk.current, x, y, ready);
@@ -283,7 +281,7 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.reference) : "memory");
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.current) : "memory");
   }
-  asm volatile("griddepcontrol.wait;" ::: "memory");  // waits for earlier work in the stream
+  cudaGridDependencySynchronize();     // waits for earlier work in the stream
   std::uint32_t end = 0xFFFFFFFFU;                    // the number of tiles, as soon as it is known
 #pragma unroll 1
   for (std::uint32_t tile = 0; end == 0xFFFFFFFFU || tile < end + kBulkStages; ++tile) {
@@ -313,7 +311,7 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
       }
       share.advance(batch);
     }
-    arrive(shared.ready[0][index]);
+    ptx::mbarrier_arrive(&shared.ready[0][index]);
   }
 }
 
@@ -366,7 +364,7 @@ __device__ __forceinline__ void make_copies(BulkShared& shared, int shift) {
         make_copy<8, 1>(stage, shift, 0);
       }
     }
-    arrive(shared.ready[shift][index]);
+    ptx::mbarrier_arrive(&shared.ready[shift][index]);
     if (end) return;
   }
 }
@@ -447,7 +445,7 @@ __device__ __forceinline__ void search_turns(BulkShared& shared, int shift) {
     if (threadIdx.x % kWarp == 0) {
       asm volatile("atom.shared::cta.add.u32 %0, [%1], 1;"
                    : "=r"(next)
-                   : "r"(shared_address(&shared.next[shift]))
+                   : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(&shared.next[shift])))
                    : "memory");
     }
     next = __shfl_sync(0xFFFFFFFFU, next, 0);
@@ -464,7 +462,7 @@ __device__ __forceinline__ void search_turns(BulkShared& shared, int shift) {
         search_turn<8>(stage, static_cast<int>(turn), shift);
       }
     }
-    arrive(shared.searched[tile % kBulkStages]);
+    ptx::mbarrier_arrive(&shared.searched[tile % kBulkStages]);
   }
 }
 
@@ -473,13 +471,13 @@ __device__ __forceinline__ void search_bulk_tiles(const BulkBatch& batch, BulkSh
   if (threadIdx.x == 0) {
     for (std::uint32_t& next : shared.next) next = 0;
     for (auto& ready : shared.ready) {
-      for (std::uint64_t& barrier : ready) make_ready(barrier, kWarp);
+      for (std::uint64_t& barrier : ready) ptx::mbarrier_init(&barrier, kWarp);
     }
-    for (std::uint64_t& barrier : shared.searched) make_ready(barrier, kTileShifts * kBulkTurns * kWarp);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    for (std::uint64_t& barrier : shared.searched) ptx::mbarrier_init(&barrier, kTileShifts * kBulkTurns * kWarp);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
   }
   __syncthreads();
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  cudaTriggerProgrammaticLaunchCompletion();
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int shift = warp % kTileShifts;
   if (shift > 0) make_first_copy(shared, shift);

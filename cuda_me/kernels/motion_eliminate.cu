@@ -9,7 +9,8 @@
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_eliminate_queue.cuh"
 #include "cuda_me/kernels/motion_eliminate_tile.cuh"
-#include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/needs.h"
 
 namespace c63::cuda {

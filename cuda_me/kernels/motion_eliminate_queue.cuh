@@ -111,7 +111,7 @@ __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const Queu
   const QueueJob& job = batch.jobs[place.which];
   TileBox& box = shared.boxes[turn % kTileBoxes];
   std::uint64_t& arrived = shared.arrived[turn % kTileBoxes];
-  arrive_and_expect(arrived, kTileBytes);
+  ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &arrived, kTileBytes);
   const int x = place.column * kBlockSize * kEliminateColumns;
   const int y = place.row * kBlockSize * kEliminateRows;
   copy_box(box.window, job.reference, x - kEliminateRange, y - kEliminateRange, arrived);
@@ -274,7 +274,7 @@ static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst 
   if (threadIdx.x % kWarp == 0) {
     asm volatile("atom.shared.inc.u32 %0, [%1], 0xFFFFFFFF;"
                  : "=r"(next)
-                 : "r"(shared_address(&shared.next))
+                 : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(&shared.next)))
                  : "memory");
   }
   return __shfl_sync(0xFFFFFFFFU, next, 0);
@@ -288,10 +288,10 @@ __device__ __forceinline__ void do_item(QueueShared& shared, const QueueBatch& b
   if (what.item >= kMakeItems) {
     wait_for(shared.full[s], round & 1U);
     search_block(slot, batch, what.item - kMakeItems);
-    arrive(shared.searched[s]);
+    ptx::mbarrier_arrive(&shared.searched[s]);
   } else if (what.item < kBoxItems) {
     const TileBox& box = shared.boxes[turn % kTileBoxes];
-    const std::uint64_t& arrived = shared.arrived[turn % kTileBoxes];
+    std::uint64_t& arrived = shared.arrived[turn % kTileBoxes];
     if (round > 0) wait_for(shared.searched[s], (round - 1) & 1U);
     if (what.item == 0) {
       if (round > 0) store_tile(slot, batch);
@@ -302,12 +302,12 @@ __device__ __forceinline__ void do_item(QueueShared& shared, const QueueBatch& b
       wait_for(arrived, turn / kTileBoxes & 1U);
       make_words(slot, box, what.item - 1);
     }
-    arrive(shared.expanded[s]);
+    ptx::mbarrier_arrive(&shared.expanded[s]);
   } else {
     wait_for(shared.expanded[s], round & 1U);
     if (what.item == kBoxItems && threadIdx.x % kWarp == 0) fetch_queue_tile(shared, batch, turn + kTileBoxes);
     make_sums(slot, what.item - kBoxItems);
-    arrive(shared.full[s]);
+    ptx::mbarrier_arrive(&shared.full[s]);
   }
 }
 
@@ -336,16 +336,16 @@ __device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& 
 __device__ __forceinline__ void eliminate_queue(const QueueBatch& batch, QueueShared& shared) {
   // Lets the next kernel of the stream start on multiprocessors that become free. At this moment, earlier kernels may
   // still be running.
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  cudaTriggerProgrammaticLaunchCompletion();
   if (threadIdx.x == 0) {
     shared.next = 0;
-    for (std::uint64_t& barrier : shared.arrived) make_ready(barrier, 1);
-    for (std::uint64_t& barrier : shared.expanded) make_ready(barrier, kBoxItems * kWarp);
-    for (std::uint64_t& barrier : shared.full) make_ready(barrier, kSumItems * kWarp);
-    for (std::uint64_t& barrier : shared.searched) make_ready(barrier, kSearchItems * kWarp);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    for (std::uint64_t& barrier : shared.arrived) ptx::mbarrier_init(&barrier, 1);
+    for (std::uint64_t& barrier : shared.expanded) ptx::mbarrier_init(&barrier, kBoxItems * kWarp);
+    for (std::uint64_t& barrier : shared.full) ptx::mbarrier_init(&barrier, kSumItems * kWarp);
+    for (std::uint64_t& barrier : shared.searched) ptx::mbarrier_init(&barrier, kSearchItems * kWarp);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
   }
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+  cudaGridDependencySynchronize();
   if (threadIdx.x == 0) {
 #pragma unroll 1
     for (std::uint32_t turn = 0; turn < kTileBoxes; ++turn) fetch_queue_tile(shared, batch, turn);

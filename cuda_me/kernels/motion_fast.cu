@@ -6,16 +6,16 @@
 #include "c63/cuda/devices.h"
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_bulk.cuh"
-#include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/runtime/launch.h"
 #include "cuda_me/kernels/motion_tile.cuh"
 #include "cuda_me/runtime/needs.h"
 
 namespace c63::cuda {
 namespace {
 
-template <typename Minimum>
-__global__ void __launch_bounds__(kTileThreads, kTileResident) motion_fast(const __grid_constant__ TileBatch batch) {
-  search_tiles<Minimum>(batch);
+__global__ void __launch_bounds__(kTileThreads, kTileResident) motion_tile(const __grid_constant__ TileBatch batch) {
+  search_tiles(batch);
 }
 
 __global__ void __launch_bounds__(kBulkThreads) motion_fast_bulk(const __grid_constant__ BulkBatch batch) {
@@ -32,24 +32,14 @@ KernelNeeds bulk_needs() {
           .shared_bytes = sizeof(BulkShared), .since = 90, .bulk_copies = true};
 }
 
-/// The tile form that computes minima in floating point, because integer minima use the same pipe as VABSDIFF4. On sm_90
-/// both forms are equally fast (48.0 us per 1080p luma frame). There, three floating-point instructions replace an
-/// integer minimum and the computation of its key. But an FADD still takes half an issue slot from VABSDIFF4. This was
-/// not measured on other architectures. It is not used before sm_80.
-KernelNeeds float_needs() {
-  return {.kernel = reinterpret_cast<const void*>(motion_fast<FloatMinimum>), .threads = kTileThreads, .since = 80};
-}
-
 class FastSearch final : public MotionSearch {
  public:
-  /// If `plain` is true, the search takes the form for every device: tiles, with minima as integers.
-  explicit FastSearch(bool plain)
-      : tile_kernel_(!plain && can_run(float_needs()) ? motion_fast<FloatMinimum> : motion_fast<IntegerMinimum>),
-        boxes_(!plain && can_run(bulk_needs())) {}
+  /// If `plain` is true, the search takes the form for every device: tiles.
+  explicit FastSearch(bool plain) : boxes_(!plain && can_run(bulk_needs())) {}
 
   [[nodiscard]] KernelNeeds form() const override {
     if (boxes_.available()) return bulk_needs();
-    return {.kernel = reinterpret_cast<const void*>(tile_kernel_), .threads = kTileThreads};
+    return {.kernel = reinterpret_cast<const void*>(motion_tile), .threads = kTileThreads};
   }
 
  protected:
@@ -69,7 +59,7 @@ class FastSearch final : public MotionSearch {
     if (other_count > 0) {
       TileBatch batch{};
       const std::uint32_t tiles = lay_out_tiles(batch, {others.data(), other_count});
-      launch(tile_kernel_, {tiles, kTileThreads}, stream, batch);
+      launch(motion_tile, {tiles, kTileThreads}, stream, batch);
     }
   }
 
@@ -99,7 +89,6 @@ class FastSearch final : public MotionSearch {
     return true;
   }
 
-  void (*tile_kernel_)(TileBatch);
   std::uint32_t multiprocessors_ = static_cast<std::uint32_t>(require_device(current_device()).multiprocessors);
   PlaneBoxes boxes_;
 };

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/runtime/launch.h"
 
 namespace c63::cuda {
 namespace {

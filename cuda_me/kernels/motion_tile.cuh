@@ -40,19 +40,6 @@ struct TileShape {
   static_assert(kCopyBytes / 16 % 2 == 1);
 };
 
-/// The tiles of a plane: each is one pair of blocks wide and `rows` rows of blocks high.
-struct TileGrid {
-  TileGrid(const MotionJob& job, int rows)
-      : pairs((job.width + kTilePair - 1) / kTilePair),
-        reciprocal(static_cast<std::uint32_t>(((std::uint64_t{1} << 32) - 1) / static_cast<unsigned>(pairs) + 1)),
-        tiles(static_cast<std::uint32_t>(pairs) *
-              static_cast<std::uint32_t>((job.height / kBlockSize + rows - 1) / rows)) {}
-
-  int pairs;                 ///< per row
-  std::uint32_t reciprocal;  ///< 2^32 / pairs, rounded up
-  std::uint32_t tiles;
-};
-
 struct TileJob {
   MotionJob job;
   int pairs = 0;                 ///< pairs of blocks in a row
@@ -159,62 +146,35 @@ __device__ inline void load_tile_current(TileShared& shared, const MotionJob& jo
   }
 }
 
-/// Finds the smallest key of a lane's candidates. The key of the candidate in row j and column k is sad << 10 | (dy +
-/// j) << 5 | (shift + 4 k). find() compares all candidates, find_masked() only those that are allowed.
-struct IntegerMinimum {
-  template <int kColumns>
-  __device__ static __forceinline__ std::uint32_t find(const std::uint32_t (&sums)[kSweepDy][kColumns],
-                                                       std::uint32_t lane_index) {
-    std::uint32_t best = kNoCandidate;
+/// Returns the smallest key of a lane's candidates. The key of the candidate in row j and column k is sad << 10 | (dy +
+/// j) << 5 | (shift + 4 k).
+template <int kColumns>
+__device__ __forceinline__ std::uint32_t smallest_tile_key(const std::uint32_t (&sums)[kSweepDy][kColumns],
+                                                           std::uint32_t lane_index) {
+  std::uint32_t best = kNoCandidate;
 #pragma unroll
-    for (int j = 0; j < kSweepDy; ++j) {
+  for (int j = 0; j < kSweepDy; ++j) {
 #pragma unroll
-      for (int k = 0; k < kColumns; ++k) best = min(best, (sums[j][k] << 10) + static_cast<unsigned>(j * 32 + 4 * k));
-    }
-    return best + lane_index;
+    for (int k = 0; k < kColumns; ++k) best = min(best, (sums[j][k] << 10) + static_cast<unsigned>(j * 32 + 4 * k));
   }
-  template <int kColumns>
-  __device__ static __forceinline__ std::uint32_t find_masked(const std::uint32_t (&sums)[kSweepDy][kColumns],
-                                                              std::uint32_t lane_index, std::uint32_t columns,
-                                                              std::uint32_t rows) {
-    std::uint32_t best = 0x7FFFFFFFU;
+  return best + lane_index;
+}
+/// The same for the candidates that are allowed: those whose bits are set in `columns` and `rows`.
+template <int kColumns>
+__device__ __forceinline__ std::uint32_t smallest_tile_key(const std::uint32_t (&sums)[kSweepDy][kColumns],
+                                                           std::uint32_t lane_index, std::uint32_t columns,
+                                                           std::uint32_t rows) {
+  std::uint32_t best = 0x7FFFFFFFU;
 #pragma unroll
-    for (int j = 0; j < kSweepDy; ++j) {
+  for (int j = 0; j < kSweepDy; ++j) {
 #pragma unroll
-      for (int k = 0; k < kColumns; ++k) {
-        const bool allowed = (columns >> k & rows >> j & 1U) != 0;
-        best = min(best, allowed ? (sums[j][k] << 10) + static_cast<unsigned>(j * 32 + 4 * k) : 0x7FFFFFFFU);
-      }
+    for (int k = 0; k < kColumns; ++k) {
+      const bool allowed = (columns >> k & rows >> j & 1U) != 0;
+      best = min(best, allowed ? (sums[j][k] << 10) + static_cast<unsigned>(j * 32 + 4 * k) : 0x7FFFFFFFU);
     }
-    return best + lane_index;
   }
-};
-
-/// Finds the same minimum as IntegerMinimum, in floating point. Integer minima use the same pipe as the absolute
-/// differences. Floating-point instructions do not.
-///
-/// The bits of an integer sum, read as a denormal float, are sum * 2^-149. This is scaled by 2^119, and the candidate's
-/// index is added in the lower bits. The result is the exact 24-bit number sum * 2^-30 + index * 2^-40. A minimum is
-/// min(a, b) = a - saturate(a - b), and every operation is exact.
-struct FloatMinimum {
-  static constexpr float kScale = 0x1p119F;
-  static constexpr float kStep = 0x1p-40F;
-
-  template <int kColumns>
-  __device__ static __forceinline__ std::uint32_t find(const std::uint32_t (&sums)[kSweepDy][kColumns],
-                                                       std::uint32_t lane_index) {
-    float best = 1.0F;
-#pragma unroll
-    for (int j = 0; j < kSweepDy; ++j) {
-#pragma unroll
-      for (int k = 0; k < kColumns; ++k) {
-        const float key = __fmaf_rn(__uint_as_float(sums[j][k]), kScale, static_cast<float>(j * 32 + 4 * k) * kStep);
-        best = j == 0 && k == 0 ? key : __fsub_rn(best, __saturatef(__fsub_rn(best, key)));
-      }
-    }
-    return static_cast<std::uint32_t>(__float2int_rn(best * 0x1p40F)) + lane_index;
-  }
-};
+  return best + lane_index;
+}
 
 /// Returns a mask: bit b < count is set if first + b * step lies in [low, high).
 __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int count, int low, int high) {
@@ -274,7 +234,7 @@ __device__ __forceinline__ std::uint32_t widen_key(std::uint32_t key, int first_
          key_of_vector(first_dx + static_cast<int>(key & 31), first_dy + static_cast<int>(key >> 5 & 31));
 }
 
-template <int kColumns, typename Minimum>
+template <int kColumns>
 __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& tile_job, std::uint32_t tile) {
   using Shape = TileShape<kColumns>;
   const MotionJob& job = tile_job.job;
@@ -331,8 +291,8 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
         tile_sums<kColumns, kSweepDy, 0, kTilePitch, kTilePair>(window + dy * kTilePitch, current, left, right);
         const std::uint32_t index = static_cast<std::uint32_t>(dy * 32 + shift);
         if (inside) {
-          keys[0] = min(keys[0], Minimum::find(left, index));
-          keys[1] = min(keys[1], Minimum::find(right, index));
+          keys[0] = min(keys[0], smallest_tile_key(left, index));
+          keys[1] = min(keys[1], smallest_tile_key(right, index));
         } else {
           const SearchWindow bounds[2] = {search_window(2 * pair, row, job.width, job.height, job.range),
                                           search_window(2 * pair + 1, row, job.width, job.height, job.range)};
@@ -341,8 +301,8 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
               allowed_bits(low_x + shift, kTileShifts, kColumns, bounds[0].left, bounds[0].right);
           const std::uint32_t right_columns =
               allowed_bits(low_x + kBlockSize + shift, kTileShifts, kColumns, bounds[1].left, bounds[1].right);
-          keys[0] = min(keys[0], IntegerMinimum::find_masked(left, index, left_columns, rows));
-          keys[1] = min(keys[1], IntegerMinimum::find_masked(right, index, right_columns, rows));
+          keys[0] = min(keys[0], smallest_tile_key(left, index, left_columns, rows));
+          keys[1] = min(keys[1], smallest_tile_key(right, index, right_columns, rows));
         }
       }
 #pragma unroll
@@ -364,16 +324,15 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
   store_best(job, 2 * pair + lane, row, lane == 0 ? best[0] : best[1]);
 }
 
-template <typename Minimum>
 __device__ __forceinline__ void search_tiles(const TileBatch& batch) {
   __shared__ TileShared shared;
   int which = 0;
   while (which + 1 < batch.count && blockIdx.x >= batch.jobs[which + 1].first_tile) ++which;
   const TileJob& job = batch.jobs[which];
   if (job.narrow) {
-    search_tile<4, Minimum>(shared, job, blockIdx.x - job.first_tile);
+    search_tile<4>(shared, job, blockIdx.x - job.first_tile);
   } else {
-    search_tile<8, Minimum>(shared, job, blockIdx.x - job.first_tile);
+    search_tile<8>(shared, job, blockIdx.x - job.first_tile);
   }
 }
 
@@ -391,21 +350,16 @@ inline int granule_of(const MotionJob& job) {
 
 /// Fills `batch` with the jobs and their tiles. Returns the number of tiles.
 inline std::uint32_t lay_out_tiles(TileBatch& batch, std::span<const MotionJob> jobs) {
-  std::uint32_t first = 0;
-  batch.count = static_cast<int>(jobs.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const MotionJob& job = jobs[i];
-    TileJob& tile = batch.jobs[i];
-    tile.narrow = job.range <= TileShape<4>::kSpan / 2;
-    const TileGrid grid(job, tile.narrow ? TileShape<4>::kPairs : TileShape<8>::kPairs);
-    tile.job = job;
-    tile.pairs = grid.pairs;
-    tile.reciprocal = grid.reciprocal;
-    tile.first_tile = first;
-    tile.granule = granule_of(job);
-    first += grid.tiles;
+  std::uint32_t tiles = 0;
+  for (const MotionJob& job : jobs) {
+    const bool narrow = job.range <= TileShape<4>::kSpan / 2;
+    const int tile_rows = narrow ? TileShape<4>::kPairs : TileShape<8>::kPairs;
+    const auto pairs = static_cast<std::uint32_t>((job.width + kTilePair - 1) / kTilePair);
+    batch.jobs[static_cast<std::size_t>(batch.count++)] = {
+        job, static_cast<int>(pairs), 0xFFFFFFFFU / pairs + 1, tiles, narrow, granule_of(job)};
+    tiles += pairs * static_cast<std::uint32_t>((job.height / kBlockSize + tile_rows - 1) / tile_rows);
   }
-  return first;
+  return tiles;
 }
 
 }  // namespace c63::cuda

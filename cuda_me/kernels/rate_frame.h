@@ -111,13 +111,13 @@ struct RateFrame {
   const Weight* planned_weights = nullptr;     ///< one per MCU; null: all MCUs have the plain weight
   const Weight* weights = nullptr;             ///< the weights in use, one per MCU; null: all have the plain weight
   bool is_weighted = false;                    ///< an MCU's λ may differ from the frame's
-  WeightedLambdas weighted;                    ///< λ of MCUs by weight
-  RateDecisions rate;
-  FrameHeaders headers;
+  WeightedLambdas weighted = {};               ///< λ of MCUs by weight
+  RateDecisions rate = {};
+  FrameHeaders headers = {};
   bool may_repeat = false;
   bool must_repeat = false;  ///< the frame becomes a repeat, whatever its cost
   int slots = 1;  ///< candidates per block for which `scratch` has room
-  RateScratch scratch;
+  RateScratch scratch = {};
 };
 
 /// The frames that go through the stages together.

@@ -6,7 +6,6 @@
 #include "cuda_me/kernels/frame_batch.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 #include "decide/vectors.h"
 
 namespace c63::cuda {

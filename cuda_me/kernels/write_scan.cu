@@ -8,7 +8,6 @@
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 
 namespace c63::cuda {
 namespace {

@@ -12,7 +12,7 @@
 #include "codec/geometry.h"
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/lookahead/lookahead_kernels.h"
-#include "cuda_me/runtime/carver.h"
+#include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 #include "decide/presets.h"
 #include "decide/temporal_filter.h"

@@ -5,7 +5,6 @@
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/lookahead/lookahead_kernels.h"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/range.h"
 
 namespace c63::cuda {
 namespace {

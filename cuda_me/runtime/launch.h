@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <nvtx3/nvtx3.hpp>
 
 #include <array>
 #include <concepts>
@@ -86,5 +87,13 @@ inline void allow_shared_bytes(const void* kernel, std::size_t bytes) {
   check_kernel(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
                kernel);
 }
+
+/// The name under which a profiler groups c63's ranges.
+struct NvtxDomain {
+  static constexpr char const* name{"c63"};
+};
+
+/// A named span on a profiler's time line, until the end of the scope. It costs nothing without a profiler.
+using Range = nvtx3::scoped_range_in<NvtxDomain>;
 
 }  // namespace c63::cuda

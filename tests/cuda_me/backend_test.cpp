@@ -36,58 +36,6 @@ TEST_F(BackendTest, EncodesTheGoldenVectors) {
   }
 }
 
-TEST_F(BackendTest, GivesTheCpusBytesForEverySizeContentAndQuality) {
-  constexpr std::array<std::array<int, 2>, 14> kSizes = {{{2, 2},
-                                                          {4, 3},
-                                                          {7, 4},
-                                                          {16, 16},
-                                                          {17, 4},
-                                                          {8, 66},
-                                                          {66, 8},
-                                                          {24, 40},
-                                                          {33, 32},
-                                                          {47, 20},
-                                                          {64, 48},
-                                                          {66, 66},
-                                                          {130, 34},
-                                                          {200, 120}}};
-  for (const auto& [width, height] : kSizes) {
-    const std::array videos = {test::moving_video(width, height, 5), test::random_video(width, height, 4),
-                               test::extreme_video(width, height, 3)};
-    for (const Bytes& video : videos) {
-      for (const int qp : {5, 12, 25, 50}) {
-        const EncoderSettings settings{.coding = {.width = width, .height = height, .qp = static_cast<double>(qp), .key_interval = 3}};
-        EXPECT_TRUE(same_bytes(on_cpu(settings, video).stream(), on_gpu(settings, video).stream()))
-            << width << "x" << height << ", qp " << qp << ", video " << &video - videos.data();
-      }
-    }
-  }
-}
-
-TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
-  const Bytes video = test::moving_video(80, 48, 60);
-  EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 4}};
-  const Bytes expected = on_cpu(settings, video).stream();
-  std::vector<int> all;
-  for (const DeviceInfo& device : devices().devices) all.push_back(device.index);
-  for (int lanes = 1; lanes <= 16; ++lanes) {
-    settings.execution.lanes = lanes;
-    // Runs with one GPU, with all GPUs, and with one GPU that is named twice.
-    for (const std::vector<int>& used : {std::vector<int>{0}, all, std::vector<int>{0, 0}}) {
-      for (const bool graphs : {false, true}) {
-        for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
-          const Encoded run = on_gpu(settings, video, {.devices = used, .graphs = graphs}, kind);
-          EXPECT_TRUE(same_bytes(expected, run.stream())) << lanes << " lanes, " << used.size() << " devices, graphs "
-                                                          << graphs << ", source " << static_cast<int>(kind);
-          // The video has 15 GOPs. The encoder counts the frames of a file in advance, so it opens no more than 15
-          // lanes for it.
-          EXPECT_EQ(run.summary.lanes, kind == test::VideoSource::Kind::file ? std::min(lanes, 15) : lanes);
-        }
-      }
-    }
-  }
-}
-
 TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
   // The automatic search measures again after 256 calls which kernel is faster. In one lane of 300 frames, this happens
   // between frames that run as graphs.
@@ -102,22 +50,6 @@ TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
   }
   settings.measurement.keep_motion = true;  // with this, kernels are launched one by one instead of as graphs
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
-}
-
-TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
-  // Runs the GPU at full load for a long time. Such a run once found an error in the queue of the elimination kernel: a
-  // warp waited for a barrier too early, and one frame in ten thousand was wrong.
-  EncoderSettings settings{.coding = {.width = 1920, .height = 1080, .key_interval = 10}};
-  const Bytes group = test::moving_video(settings.coding.width, settings.coding.height, settings.coding.key_interval);
-  const Encoded expected = on_cpu(settings, group);
-  const auto encode = [&](int lanes, const char* kernel, std::int64_t groups) {
-    settings.execution.lanes = lanes;
-    expect_the_same_for_long(settings, {.motion_kernel = kernel}, group, expected, groups);
-  };
-  encode(9, "eliminate", 4000);
-  encode(9, "fast", 2000);
-  encode(16, "automatic", 500);
-  encode(1, "automatic", 500);  // frames run as graphs
 }
 
 TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
@@ -139,11 +71,7 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
         if (index % 2 == 0) return source.frame(index);
         return {};
       });
-      Bytes stream;
-      Encoder encoder(settings, make_backend_factories({}));
-      static_cast<void>(encoder.encode(source, [&](EncodedFrame&& frame) {
-        stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());
-      }));
+      const Bytes stream = encode_with(Encoder(settings, make_backend_factories()), source).stream();
       EXPECT_TRUE(same_bytes(expected, stream)) << lanes << " lanes, every frame of " << every;
       EXPECT_EQ(source.reads(), 600 - (600 + every - 1) / every) << lanes << " lanes, every frame of " << every;
     }
@@ -179,19 +107,6 @@ TEST_F(BackendTest, ReportsLoadAndLatency) {
   }
 }
 
-TEST_F(BackendTest, EveryWayToDoItGivesTheSameBytes) {
-  const Bytes video = test::moving_video(96, 80, 12);
-  EncoderSettings settings{.coding = {.width = 96, .height = 80, .key_interval = 5}};
-  for (const int range : {1, 7, 16, 33}) {
-    settings.coding.search_range = range;
-    const Bytes expected = on_cpu(settings, video).stream();
-    for (const std::string& kernel : motion_kernel_names()) {
-      EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.motion_kernel = kernel}).stream())) << kernel;
-    }
-    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
-  }
-}
-
 TEST_F(BackendTest, ScansThatDoNotFitComeTheSlowWay) {
   const Bytes video = test::random_video(120, 90, 6);
   EncoderSettings settings{.coding = {.width = 120, .height = 90, .key_interval = 2}};
@@ -204,48 +119,6 @@ TEST_F(BackendTest, ScansThatDoNotFitComeTheSlowWay) {
           << bytes << ", " << lanes << " lanes";
     }
   }
-}
-
-TEST_F(BackendTest, HandsOutWhatTheCpuHandsOut) {
-  for (const auto& [width, height] : {std::array{88, 72}, std::array{50, 30}}) {
-    const Bytes video = test::moving_video(width, height, 7);
-    EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 4}};
-    settings.measurement.ssim = true;
-    settings.measurement.keep_reconstruction = true;
-    settings.measurement.keep_prediction = true;
-    settings.measurement.keep_motion = true;
-    expect_same_frames(on_cpu(settings, video), on_gpu(settings, video));
-  }
-}
-
-TEST_F(BackendTest, SmallForSanitizers) {
-  const Bytes video = test::moving_video(50, 40, 4);
-  EncoderSettings settings{.coding = {.width = 50, .height = 40, .key_interval = 2}};
-  const Bytes expected = on_cpu(settings, video).stream();
-  for (const int lanes : {2, 1}) {
-    settings.execution.lanes = lanes;
-    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
-    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.coded_capacity = 100}).stream()));
-  }
-  // A chain has a few slots for frames (buffers that are used in turn). With 14 frames, every slot is used more than
-  // once.
-  const Bytes longer = test::moving_video(50, 40, 14);
-  EXPECT_TRUE(same_bytes(on_cpu(settings, longer).stream(), on_gpu(settings, longer).stream()));
-  settings.execution.lanes = 0;
-  settings.measurement.keep_reconstruction = true;
-  settings.measurement.keep_prediction = true;
-  settings.measurement.keep_motion = true;
-  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
-}
-
-TEST_F(BackendTest, KeepsOnlyWhatWasAskedFor) {
-  EncoderSettings settings{.coding = {.width = 32, .height = 32}};
-  settings.measurement.psnr = false;
-  const Encoded run = on_gpu(settings, test::moving_video(32, 32, 2));
-  EXPECT_EQ(run.frames[1].statistics.sse, (std::array<std::uint64_t, 3>{}));
-  EXPECT_TRUE(run.frames[1].reconstruction.empty());
-  EXPECT_TRUE(run.frames[1].prediction.empty());
-  EXPECT_TRUE(run.frames[1].motion[0].vectors.empty());
 }
 
 /// Allocates nearly all free device memory: pieces of up to 64 GiB, and down to 1 MiB. This includes memory that the
@@ -295,21 +168,6 @@ TEST(Backend, ThrowsADeviceErrorWithoutADevice) {
   EXPECT_EQ(error->kind(), ErrorKind::device);
 }
 
-TEST(Backend, TakesTheDocumentedMemory) {
-  const EncoderSettings settings{.coding = {.width = 1920, .height = 1080}};
-  const double picture = 1920.0 * 1088 * 3 / 2;
-  const double blocks = picture / 64;
-  const double segments = blocks / 6 / 8;
-  const double frame = 1920.0 * 1080 * 3 / 2;
-  const double formula = 8 * picture + 8 * blocks + 3 * (segments * (10176 + 16) + frame / 2 + (64 << 10)) + (18 << 10);
-  EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(settings)), formula, formula * 0.001);
-  EncoderSettings best = settings;
-  best.coding.preset = Preset::best;
-  const double filtered = formula + 6 * picture;
-  const double looked_at = 19 * (frame + picture + blocks * 40 / 3) + 6 * frame + 32 * blocks;
-  EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(best)), filtered + looked_at, formula * 0.001);
-}
-
 TEST_F(BackendTest, TakesTheMemoryItSays) {
   struct Case {
     int width;
@@ -340,16 +198,22 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
   }
 }
 
-TEST(Backend, TakesTheDocumentedHostMemory) {
+/// The formulas are those of c63/cuda/backend.h.
+TEST(Backend, TakesTheDocumentedMemory) {
+  const double picture = 1920.0 * 1088 * 3 / 2;
+  const double blocks = picture / 64;
+  const double segments = blocks / 6 / 8;
   const double frame = 1920.0 * 1080 * 3 / 2;
-  const double frames = std::floor((48 << 20) / frame);
-  const double blocks = 1920.0 * 1088 * 3 / 2 / 64;
-  const double formula = frames * frame + 17 * (blocks + (18 << 10)) + 3 * 17 * (frame / 2 + (64 << 10));
-  const EncoderSettings settings{.coding = {.width = 1920, .height = 1080}};
-  EXPECT_NEAR(static_cast<double>(host_bytes_per_device(settings, 17)), formula, formula * 0.001);
-  EncoderSettings best = settings;
-  best.coding.preset = Preset::best;
-  EXPECT_NEAR(static_cast<double>(host_bytes_per_device(best, 17)), formula + 17 * (frame + blocks / 6), formula * 0.001);
+  const double device = 8 * picture + 8 * blocks + 3 * (segments * (10176 + 16) + frame / 2 + (64 << 10)) + (18 << 10);
+  const double host = std::floor((48 << 20) / frame) * frame + 17 * (blocks + (18 << 10)) + 3 * 17 * (frame / 2 + (64 << 10));
+  const double filtered = 6 * picture;
+  const double looked_at = 19 * (frame + picture + blocks * 40 / 3) + 6 * frame + 32 * blocks;
+  EncoderSettings settings{.coding = {.width = 1920, .height = 1080}};
+  EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(settings)), device, device * 0.001);
+  EXPECT_NEAR(static_cast<double>(host_bytes_per_device(settings, 17)), host, host * 0.001);
+  settings.coding.preset = Preset::best;
+  EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(settings)), device + filtered + looked_at, device * 0.001);
+  EXPECT_NEAR(static_cast<double>(host_bytes_per_device(settings, 17)), host + 17 * (frame + blocks / 6), host * 0.001);
 }
 
 /// Encodes real video. The streams must be those of the course encoder.

@@ -7,8 +7,8 @@
 
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
-#include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "support/coding.h"
 #include "support/sources.h"
 
 namespace c63::cuda {
@@ -22,27 +22,19 @@ class BackendTest : public testing::Test {
   }
 };
 
-/// The result of an encode: all frames and the summary.
-struct Encoded {
-  std::vector<EncodedFrame> frames;
-  EncodeSummary summary;
+using test::Encoded;
 
-  [[nodiscard]] test::Bytes stream() const {
-    test::Bytes all;
-    for (const EncodedFrame& frame : frames) all.insert(all.end(), frame.bytes.begin(), frame.bytes.end());
-    return all;
-  }
-};
-
-inline Encoded encode_with(Encoder&& encoder, const test::Bytes& video, test::VideoSource::Kind kind) {
+inline Encoded encode_with(Encoder&& encoder, FrameSource& source) {
+  return test::without_error(test::encode_source(source, encoder));
+}
+inline Encoded encode_with(Encoder&& encoder, const test::Bytes& video,
+                           test::VideoSource::Kind kind = test::VideoSource::Kind::file) {
   test::VideoSource source(video, encoder.settings().coding.width, encoder.settings().coding.height, kind);
-  Encoded run;
-  run.summary = encoder.encode(source, [&](EncodedFrame&& frame) { run.frames.push_back(std::move(frame)); });
-  return run;
+  return encode_with(std::move(encoder), source);
 }
 
 inline Encoded on_cpu(const EncoderSettings& settings, const test::Bytes& video) {
-  return encode_with(Encoder(settings), video, test::VideoSource::Kind::file);
+  return encode_with(Encoder(settings), video);
 }
 
 inline Encoded on_gpu(const EncoderSettings& settings, const test::Bytes& video, const CudaBackendOptions& options = {},
@@ -50,9 +42,11 @@ inline Encoded on_gpu(const EncoderSettings& settings, const test::Bytes& video,
   return encode_with(Encoder(settings, make_backend_factories(options)), video, kind);
 }
 
-/// Options that must not change the bytes of a stream.
+/// Options that must not change the bytes of a stream. One way takes all GPUs, and one takes a GPU twice.
 inline std::vector<CudaBackendOptions> ways_to_encode() {
-  return {{}, {.graphs = false}, {.coded_capacity = 100}, {.upload = UploadMode::pair}, {.devices = {0, 0}}};
+  std::vector<int> all;
+  for (const DeviceInfo& device : devices().devices) all.push_back(device.index);
+  return {{}, {.graphs = false}, {.coded_capacity = 100}, {.upload = UploadMode::pair}, {.devices = {0, 0}}, {.devices = all}};
 }
 
 /// Compares two streams. If they differ, the message says where.
@@ -114,9 +108,7 @@ inline void expect_the_same_for_long(const EncoderSettings& settings, const Cuda
 
 /// Expects that decoding gives the reconstructions that the encoder kept.
 inline void expect_decodes(const Encoded& run) {
-  test::Bytes kept;
-  for (const EncodedFrame& frame : run.frames) kept.insert(kept.end(), frame.reconstruction.begin(), frame.reconstruction.end());
-  EXPECT_TRUE(same_bytes(kept, decode(run.stream())));
+  EXPECT_TRUE(same_bytes(run.reconstructions(), test::without_error(test::decode_stream(run.stream())).pictures()));
 }
 
 }  // namespace c63::cuda

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cuda_me/backend_test_support.h"
-#include "cuda_me/kernels/copy_frames.h"
+#include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 #include "support/expect_error.h"
@@ -30,14 +30,6 @@ DeviceBuffer<std::uint8_t> to_device(const Bytes& video) {
   return memory;
 }
 
-std::span<const std::uint8_t> span_of(const DeviceBuffer<std::uint8_t>& memory) { return {memory.data(), memory.size()}; }
-
-Encoded encode_frames(FrameSource& source, Encoder&& encoder) {
-  Encoded run;
-  run.summary = encoder.encode(source, [&](EncodedFrame&& frame) { run.frames.push_back(std::move(frame)); });
-  return run;
-}
-
 TEST_F(DeviceFramesTest, GiveTheBytesOfFramesOnTheHost) {
   for (const auto& [width, height] : {std::pair(80, 48), std::pair(16, 16), std::pair(36, 29), std::pair(20, 13)}) {
     const Bytes video = test::moving_video(width, height, 50);
@@ -48,8 +40,8 @@ TEST_F(DeviceFramesTest, GiveTheBytesOfFramesOnTheHost) {
         settings.execution.lanes = lanes;
         settings.measurement.keep_reconstruction = settings.measurement.ssim = true;
         const Encoded expected = on_cpu(settings, video);
-        DeviceFrames source(span_of(memory), {width, height, {}});
-        expect_same_frames(expected, encode_frames(source, Encoder(settings, make_backend_factories())));
+        DeviceFrames source(memory.span(), {width, height, {}});
+        expect_same_frames(expected, encode_with(Encoder(settings, make_backend_factories()), source));
       }
     }
   }
@@ -60,9 +52,9 @@ TEST_F(DeviceFramesTest, AreCopiedToTheHostForDevicesThatCannotTakeThem) {
   const DeviceBuffer<std::uint8_t> memory = to_device(video);
   EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 7, .scene_cuts = true}};
   const Bytes expected = on_cpu(settings, video).stream();
-  DeviceFrames source(span_of(memory), {80, 48, {}});
-  EXPECT_TRUE(same_bytes(expected, encode_frames(source, Encoder(settings)).stream()));
-  EXPECT_TRUE(same_bytes(expected, encode_frames(source, Encoder(settings, make_backend_factories())).stream()));
+  DeviceFrames source(memory.span(), {80, 48, {}});
+  EXPECT_TRUE(same_bytes(expected, encode_with(Encoder(settings), source).stream()));
+  EXPECT_TRUE(same_bytes(expected, encode_with(Encoder(settings, make_backend_factories()), source).stream()));
 }
 
 TEST_F(DeviceFramesTest, PlanesWithGapsArePacked) {
@@ -91,7 +83,7 @@ TEST_F(DeviceFramesTest, PlanesWithGapsArePacked) {
     planes[p] = {memory[p].data(), kPitch * (height + 1), kPitch};
   }
   DeviceFrames source(planes, kFrames, {80, 48, {}});
-  EXPECT_TRUE(same_bytes(expected, encode_frames(source, Encoder(settings, make_backend_factories())).stream()));
+  EXPECT_TRUE(same_bytes(expected, encode_with(Encoder(settings, make_backend_factories()), source).stream()));
 }
 
 TEST_F(DeviceFramesTest, AreWaitedForOnTheirStream) {
@@ -105,8 +97,8 @@ TEST_F(DeviceFramesTest, AreWaitedForOnTheirStream) {
   const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
   check(cudaLaunchHostFunc(stream, sleep, nullptr), "cudaLaunchHostFunc");
   copy_async(memory.data(), host.data(), host.size(), stream);
-  DeviceFrames source(span_of(memory), {80, 48, {}}, stream.get());
-  EXPECT_TRUE(same_bytes(expected, encode_frames(source, Encoder(settings, make_backend_factories())).stream()));
+  DeviceFrames source(memory.span(), {80, 48, {}}, stream.get());
+  EXPECT_TRUE(same_bytes(expected, encode_with(Encoder(settings, make_backend_factories()), source).stream()));
 }
 
 TEST_F(DeviceFramesTest, OtherMemoryAndPartsOfFramesAreRefused) {
@@ -117,7 +109,7 @@ TEST_F(DeviceFramesTest, OtherMemoryAndPartsOfFramesAreRefused) {
   };
   const VideoFormat format{80, 48, {}};
   refused(ErrorKind::usage, "C63-DEVICE-MEMORY", std::span<const std::uint8_t>(video), format);
-  refused(ErrorKind::input, "C63-PARTIAL-FRAME", span_of(memory).first(5000), format);
+  refused(ErrorKind::input, "C63-PARTIAL-FRAME", std::span<const std::uint8_t>(memory.span()).first(5000), format);
   const std::array<DevicePlane, 3> planes = {DevicePlane{memory.data(), 0, 80}, DevicePlane{video.data(), 0, 40},
                                              DevicePlane{memory.data(), 0, 40}};
   refused(ErrorKind::usage, "C63-DEVICE-MEMORY", planes, 1, format);
@@ -127,7 +119,7 @@ TEST_F(DeviceFramesTest, OtherMemoryAndPartsOfFramesAreRefused) {
 TEST_F(DeviceFramesTest, EndWithTheVideo) {
   const Bytes video = test::moving_video(80, 48, 2);
   const DeviceBuffer<std::uint8_t> memory = to_device(video);
-  DeviceFrames source(span_of(memory), {80, 48, {}});
+  DeviceFrames source(memory.span(), {80, 48, {}});
   EXPECT_EQ(source.frame_count(), 2);
   Bytes frame(frame_bytes(80, 48), 0xA5);
   EXPECT_TRUE(source.read(1, frame));

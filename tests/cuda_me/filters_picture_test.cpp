@@ -26,7 +26,7 @@ TEST_P(CudaPictures, ConvolutionsOfBytesAreExact) {
         for (const auto& [name, variant] : variant_names<Convolution2dVariant>()) {
           const DevicePicture<std::uint8_t> out(queue, Picture<std::uint8_t>(size));
           if (variant == Convolution2dVariant::separable && !kernel.separable()) {
-            EXPECT_EQ(error_id([&] { convolve(queue, device_in.const_view(), kernel, out.view(), variant); }),
+            EXPECT_EQ(error_id([&, v = variant] { convolve(queue, device_in.const_view(), kernel, out.view(), v); }),
                       "C63-KERNEL-VALUE");
             continue;
           }

@@ -99,10 +99,10 @@ void expect_reductions(FilterQueue& queue, const std::vector<std::size_t>& lengt
         const DeviceArray<T> value(queue, 1);
         const DeviceArray<std::uint64_t> place(queue, 1);
         if (length == 0) {
-          EXPECT_EQ(error_id([&] { minimum<T>(queue, in.const_span(), value.data(), variant); }), "C63-FILTER-EMPTY");
-          EXPECT_EQ(error_id([&] { maximum<T>(queue, in.const_span(), value.data(), variant); }), "C63-FILTER-EMPTY");
-          EXPECT_EQ(error_id([&] { argmin<T>(queue, in.const_span(), place.data(), variant); }), "C63-FILTER-EMPTY");
-          EXPECT_EQ(error_id([&] { argmax<T>(queue, in.const_span(), place.data(), variant); }), "C63-FILTER-EMPTY");
+          EXPECT_EQ(error_id([&, v = variant] { minimum<T>(queue, in.const_span(), value.data(), v); }), "C63-FILTER-EMPTY");
+          EXPECT_EQ(error_id([&, v = variant] { maximum<T>(queue, in.const_span(), value.data(), v); }), "C63-FILTER-EMPTY");
+          EXPECT_EQ(error_id([&, v = variant] { argmin<T>(queue, in.const_span(), place.data(), v); }), "C63-FILTER-EMPTY");
+          EXPECT_EQ(error_id([&, v = variant] { argmax<T>(queue, in.const_span(), place.data(), v); }), "C63-FILTER-EMPTY");
           continue;
         }
         minimum<T>(queue, in.const_span(), value.data(), variant);
@@ -216,7 +216,7 @@ TEST_P(CudaSignals, LongScansTakeManyTilesABlock) {
       std::vector<std::uint32_t> expected(length);
       inclusive ? c63::inclusive_scan<std::uint32_t>(values, expected, FilterForm::serial)
                 : c63::exclusive_scan<std::uint32_t>(values, expected, FilterForm::serial);
-      for (const auto variant : {ScanVariant::best, ScanVariant::rounds, ScanVariant::cub}) {
+      for (const auto variant : {ScanVariant::best, ScanVariant::look_back, ScanVariant::rounds, ScanVariant::cub}) {
         for (int run = 0; run < 3; ++run) {
           inclusive ? inclusive_scan<std::uint32_t>(queue, in.const_span(), out.span(), variant)
                     : exclusive_scan<std::uint32_t>(queue, in.const_span(), out.span(), variant);

@@ -8,7 +8,6 @@
 #include "backend_test_support.h"
 #include "cpu/kernels.h"
 #include "cuda_me/lookahead/source_frames.h"
-#include "cuda_me/runtime/carver.h"
 #include "cuda_me/runtime/memory.h"
 #include "encode/host_source_frames.h"
 #include "support/generators.h"

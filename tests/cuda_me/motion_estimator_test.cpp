@@ -36,12 +36,6 @@ TEST(MotionEstimator, WithoutADriverSaysSo) {
   EXPECT_EQ(id_of({.width = 64, .height = 64}), "C63-CUDA-NO-DRIVER");
 }
 
-TEST(MotionEstimator, ListsItsKernels) {
-  const auto names = MotionEstimator::kernel_names();
-  EXPECT_NE(std::find(names.begin(), names.end(), MotionEstimatorOptions{}.kernel), names.end());
-  EXPECT_EQ(names.front(), "textbook");
-}
-
 class MotionEstimatorOnDevice : public testing::Test {
  protected:
   void SetUp() override {
@@ -60,6 +54,7 @@ class MotionEstimatorOnDevice : public testing::Test {
 };
 
 TEST_F(MotionEstimatorOnDevice, FollowsTheRulesOnTheHost) {
+  EXPECT_EQ(MotionEstimator::kernel_names().front(), "textbook");
   for (const std::string& kernel : MotionEstimator::kernel_names()) {
     MotionEstimator estimator({.width = 104, .height = 72, .range = 12, .kernel = kernel});
     for (int round = 0; round < 2; ++round) {

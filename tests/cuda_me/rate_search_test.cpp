@@ -1,13 +1,13 @@
-// Tests the search by SAD and vector cost. For each block it must find the vectors of the definition (every candidate,
-// in plain loops), in the same order: the cheapest first. Vectors of equal cost have a defined order, too.
+// Tests the search by SAD and vector cost. For each block it must find the vectors that the CPU finds, in the same order:
+// the cheapest first. Vectors of equal cost have a defined order, too.
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <vector>
 
 #include "backend_test_support.h"
 #include "codec/search_window.h"
+#include "cpu/search_method.h"
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
@@ -42,43 +42,41 @@ struct Found {
   std::vector<std::uint16_t> costs;
 };
 
+/// Returns what the CPU's exhaustive search finds.
 Found expected(const FrameLayout& layout, const Geometry& geometry, const Bytes& current, const Bytes& reference, int range,
                const RateDecisions& rate) {
   const auto blocks = static_cast<std::size_t>(layout.blocks);
   Found found{std::vector<MotionVector>(blocks * kMaxFoundVectors, {99, 99}), std::vector<std::uint16_t>(blocks)};
-  const VectorCosts costs(rate.sad_per_bit);
+  const cpu::SearchCosts costs(VectorCosts(rate.sad_per_bit));
+  const cpu::SearchGoal goal{&costs, static_cast<std::size_t>(std::max(1, rate.found_vectors))};
   for (int p = 0; p < kPlanes; ++p) {
     const PlaneGeometry plane = geometry.plane(p);
-    const auto plane_index = static_cast<std::size_t>(p);
-    const std::uint8_t* const a = current.data() + layout.offset[plane_index];
-    const std::uint8_t* const b = reference.data() + layout.offset[plane_index];
+    const int plane_range = plane_search_range(range, p);
+    const auto searcher = cpu::make_block_searcher(SearchMethod::full_brute, cpu::kernels(SimdLevel::scalar), plane, plane_range);
+    const ConstPlaneView a{current.data() + layout.offset[p], plane.width, plane.height, plane.width};
+    const ConstPlaneView b{reference.data() + layout.offset[p], plane.width, plane.height, plane.width};
+    searcher->begin(a, b, goal);
+    searcher->prepare_rows(0, plane.height);
+    searcher->prepare();
     for (int block = 0; block < plane.blocks(); ++block) {
       const int column = block % plane.columns;
       const int row = block / plane.columns;
-      const SearchWindow window = whole_search_window(column, row, plane.width, plane.height, plane_search_range(range, p));
-      struct Candidate {
-        std::uint32_t cost;
-        MotionVector vector;
-      };
-      std::vector<Candidate> candidates;
-      for (int y = window.top; y < window.bottom; ++y) {
-        for (int x = window.left; x < window.right; ++x) {
-          const int mv_x = x - column * kBlockSize;
-          const int mv_y = y - row * kBlockSize;
-          std::uint32_t cost = costs.of(mv_x, mv_y);
-          for (int i = 0; i < kBlockSamples; ++i) {
-            const int sample_a = a[(row * kBlockSize + i / 8) * plane.width + column * kBlockSize + i % 8];
-            cost += static_cast<std::uint32_t>(std::abs(sample_a - b[(y + i / 8) * plane.width + x + i % 8]));
-          }
-          candidates.push_back({cost, {static_cast<std::int8_t>(mv_x), static_cast<std::int8_t>(mv_y)}});
-        }
-      }
-      std::ranges::stable_sort(candidates, {}, &Candidate::cost);
-      const std::size_t index = static_cast<std::size_t>(layout.first_block[plane_index] + block);
-      found.costs[index] = static_cast<std::uint16_t>(candidates.front().cost);
-      for (int i = 0; i < std::max(1, rate.found_vectors); ++i) {
-        const std::size_t at = std::min(static_cast<std::size_t>(i), candidates.size() - 1);
-        found.vectors[index * kMaxFoundVectors + static_cast<std::size_t>(i)] = candidates[at].vector;
+      std::array<std::uint32_t, kMaxFoundVectors> keys{};
+      cpu::BlockSearch search{.window = whole_search_window(column, row, plane.width, plane.height, plane_range),
+                              .own = {column * kBlockSize, row * kBlockSize},
+                              .current = &a.at(column * kBlockSize, row * kBlockSize),
+                              .current_pitch = a.pitch,
+                              .reference = b,
+                              .keys = keys.data()};
+      search.starts.fill({search.window.left, search.window.top});
+      searcher->search({&search, 1});
+      const auto index = static_cast<std::size_t>(layout.first_block[p] + block);
+      found.costs[index] = static_cast<std::uint16_t>(keys[0] >> 16);
+      for (std::size_t i = 0, last = 0; i < goal.count; ++i) {
+        if (keys[i] != UINT32_MAX) last = i;  // if too few were found, the last one is repeated
+        const cpu::Position at = search.candidate_of(keys[last]);
+        found.vectors[index * kMaxFoundVectors + i] = {static_cast<std::int8_t>(at.x - search.own.x),
+                                                       static_cast<std::int8_t>(at.y - search.own.y)};
       }
     }
   }

@@ -116,16 +116,14 @@ class DecidedFrames {
     FramePlan key = plan_;
     key.key = true;
     for (const bool is_key : {true, false}) {
-      const int index = is_key ? 0 : 1;
+      const std::size_t index = is_key ? 0 : 1;
       std::vector<cuda::RateItem> items;
       for (std::size_t i = 0; i < chains_.size(); ++i) {
         std::uint8_t* const decided = chains_[i].device.decided;
-        cuda::CodingJob job = cuda::job_of(context_, chains_[i], index, index, {.key = is_key, .reconstruction = index});
+        cuda::CodingJob job = cuda::job_of(context_, chains_[i], index, index, {.key = is_key, .reconstruction = is_key ? 0 : 1});
         job.unpredicted = is_key ? nullptr : decided;
-        items.push_back({.job = job,
+        items.push_back({.frame = {.job = job, .quantizers = quantizers_.data(), .decided = decided},
                          .plan = is_key ? &key : &plan_,
-                         .quantizers = quantizers_.data(),
-                         .decided = decided,
                          .side = static_cast<int>(i) % cuda::RateStages::kSides});
       }
       groups_ = rate_.prepare(items, index, {stream(), stream()});

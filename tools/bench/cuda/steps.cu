@@ -5,7 +5,8 @@
 
 #include "c63/error.h"
 #include "cuda_me/kernels/file_search.h"
-#include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/runtime/launch.h"
 
 // The files of the steps are written for a compiler that makes a module of each. Here each is in a namespace instead.
 #undef C63_MOTION_KERNEL

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -104,6 +105,18 @@ class DeviceArray {
   std::size_t size_ = 0;
 };
 
+/// The names by which programs accept and print the values of an enum of variants, in their order.
+template <typename Variant>
+inline constexpr std::array<std::string_view, 0> kVariantNames;
+
+/// Returns all values of an enum of variants with their names. The first is `best`.
+template <typename Variant>
+[[nodiscard]] constexpr auto variant_names() {
+  std::array<std::pair<std::string_view, Variant>, kVariantNames<Variant>.size()> all;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {kVariantNames<Variant>[i], static_cast<Variant>(i)};
+  return all;
+}
+
 enum class ConvolutionVariant {
   best,
   global,         ///< input values and taps (the kernel's factors) from global memory
@@ -115,6 +128,9 @@ enum class ConvolutionVariant {
   /// data; otherwise shared_tile.
   tuned,
 };
+template <>
+inline constexpr std::array kVariantNames<ConvolutionVariant> = std::to_array<std::string_view>(
+    {"best", "global", "constant-taps", "shared-tile", "tuned"});
 
 /// Convolves with `taps` from host memory. The result equals that of c63::convolve() bit for bit.
 void convolve(FilterQueue& queue, std::span<const double> signal, std::span<const double> taps, std::span<double> out,
@@ -129,6 +145,9 @@ enum class Convolution2dVariant {
   restrict_taps,  ///< shared_tile, with taps read through the read-only cache
   separable,      ///< first the column factor, then the row factor; only for separable kernels
 };
+template <>
+inline constexpr std::array kVariantNames<Convolution2dVariant> = std::to_array<std::string_view>(
+    {"best", "direct", "shared-tile", "restrict-taps", "separable"});
 
 void convolve(FilterQueue& queue, ConstPlaneView in, const ByteKernel& kernel, PlaneView out,
               Convolution2dVariant variant = Convolution2dVariant::best);
@@ -142,6 +161,9 @@ enum class HistogramVariant {
   privatized,   ///< each thread block counts in shared memory
   cub,          ///< CUB, with 32-bit counters; inputs of more than 2^30 bytes in pieces
 };
+template <>
+inline constexpr std::array kVariantNames<HistogramVariant> = std::to_array<std::string_view>(
+    {"best", "sections", "interleaved", "privatized", "cub"});
 
 void histogram(FilterQueue& queue, std::span<const std::uint8_t> bytes, const BinMap& map,
                std::span<std::uint64_t> counts, HistogramVariant variant = HistogramVariant::best);
@@ -156,6 +178,9 @@ enum class ReductionVariant {
   shuffles,          ///< warps reduce in registers; the last thread block to finish combines all results
   cub,
 };
+template <>
+inline constexpr std::array kVariantNames<ReductionVariant> = std::to_array<std::string_view>(
+    {"best", "one-thread", "one-block", "atomics", "tree-interleaved", "tree-sequential", "shuffles", "cub"});
 
 // The reductions below exist for T = uint8, int32, float and double. Each result is one value in device memory.
 
@@ -185,11 +210,15 @@ enum class ScanVariant {
   blelloch,         ///< one thread block; up and down a tree, at most 2(n−1) additions per tile
   blelloch_padded,  ///< blelloch without bank conflicts
   many_blocks,      ///< many thread blocks scan tiles, then their sums are scanned and added
+  look_back,        ///< one pass; a tile adds up the sums of earlier tiles; for 4-byte integers, otherwise cub
   /// One pass; thread blocks stay on their multiprocessors and exchange sums. For 16-byte aligned 4-byte integers on
   /// cards with bulk copies and 192 KiB of shared memory, such as sm_90, otherwise cub.
   rounds,
   cub,              ///< CUB, which also adds up the sums of earlier tiles
 };
+template <>
+inline constexpr std::array kVariantNames<ScanVariant> = std::to_array<std::string_view>(
+    {"best", "hillis-steele", "blelloch", "blelloch-padded", "many-blocks", "look-back", "rounds", "cub"});
 
 // The scans below exist for T = int32, uint32 and double. `out` may be the same memory as `values`.
 
@@ -206,6 +235,9 @@ enum class ProductVariant {
   shared_tile,    ///< tiles in shared memory; loads are divided by the tile's width
   register_tile,  ///< shared_tile with 4x4 outputs per thread
 };
+template <>
+inline constexpr std::array kVariantNames<ProductVariant> = std::to_array<std::string_view>(
+    {"best", "direct", "shared-tile", "register-tile"});
 
 void multiply(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<const float> b, BasicPlaneView<float> c,
               ProductVariant variant = ProductVariant::best);
@@ -218,6 +250,9 @@ enum class ShiftVariant {
   four_streams,  ///< back_to_back, on four streams
   one_kernel,    ///< one kernel for up to 65 frames; the reference's derivatives are computed once
 };
+template <>
+inline constexpr std::array kVariantNames<ShiftVariant> = std::to_array<std::string_view>(
+    {"best", "sums-on-cpu", "atomics", "back-to-back", "four-streams", "one-kernel"});
 
 /// Computes the ShiftSums of each frame relative to a reference, for at most 256 frames. `sums` is in host memory, and
 /// is filled when the call returns. The sums equal the CPU's bit for bit.
@@ -269,10 +304,5 @@ class Whitener {
 
 /// The version of CUB that the `cub` variants use, for example "3.0.1".
 [[nodiscard]] std::string_view cub_version();
-
-// Returns all values of an enum of variants, with the names that programs accept and print. The first is `best`.
-
-template <typename Variant>
-[[nodiscard]] std::span<const std::pair<std::string_view, Variant>> variant_names();
 
 }  // namespace c63::cuda

@@ -7,7 +7,7 @@
 
 #include "c63/cuda/filters.h"
 
-// The functions that launch the kernels of frame shift (shift.cu) and whitening (whitening_kernels.cu).
+// What whitening (whitening.cu) uses of the shift of frames (shift.cu).
 
 namespace c63::cuda::kernels {
 
@@ -68,32 +68,5 @@ void derive(CUstream_st* stream, ConstPlaneView reference, const DerivedView& de
 
 /// Adds 10p and 10q (see ShiftSums) of frame k to sums[2k] and sums[2k + 1].
 void shift_all(CUstream_st* stream, const DerivedView& derived, const FrameList& frames, Sum* sums);
-
-/// What the device reports about a whitening; 1 means true.
-struct WhiteningStatus {
-  int textureless = 0;
-  int singular = 0;
-  int textured_shift = 0;  ///< 1 if `shift` is set
-  FrameShift shift;        ///< the shift of the frame
-};
-
-/// Computes the weights of frames 1, 2, … of a list: from the sums of shift_all(), or from the `products` of
-/// correlate_all(), depending on the method. Also computes the shift of frame 0 from the sums. Sets sums and used
-/// products back to zero. If the equations have no solution, the weights are zero, and `status` says so until the
-/// caller clears it.
-void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const Sum* texture,
-                   Sum* sums, Sum* products, float* weights, WhiteningStatus* status);
-
-/// Adds Σ x_k·x_l, over all samples, to products[k·count + l] for all frames k ≤ l of the list.
-void correlate_all(CUstream_st* stream, const FrameList& frames, int width, int height, Sum* products);
-
-/// Does the same as c63::reject_outliers(). The samples of picture k start at out[k · width · height], with a pitch of
-/// `width`.
-void reject_all(CUstream_st* stream, const FrameList& history, int width, int height, float threshold,
-                std::uint8_t* out);
-
-/// Computes out = frame 0 − Σ weights[k − 1] · frame k.
-void subtract_all(CUstream_st* stream, const FrameList& frames, const float* weights,
-                  BasicPlaneView<float> out);
 
 }  // namespace c63::cuda::kernels
