@@ -6,7 +6,6 @@ from typing import Any, NoReturn, Optional, Sequence
 
 from ._c63 import flag as flag
 from ._c63 import integer as integer
-from ._c63 import number as number
 from ._error import UsageError
 
 

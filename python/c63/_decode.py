@@ -119,7 +119,8 @@ class Decoder:
         if number < 0:
             raise IndexError(f"frame {index} of {len(self)}")
         try:
-            return self._seekable.frame(number)
+            frame: DecodedFrame = self._seekable.frame(number)
+            return frame
         except Error as error:
             if error.id != "C63-SEEK-RANGE":
                 raise

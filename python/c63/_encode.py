@@ -207,7 +207,8 @@ class Encoder:
         """The summary of the run. Call finish() before. Waits until the encode ends."""
         if not self._finished:
             raise setting_error("summary: it is available after finish()")
-        return self._native.summary()
+        summary: dict[str, Any] = self._native.summary()
+        return summary
 
     def close(self) -> None:
         """Ends the encoder. Frames that poll() has not returned are lost."""

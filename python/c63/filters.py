@@ -126,12 +126,12 @@ def maximum(values: Any) -> Union[int, float]:
 
 def argmin(values: Any) -> int:
     """Returns the index of the first smallest value in C order. Raises for an empty array."""
-    return _c63.reduce(values, "argmin")
+    return int(_c63.reduce(values, "argmin"))
 
 
 def argmax(values: Any) -> int:
     """Returns the index of the first largest value in C order. Raises for an empty array."""
-    return _c63.reduce(values, "argmax")
+    return int(_c63.reduce(values, "argmax"))
 
 
 def sum_of_squared_errors(a: Any, b: Any) -> int:

@@ -31,8 +31,8 @@ namespace {
 struct Row {
   std::int64_t index;
   std::uint64_t bytes;
-  std::uint64_t sse[3];
-  double ssim[3];
+  std::array<std::uint64_t, 3> sse;
+  std::array<double, 3> ssim;
   std::uint64_t luma_sad;
   std::uint64_t bits[4];
   double milliseconds[8];
@@ -59,8 +59,8 @@ Row row_of(const EncodedFrame& frame) {
   const StageTimes& t = s.times;
   return {frame.index,
           frame.bytes.size(),
-          {s.sse[0], s.sse[1], s.sse[2]},
-          {s.ssim[0], s.ssim[1], s.ssim[2]},
+          s.sse,
+          s.ssim,
           s.luma_sad,
           {s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma},
           {t.read, t.upload, t.motion, t.transform, t.measure, t.entropy, t.download, t.write},
@@ -78,28 +78,25 @@ py::dict dict_of(const EncodeSummary& summary) {
                   "backend"_a = summary.backend, "stopped"_a = summary.stopped, "target"_a = py::none());
 }
 
-/// The results of a pass, summed over its frames.
-struct PassTotals {
+/// Returns the results of a pass.
+PassFigures figures_of(const std::vector<Row>& rows, const EncodeSummary& summary, const CodingSettings& coding, double frames_per_s) {
+  std::array<std::uint64_t, 3> samples{};
+  for (int p = 0; p < 3; ++p) samples[static_cast<std::size_t>(p)] = plane_bytes(coding.width, coding.height, p);
   QualityTotals quality;
-  std::uint64_t key_bytes = 0;  ///< bytes of all key frames
-
-  void add(const EncodedFrame& frame, const CodingSettings& coding) {
-    std::array<std::uint64_t, 3> samples{};
-    for (int p = 0; p < 3; ++p) samples[static_cast<std::size_t>(p)] = plane_bytes(coding.width, coding.height, p);
-    quality.add(frame.statistics.sse, samples);
-    quality.add_ssim(frame.statistics.ssim);
-    if (frame.key) key_bytes += frame.bytes.size();
+  std::uint64_t key_bytes = 0;
+  for (const Row& row : rows) {
+    quality.add(row.sse, samples);
+    quality.add_ssim(row.ssim);
+    if (row.key) key_bytes += row.bytes;
   }
-  [[nodiscard]] PassFigures figures(const EncodeSummary& summary, double frames_per_s) const {
-    return {.frames = summary.frames,
-            .bytes = summary.bytes,
-            .frames_per_s = frames_per_s,
-            .psnr_y_db = quality.psnr_of_plane(0),
-            .psnr_all_db = quality.psnr_of_all(),
-            .ssim_y = quality.mean_ssim(0),
-            .key_bytes = key_bytes};
-  }
-};
+  return {.frames = summary.frames,
+          .bytes = summary.bytes,
+          .frames_per_s = frames_per_s,
+          .psnr_y_db = quality.psnr_of_plane(0),
+          .psnr_all_db = quality.psnr_of_all(),
+          .ssim_y = quality.mean_ssim(0),
+          .key_bytes = key_bytes};
+}
 
 /// Returns whether a target is met, the distance from it, and all passes.
 py::dict dict_of(const TargetSearch& search) {
@@ -120,9 +117,10 @@ EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
   return settings;
 }
 
-/// The devices that the settings name.
-Devices devices_of(py::handle settings) {
-  return select_devices(value_of<std::string>(settings.attr("backend"), "backend"), devices_from(settings), {});
+/// The devices that the settings name; `gpus` if they name no GPU. "auto" chooses by the time that the CPU would need.
+Devices devices_of(py::handle settings, const std::vector<int>& gpus = {}, std::optional<double> cpu_ms = {}) {
+  const std::vector<int> named = devices_from(settings);
+  return select_devices(value_of<std::string>(settings.attr("backend"), "backend"), named.empty() ? gpus : named, cpu_ms);
 }
 
 /// Encodes whole videos of one size, one after another.
@@ -147,7 +145,6 @@ class VideoEncoder {
     for (;;) {
       std::vector<std::vector<std::uint8_t>> frames;
       std::vector<Row> rows;
-      PassTotals totals;
       EncodeSummary summary;
       run_interruptibly([&](const std::stop_token& stop) {
         const std::stop_callback wake(stop, [&] {
@@ -164,7 +161,6 @@ class VideoEncoder {
             video.from_start(passes.has_value()),
             [&](EncodedFrame&& frame) {
               rows.push_back(row_of(frame));
-              if (passes) totals.add(frame, settings_.coding);
               frames.push_back(std::move(frame.bytes));
             },
             stop, stop);  // the second one drops frames that are not coded: after an exception, nobody gets the stream
@@ -175,7 +171,7 @@ class VideoEncoder {
         throw Error(ErrorKind::input, "C63-NO-FRAMES",
                     why.empty() ? "the input has no whole frame" : why + "; there is no whole frame");
       }
-      if (passes && !passes->add(totals.figures(summary, target_->frames_per_s.value_or(rate)))) continue;
+      if (passes && !passes->add(figures_of(rows, summary, settings_.coding, target_->frames_per_s.value_or(rate)))) continue;
       py::dict about = dict_of(summary);
       if (passes) about["target"] = dict_of(*passes);
       return py::make_tuple(joined(frames, room), array_of(std::move(rows)), about);
@@ -218,20 +214,14 @@ class VideoEncoder {
   Encoder encoder_;  ///< with a target, only its check of the settings is used
 };
 
-/// Estimates how long the CPU would need to encode a source, in ms. Empty if its length is unknown.
-std::optional<double> cpu_ms(const EncoderSettings& settings, const FrameSource& source) {
-  return cpu_ms_to_encode(settings.coding, source.frame_count(), settings.execution.threads);
-}
-
 /// Encodes a video. If it is in arrays on a GPU, that GPU encodes them, unless the caller names another device.
 py::tuple encode(py::handle frames, py::handle size, py::handle settings, std::uintptr_t stream) {
-  const std::string backend = value_of<std::string>(settings.attr("backend"), "backend");
-  std::vector<int> gpus = devices_from(settings);
   VideoInput video(frames, size, stream);
-  if (video.device() && gpus.empty() && backend != "cpu") gpus = {*video.device()};
   EncoderSettings coding = settings_for(settings, video.source().format());
-  Devices chosen = select_devices(backend, gpus, cpu_ms(coding, video.source()));
-  VideoEncoder encoder(std::move(coding), std::move(chosen), target_from(settings));
+  std::vector<int> gpus;
+  if (video.device() && !py::object(settings.attr("backend")).equal(py::str("cpu"))) gpus = {*video.device()};
+  const auto cpu_ms = cpu_ms_to_encode(coding.coding, video.source().frame_count(), coding.execution.threads);
+  VideoEncoder encoder(std::move(coding), devices_of(settings, gpus, cpu_ms), target_from(settings));
   return encoder.encode(video, py::none());
 }
 

@@ -61,7 +61,6 @@ void add_arguments(py::module_& module) {
   using namespace py::literals;
   using Limits = std::numeric_limits<int>;
   module.def("flag", [](const char* name, py::handle given) { return value_of<bool>(given, name); }, "name"_a, "value"_a);
-  module.def("number", [](const char* name, py::handle given) { return value_of<double>(given, name); }, "name"_a, "value"_a);
   module.def(
       "integer",
       [](const char* name, py::handle given, int least, int most) {

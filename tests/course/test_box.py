@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
 """Attacks on the box in which hand-ins run. Each must fail, for root and for an ordinary user."""
 
-import ctypes
 import os
 import pathlib
 import pty
-import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from unittest import mock
 
 from course_support import COURSE, ORDINARY_USER, CourseTest, main, no_box

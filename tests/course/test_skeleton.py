@@ -7,7 +7,6 @@ import random
 import shutil
 import subprocess
 import tempfile
-import unittest
 
 from course_support import PROGRAMS, SHARED, SKELETON, CourseTest, as_one_file, digest, main, run
 

@@ -25,8 +25,8 @@ def mypy(tmp_path_factory):
     cache = tmp_path_factory.mktemp("mypy")
 
     def run(folder, *arguments):
-        # Keywords that are options have their types by PEP 692, which mypy knew first as "incomplete". _c63 has no types.
-        options = ["--strict", f"--cache-dir={cache}", "--enable-incomplete-feature=Unpack", "--no-warn-return-any"]
+        # Keywords that are options have their types by PEP 692, which mypy knew first as "incomplete".
+        options = ["--strict", f"--cache-dir={cache}", "--enable-incomplete-feature=Unpack"]
         done = subprocess.run(
             [sys.executable, "-m", "mypy", *options, *map(str, arguments)],
             env={**os.environ, "MYPYPATH": str(PACKAGES)}, cwd=folder, text=True, capture_output=True,

@@ -206,9 +206,9 @@ def take_out(folder, name, limit):
             with open(fd, "rb", closefd=False) as file:
                 found[name] = file.read(limit + 1), 0o755 if about.st_mode & 0o100 else 0o644
         for inner in os.listdir(fd) if stat.S_ISDIR(about.st_mode) else ():
-            for path, file in take_out(fd, inner, limit).items():
-                found[f"{name}/{path}"] = file
-                limit -= len(file[0])
+            for path, (content, mode) in take_out(fd, inner, limit).items():
+                found[f"{name}/{path}"] = content, mode
+                limit -= len(content)
     finally:
         os.close(fd)
     return found
