@@ -1,13 +1,14 @@
 #pragma once
 
-// choose_ac_masks() in three steps, which keep the chain of dependent operations short. First it computes the two
-// possible levels of all kept coefficients, many at a time. Then, for each coefficient, it computes the cost of the
-// cheaper level after every possible number of zeros. A path is a list of the coefficients whose levels are not zero.
-// The search for the cheapest path then needs one addition and one comparison for each coefficient that it may continue
-// from.
+// Chooses AC levels: choose_ac_masks() for several blocks at a time, one block in each 32-bit lane of a register. A kept
+// coefficient is one that AcSummary::kept marks; all others become zero. Step i looks at the i-th kept coefficient of
+// every block. So blocks are sorted by their number of kept coefficients, and blocks with similar numbers are processed
+// together. The result for a block is two masks (Masks). While they are computed, they have one bit for each kept
+// coefficient. At the end the bits are moved to the positions of the coefficients.
 //
-// Uses the library Highway for vectors, so it serves every instruction set. Everything is local to the file that
-// includes it, as in kernels_portable.h.
+// Uses the library Highway for vectors, so it serves every instruction set. A kit has the parts that differ: `Steps`
+// collects the kept coefficients, `Tables` looks up bits. Everything is local to the file that includes it, as in
+// kernels_portable.h.
 
 #include <hwy/highway.h>
 
@@ -15,9 +16,12 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <span>
 
 #include "cpu/decision_kernels.h"
+#include "cpu/unroll.h"
 
 namespace c63::cpu {
 namespace {
@@ -25,183 +29,386 @@ namespace portable {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+using Lanes = hn::CappedTag<std::int32_t, 16>;
+using LaneBytes = hn::Repartition<std::uint8_t, Lanes>;
+/// A 32-bit number of each block.
+using L = hn::Vec<Lanes>;
+constexpr std::size_t kBlockLanes = hn::MaxLanes(Lanes());
+
 /// Higher than the cost of any way to code a block. Adding the costs of two more levels does not overflow.
 constexpr Cost kNoWay = 1 << 30;
+constexpr int kMostNodes = 63;
+/// The number of kept coefficients whose bits fit in one 32-bit word of a mask.
+constexpr int kNodesPerWord = 32;
+/// If fewer blocks than this are left, they are processed one by one, which is faster then.
+constexpr std::size_t kFew = 2;
+/// The most blocks that are sorted together by their number of kept coefficients.
+constexpr std::size_t kSorted = 192;
 
-/// The two possible levels of each coefficient: the nearest one and the one below.
-struct TwoLevels {
-  alignas(64) std::array<std::int32_t, 64> nearest;
-  /// How much each of the two levels changes the squared error of the block, compared with level 0: array 0 for the
-  /// nearest level, array 1 for the one below. If the one below is 0, its entry is kNoWay, so that it is never chosen.
-  alignas(64) std::array<Cost, 64> distortions[2];
+[[gnu::always_inline]] inline L all_lanes(std::int32_t value) { return hn::Set(Lanes(), value); }
 
-  /// Returns the costs of the code of coefficient k's nearest level (below = 0) or the one below it (below = 1): one
-  /// cost for each number of zeros before it, 0 to 15.
-  [[nodiscard, gnu::always_inline]] const Cost* code_costs(const LevelTable& table, std::size_t k, int below) const {
-    // The size is the number of bits that the level needs. The formula is also right for level 0, so no branch is
-    // needed.
-    const int size = 31 - std::countl_zero(static_cast<std::uint32_t>(2 * (nearest[k] - below) + 1));
-    return table.level_costs[static_cast<std::size_t>(size)].data();
+/// Returns a mask of a block's kept coefficients, up to the last one that may be worth its code
+/// (LevelTable::last_caps).
+[[gnu::always_inline]] inline std::uint64_t nodes_of(const TransformedBlock& block, const LevelTable& table) {
+  const hn::CappedTag<std::int16_t, 32> shorts;
+  constexpr std::size_t kShorts = hn::MaxLanes(shorts);
+  std::uint64_t above[3] = {};  // the coefficients above each of the caps
+  for (std::size_t k = 0; k < 64; k += kShorts) {
+    const auto magnitudes = hn::Abs(hn::Load(shorts, block.coefficients.data() + k));
+    for (std::size_t zeros = 0; zeros < 3; ++zeros) {
+      std::uint8_t bits[8];
+      hn::StoreMaskBits(shorts, hn::Gt(magnitudes, hn::Set(shorts, table.last_caps[zeros])), bits);
+      hwy::UnsignedFromSize<kShorts / 8> mask;  // as large as the mask, so that it stays in a register
+      std::memcpy(&mask, bits, sizeof mask);
+      above[zeros] |= std::uint64_t{mask} << k;
+    }
+  }
+  const std::uint64_t kept = block.ac.kept;
+  const std::uint64_t coded = kept | 1;  // what a coefficient may follow; bit 0, of DC, is the start of the block
+  const std::uint64_t behind_none = coded << 1;
+  const std::uint64_t behind_one = behind_none | coded << 2;
+  const std::uint64_t worth = kept & ((above[0] & (above[1] | behind_none) & (above[2] | behind_one)) | std::uint64_t{1} << 63);
+  return kept & (~std::uint64_t{0} >> std::countl_zero(worth | 1));  // DC is never kept
+}
+
+/// The bits of the codes of a block's next coefficient after each of four ways, for its two possible levels.
+struct CodeBits {
+  L nearest[4];
+  L below[4];
+};
+
+/// For instruction sets without permutations of two registers. Bits are looked up in rows of 16 bytes.
+struct PortableKit {
+  /// The kept coefficients of the blocks. node(i) returns the i-th one of every block: the magnitude in the lower 16
+  /// bits of a lane, the position in the upper 16. quantizers(i) returns its entries of LevelTable::quantizers.
+  class Steps {
+   public:
+    /// Makes room for blocks of at most `steps` kept coefficients.
+    Steps(const LevelTable& table, int steps) : table_(table) {
+      for (int i = 0; i < steps; ++i) {
+        hn::Store(all_lanes(0), Lanes(), nodes_[i]);
+        hn::Store(all_lanes(0), Lanes(), quantizers_[i]);
+      }
+    }
+    void set_lane(std::size_t lane, const std::int16_t* coefficients, std::uint64_t nodes) {
+      for (int i = 0; nodes != 0; nodes &= nodes - 1, ++i) {
+        const int k = std::countr_zero(nodes);
+        nodes_[i][lane] = std::abs(coefficients[k]) | k << 16;
+        quantizers_[i][lane] = static_cast<std::int32_t>(table_.quantizers[static_cast<std::size_t>(k)]);
+      }
+    }
+    /// Call it after set_lane() for all lanes, before node().
+    void put_together() {}
+    [[nodiscard]] L node(int i) const { return hn::Load(Lanes(), nodes_[i]); }
+    [[nodiscard]] L quantizers(int i) const { return hn::Load(Lanes(), quantizers_[i]); }
+
+   private:
+    const LevelTable& table_;
+    alignas(64) std::int32_t nodes_[kMostNodes][kBlockLanes];
+    alignas(64) std::int32_t quantizers_[kMostNodes][kBlockLanes];
+  };
+
+  class Tables {
+   public:
+    using Places = LaneBytes;  ///< a position is in all four bytes of a lane
+
+    explicit Tables(const LevelTable& table) {
+      alignas(16) std::uint8_t runs[16] = {};
+      for (int i = 1; i < 4; ++i) runs[i] = static_cast<std::uint8_t>(i * table.bits.zero_run);
+      zero_runs_ = hn::LoadDup128(LaneBytes(), runs);
+      unroll<kMaxSmallSize>([&](auto size) __attribute__((always_inline)) {
+        rows_[size] = hn::LoadDup128(LaneBytes(), table.byte_bits_by_size.data() + 16 * size);
+      });
+    }
+    [[nodiscard, gnu::always_inline]] L quantizers(const Steps& steps, int i, L) const { return steps.quantizers(i); }
+    [[nodiscard, gnu::always_inline]] L places(L node, L) const { return to_all_bytes<2>(node); }
+    /// `zeros` are the numbers of zeros before the coefficients.
+    [[nodiscard, gnu::always_inline]] CodeBits bits(const L (&zeros)[4], L nearest, L below) const {
+      // Byte i of a lane is for way i, so that one look-up serves all ways.
+      const auto part = [&](int way) __attribute__((always_inline)) { return hn::And(zeros[way], all_lanes(static_cast<std::int32_t>(0xFFU << (8 * way)))); };
+      const L four = hn::Or(hn::Or(part(0), part(1)), hn::Or(part(2), part(3)));
+      const auto nibble = hn::Set(LaneBytes(), 15);
+      const B low = hn::And(bytes(four), nibble);
+      const B runs = hn::TableLookupBytes(zero_runs_, hn::And(bytes(hn::ShiftRight<4>(four)), nibble));
+      const B exponents_of_nearest = exponents(nearest);
+      const B exponents_of_below = exponents(below);
+      B bits_of_nearest = hn::TableLookupBytes(rows_[0], low);
+      B bits_of_below = bits_of_nearest;
+      const auto use_row = [&](auto size) __attribute__((always_inline)) {
+        const B row = hn::TableLookupBytes(rows_[size - 1], low);
+        const B exponent = hn::Set(LaneBytes(), 126 + size);
+        bits_of_nearest = hn::IfThenElse(hn::Eq(exponents_of_nearest, exponent), row, bits_of_nearest);
+        bits_of_below = hn::IfThenElse(hn::Eq(exponents_of_below, exponent), row, bits_of_below);
+      };
+      use_row(std::integral_constant<int, 2>());
+      use_row(std::integral_constant<int, 3>());
+      if (!hn::AllTrue(Lanes(), hn::Lt(nearest, all_lanes(8)))) {  // large levels are rare
+        unroll<kMaxSmallSize - 3>([&](auto more) __attribute__((always_inline)) { use_row(std::integral_constant<int, more + 4>()); });
+      }
+      CodeBits found;
+      const auto split = [&](B all, L (&ways)[4]) __attribute__((always_inline)) {
+        const hn::RebindToUnsigned<Lanes> words;
+        const auto v = hn::BitCast(words, all);
+        const auto first = hn::Set(words, 0xFF);
+        ways[0] = hn::BitCast(Lanes(), hn::And(v, first));
+        ways[1] = hn::BitCast(Lanes(), hn::And(hn::ShiftRight<8>(v), first));
+        ways[2] = hn::BitCast(Lanes(), hn::And(hn::ShiftRight<16>(v), first));
+        ways[3] = hn::BitCast(Lanes(), hn::ShiftRight<24>(v));
+      };
+      split(hn::Add(bits_of_nearest, runs), found.nearest);
+      split(hn::Add(bits_of_below, runs), found.below);
+      return found;
+    }
+
+   private:
+    using B = hn::Vec<LaneBytes>;
+
+    [[nodiscard, gnu::always_inline]] static B bytes(L v) { return hn::BitCast(LaneBytes(), v); }
+    /// Copies one byte of every lane to all bytes of the lane.
+    template <int kByte>
+    [[nodiscard, gnu::always_inline]] static L to_all_bytes(L v) {
+      alignas(16) static constexpr std::uint8_t kFrom[16] = {kByte, kByte, kByte, kByte, kByte + 4, kByte + 4, kByte + 4, kByte + 4,
+                                                             kByte + 8, kByte + 8, kByte + 8, kByte + 8, kByte + 12, kByte + 12, kByte + 12, kByte + 12};
+      return hn::BitCast(Lanes(), hn::TableLookupBytes(bytes(v), hn::LoadDup128(LaneBytes(), kFrom)));
+    }
+    /// The exponent of a level as a float is 126 plus its size.
+    [[nodiscard, gnu::always_inline]] static B exponents(L levels) {
+      const hn::Rebind<float, Lanes> floats;
+      return bytes(to_all_bytes<0>(hn::ShiftRight<23>(hn::BitCast(Lanes(), hn::ConvertTo(floats, levels)))));
+    }
+
+    B zero_runs_;  ///< bits of 0 to 3 codes of sixteen zeros
+    B rows_[kMaxSmallSize];
+  };
+
+  /// Moves the lowest bits to the places where `nodes` has ones.
+  [[nodiscard]] static std::uint64_t deposit(std::uint64_t bits, std::uint64_t nodes) {
+    std::uint64_t sum = 0;
+    for (; bits != 0; bits >>= 1, nodes &= nodes - 1) sum |= (bits & 1) != 0 ? nodes & -nodes : 0;
+    return sum;
   }
 };
 
-/// Computes the levels of the coefficients, in groups of sixteen. Groups without a kept coefficient are skipped.
-[[gnu::always_inline]] inline void find_levels(const TransformedBlock& block, const Quantizer& quantizer, TwoLevels& found) {
-  const hn::CappedTag<std::int32_t, 16> ints;
-  const hn::Rebind<std::int16_t, decltype(ints)> shorts;
-  const hn::Rebind<std::uint8_t, decltype(ints)> bytes;
-  const auto one = hn::Set(ints, 1);
-  const auto most = hn::Set(ints, quantizer.max_level);
-  const auto half = hn::Set(ints, 1 << 19);
-  for (std::size_t first = 0; first < 64; first += 16) {
-    if ((block.ac.kept >> first & 0xFFFF) == 0) continue;
-    for (std::size_t k = first; k < first + 16; k += hn::Lanes(ints)) {
-      const auto magnitude = hn::Abs(hn::PromoteTo(ints, hn::Load(shorts, block.coefficients.data() + k)));
-      const auto step = hn::PromoteTo(ints, hn::LoadU(bytes, quantizer.steps.data() + k));
-      const auto reciprocal = hn::LoadU(ints, quantizer.reciprocals.data() + k);
-      const auto rounded = hn::ShiftRight<20>(hn::Add(hn::Mul(magnitude, reciprocal), half));
-      const auto nearest = hn::Min(hn::Max(rounded, one), most);
-      hn::Store(nearest, ints, found.nearest.data() + k);
-      auto product = hn::Mul(nearest, step);
-      auto level = nearest;
-      for (int i = 0; i < 2; ++i) {
-        const auto shown = hn::ShiftLeft<2 + kCoefficientFractionBits>(hn::ShiftRight<2>(hn::Add(product, hn::Set(ints, 2))));
-        const auto change = hn::Mul(shown, hn::Sub(shown, hn::Add(magnitude, magnitude)));
-        const auto none = hn::Eq(level, hn::Zero(ints));
-        hn::Store(hn::IfThenElse(none, hn::Set(ints, kNoWay), change), ints, found.distortions[i].data() + k);
-        product = hn::Sub(product, step);
-        level = hn::Sub(level, one);
-      }
-    }
-  }
+/// For every block, two masks of kept coefficients: those whose level is not zero, and those that get the lower one of
+/// their two possible levels.
+template <int kWords>
+struct Masks {
+  L coded[kWords];
+  L lower[kWords];
+};
+
+/// For every block, the cheapest path to a kept coefficient.
+template <int kWords>
+struct Ways {
+  L cost;
+  L place;  ///< position of the coefficient, as Tables::Places says
+  Masks<kWords> masks;
+};
+
+template <int kWords, typename Where>
+[[gnu::always_inline]] inline void take_where(Masks<kWords>& masks, Where where, const Masks<kWords>& others) {
+  unroll<kWords>([&](auto w) __attribute__((always_inline)) {
+    masks.coded[w] = hn::IfThenElse(where, others.coded[w], masks.coded[w]);
+    masks.lower[w] = hn::IfThenElse(where, others.lower[w], masks.lower[w]);
+  });
 }
 
-/// The kept coefficients (AcSummary::kept), numbered in order from 1. Number 0 is the start of the block. Negative
-/// numbers are unreachable nodes: every coefficient looks back at kLookBack nodes, and the first coefficients have
-/// fewer before them.
-class Nodes {
- public:
-  Nodes() {
-    for (int before = -kBefore; before <= 0; ++before) {
-      place(before) = 0;
-      cost(before) = before < 0 ? kNoWay : 0;
-    }
-  }
+struct ChosenLanes {
+  alignas(64) std::array<Cost, kBlockLanes> costs;  ///< cost of the chosen levels, minus the error if all are zero
+  alignas(64) std::int32_t coded[2][kBlockLanes] = {};
+  alignas(64) std::int32_t lower[2][kBlockLanes] = {};
+  alignas(64) std::array<std::int32_t, kBlockLanes> largest;  ///< levels; if one is above 255, the lane's choice is invalid
 
-  /// Computes, for every kept coefficient, the cost of its cheaper level after any number of zeros.
-  [[gnu::always_inline]] inline void find(const TransformedBlock& block, const LevelTable& table, const TwoLevels& levels) {
-    const hn::CappedTag<Cost, kZeroRun> ints;
-    const auto zero_run = hn::Set(ints, table.lambda * table.bits.zero_run);
-    int number = 0;
-    for (std::uint64_t rest = block.ac.kept; rest != 0; rest &= rest - 1) {
-      const auto k = static_cast<std::size_t>(std::countr_zero(rest));
-      const Cost* const costs_of_nearest = levels.code_costs(table, k, 0);
-      const Cost* const costs_of_below = levels.code_costs(table, k, 1);
-      const auto nearest = hn::Set(ints, levels.distortions[0][k]);
-      const auto below = hn::Set(ints, levels.distortions[1][k]);
-      Cost* const cheaper = behind_[number++];
-      for (std::size_t zeros = 0; zeros < kZeroRun; zeros += hn::Lanes(ints)) {
-        auto cost = hn::Min(hn::Add(nearest, hn::Load(ints, costs_of_nearest + zeros)),
-                            hn::Add(below, hn::Load(ints, costs_of_below + zeros)));
-        hn::Store(cost, ints, cheaper + zeros);
-        for (std::size_t more = zeros + kZeroRun; more < k; more += kZeroRun) {
-          cost = hn::Add(cost, zero_run);
-          hn::Store(cost, ints, cheaper + more);
-        }
+  [[nodiscard]] static std::uint64_t mask(const std::int32_t (&words)[2][kBlockLanes], std::size_t lane) {
+    return static_cast<std::uint32_t>(words[0][lane]) | static_cast<std::uint64_t>(words[1][lane]) << kNodesPerWord;
+  }
+};
+
+[[gnu::always_inline]] inline L gain_of(L levels, L steps, L twice_magnitudes) {
+  const L shown = hn::ShiftLeft<2 + kCoefficientFractionBits>(hn::ShiftRight<2>(hn::Add(hn::Mul(levels, steps), all_lanes(2))));
+  return hn::Mul(shown, hn::Sub(shown, twice_magnitudes));
+}
+
+/// Chooses the levels of the blocks. `counts` has the number of kept coefficients of each block, and `most` is the
+/// largest of these numbers.
+template <typename Kit, int kWords>
+[[gnu::noinline]] void choose_lanes(const typename Kit::Steps& steps, int most, const std::int32_t* counts_of_lanes,
+                                    const LevelTable& table, ChosenLanes& chosen) {
+  const typename Kit::Tables tables(table);
+  const typename Kit::Tables::Places places;
+  const L zero = all_lanes(0);
+  const L one = all_lanes(1);
+  const L end = all_lanes(table.lambda * table.bits.end_of_block);
+  const L lambda = all_lanes(table.lambda);
+  const L counts = hn::Load(Lanes(), counts_of_lanes);
+  Ways<kWords> older{all_lanes(kNoWay), zero, {}};
+  unroll<kWords>([&](auto w) __attribute__((always_inline)) { older.masks.coded[w] = older.masks.lower[w] = zero; });
+  Ways<kWords> third = older;
+  Ways<kWords> second = older;
+  Ways<kWords> last = older;
+  last.cost = zero;
+  L best_cost = end;
+  Masks<kWords> best = last.masks;
+  L largest = zero;
+  for (int i = 0; i < most; ++i) {
+    const auto active = hn::Gt(counts, all_lanes(i));
+    L bit[kWords];
+    unroll<kWords>([&](auto w) __attribute__((always_inline)) {
+      bit[w] = all_lanes(i / kNodesPerWord == w ? static_cast<std::int32_t>(1U << (i % kNodesPerWord)) : 0);
+    });
+    const L node = steps.node(i);
+    const L k = hn::ShiftRight<16>(node);
+    const L magnitude = hn::And(node, all_lanes(0xFFFF));
+    const L quantizers = tables.quantizers(steps, i, k);
+    const L step = hn::And(quantizers, all_lanes(255));
+    const L rounded = hn::ShiftRight<20>(hn::Add(hn::Mul(magnitude, hn::ShiftRight<8>(quantizers)), all_lanes(1 << 19)));
+    const L nearest = hn::Min(hn::Max(rounded, one), all_lanes(table.quantizer.max_level));
+    // If the nearest level is 1, both levels are 1, and the nearest one is chosen.
+    const L below = hn::Max(hn::Sub(nearest, one), one);
+    const L twice = hn::Add(magnitude, magnitude);
+    const L gain = gain_of(nearest, step, twice);
+    const L gain_below = gain_of(below, step, twice);
+    largest = hn::Max(largest, hn::IfThenElseZero(active, nearest));
+
+    Ways<kWords> way;
+    way.place = tables.places(node, k);
+    const auto place_before = hn::Sub(hn::BitCast(places, way.place), hn::Set(places, 1));
+    const auto zeros_after = [&](const Ways<kWords>& before) __attribute__((always_inline)) {
+      return hn::BitCast(Lanes(), hn::Sub(place_before, hn::BitCast(places, before.place)));
+    };
+    const CodeBits bits = tables.bits({zeros_after(older), zeros_after(third), zeros_after(second), zeros_after(last)}, nearest, below);
+    const auto continue_ways = [&](auto number, const Ways<kWords>& before) __attribute__((always_inline)) {
+      const L as_nearest = hn::Add(gain, hn::Mul(bits.nearest[number], lambda));
+      const L as_below = hn::Add(gain_below, hn::Mul(bits.below[number], lambda));
+      const auto takes_below = hn::Lt(as_below, as_nearest);
+      const L cost = hn::Add(before.cost, hn::Min(as_nearest, as_below));
+      Masks<kWords> masks = before.masks;
+      unroll<kWords>([&](auto w) __attribute__((always_inline)) {
+        masks.lower[w] = hn::IfThenElse(takes_below, hn::Or(masks.lower[w], bit[w]), masks.lower[w]);
+      });
+      if constexpr (number == 0) {
+        way.cost = cost;
+        way.masks = masks;
+      } else {
+        take_where(way.masks, hn::Lt(cost, way.cost), masks);
+        way.cost = hn::Min(cost, way.cost);
       }
-      place(number) = static_cast<std::ptrdiff_t>(k);
+    };
+    continue_ways(std::integral_constant<int, 0>(), older);
+    continue_ways(std::integral_constant<int, 1>(), third);
+    continue_ways(std::integral_constant<int, 2>(), second);
+    continue_ways(std::integral_constant<int, 3>(), last);
+    unroll<kWords>([&](auto w) __attribute__((always_inline)) { way.masks.coded[w] = hn::Or(way.masks.coded[w], bit[w]); });
+
+    const auto older_is_cheaper = hn::Lt(older.cost, third.cost);
+    older.cost = hn::Min(third.cost, older.cost);
+    older.place = hn::IfThenElse(older_is_cheaper, older.place, third.place);
+    Masks<kWords> oldest = third.masks;
+    take_where(oldest, older_is_cheaper, older.masks);
+    older.masks = oldest;
+    third = second;
+    second = last;
+    last = way;
+    // Adds the cost of the end of block, except after coefficient 63, which no end of block follows.
+    const L ended = hn::Add(way.cost, hn::IfThenElseZero(hn::Lt(k, all_lanes(63)), end));
+    const auto is_best = hn::And(active, hn::Lt(ended, best_cost));
+    best_cost = hn::IfThenElse(is_best, ended, best_cost);
+    take_where(best, is_best, way.masks);
+  }
+  hn::Store(best_cost, Lanes(), chosen.costs.data());
+  unroll<kWords>([&](auto w) __attribute__((always_inline)) {
+    hn::Store(best.coded[w], Lanes(), chosen.coded[w]);
+    hn::Store(best.lower[w], Lanes(), chosen.lower[w]);
+  });
+  hn::Store(largest, Lanes(), chosen.largest.data());
+}
+
+/// The blocks that have kept coefficients. Those with the most kept coefficients come first.
+class SortedBlocks {
+ public:
+  SortedBlocks(std::span<const TransformedBlock> blocks, const LevelTable& table) {
+    std::array<std::uint8_t, kSorted> unsorted;
+    std::array<std::uint8_t, kMostNodes + 1>
+        of_count{};  // entry n: number of blocks with n kept coefficients; later: index in order_ of the next of them
+    // There is no branch, because it is unpredictable which blocks have kept coefficients.
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      nodes_[i] = nodes_of(blocks[i], table);
+      unsorted[size_] = static_cast<std::uint8_t>(i);
+      size_ += nodes_[i] != 0 ? 1 : 0;
     }
-    count_ = number;
+    for (std::size_t i = 0; i < size_; ++i) ++of_count[count(unsorted[i])];
+    std::size_t place = 0;
+    for (std::size_t n = of_count.size(); n-- > 1;) {
+      const std::size_t blocks_of_count = of_count[n];
+      of_count[n] = static_cast<std::uint8_t>(place);
+      place += blocks_of_count;
+    }
+    for (std::size_t i = 0; i < size_; ++i) order_[of_count[count(unsorted[i])]++] = unsorted[i];
   }
 
-  [[nodiscard]] int count() const { return count_; }
-  /// The position of the node's coefficient in zig-zag order; 0 for the start.
-  [[nodiscard]] std::ptrdiff_t& place(int number) { return places_[static_cast<std::size_t>(number + kBefore)]; }
-  /// The cost of the cheapest path to the node, without an end of block, minus the squared error if all levels are
-  /// zero.
-  [[nodiscard]] Cost& cost(int number) { return costs_[static_cast<std::size_t>(number + kBefore)]; }
-  /// Entry i is the cost of the node's cheaper level if i zeros come before it.
-  [[nodiscard]] const Cost* behind(int number) const { return behind_[number - 1]; }
+  [[nodiscard]] std::span<const std::uint8_t> order() const { return {order_.data(), size_}; }
+  [[nodiscard]] std::uint64_t nodes(std::size_t block) const { return nodes_[block]; }
+  [[nodiscard]] std::size_t count(std::size_t block) const { return static_cast<std::size_t>(std::popcount(nodes_[block])); }
 
  private:
-  static constexpr int kBefore = kLookBack - 1;
-
-  int count_ = 0;
-  std::array<std::ptrdiff_t, 64 + kBefore> places_;
-  std::array<Cost, 64 + kBefore> costs_;
-  alignas(64) Cost behind_[63][64];
+  std::array<std::uint8_t, kSorted> order_;
+  std::array<std::uint64_t, kSorted> nodes_;
+  std::size_t size_ = 0;
 };
 
-/// The cheapest path through the nodes: the node before each node, and the last node.
-struct Ways {
-  std::array<std::uint8_t, 64> previous;
-  int last = 0;
-};
-
-/// Replaces `cost` and `number` by `other` and `other_number` if `other` is less. There is no branch, because the
-/// result is unpredictable.
-[[gnu::always_inline]] inline void take_cheaper(Cost other, int other_number, Cost& cost, int& number) {
-  const bool is_less = other < cost;
-  cost = is_less ? other : cost;
-  number = is_less ? other_number : number;
-  asm("" : "+r"(cost));
-}
-
-[[gnu::always_inline]] inline Cost choose(Nodes& nodes, bool full, Cost end, Ways& ways) {
-  Cost older = kNoWay;  // the cheapest path that ends before the last three nodes
-  std::ptrdiff_t older_place = 0;
-  int older_number = 0;
-  Cost cost = 0;
-  Cost best = 0;  // cost of the best path without its end of block
-  int best_number = 0;
-  for (int number = 1; number <= nodes.count(); ++number) {
-    const Cost* const start = nodes.behind(number) + nodes.place(number) - 1;
-    const auto behind = [&](int before) { return nodes.cost(before) + start[-nodes.place(before)]; };
-    const Cost behind_last = cost + start[-nodes.place(number - 1)];
-    int from = older_number;
-    cost = older + start[-older_place];
-    asm("" : "+r"(cost));
-    take_cheaper(behind(number - 3), number - 3, cost, from);
-    take_cheaper(behind(number - 2), number - 2, cost, from);
-    take_cheaper(behind_last, number - 1, cost, from);
-    nodes.cost(number) = cost;
-    ways.previous[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(from);
-    const Cost third = nodes.cost(number - 3);
-    const bool third_is_cheaper = third <= older;
-    older = third_is_cheaper ? third : older;
-    older_place = third_is_cheaper ? nodes.place(number - 3) : older_place;
-    older_number = third_is_cheaper ? number - 3 : older_number;
-    take_cheaper(cost, number, best, best_number);
-  }
-  // No end of block follows coefficient 63, so a path that ends there saves the bits of the end of block.
-  const bool ends_full = full && cost < best + end;
-  ways.last = ends_full ? nodes.count() : best_number;
-  return ends_full ? cost : best + end;
-}
-
-/// Does what choose_ac_masks() does.
 inline AcChoice choose_levels_of(const TransformedBlock& block, const LevelTable& table) {
-  const Cost end = table.lambda * table.bits.end_of_block;
-  if (block.ac.kept == 0) return {block.ac.energy + end, 0, 0};
-  TwoLevels both;
-  find_levels(block, table.quantizer, both);
-  Nodes nodes;
-  nodes.find(block, table, both);
-  Ways ways;
-  AcChoice choice{block.ac.energy + choose(nodes, (block.ac.kept >> 63) != 0, end, ways), 0, 0};
-  for (int number = ways.last; number > 0;) {
-    const auto k = static_cast<std::size_t>(nodes.place(number));
-    number = ways.previous[static_cast<std::size_t>(number)];
-    const auto zeros = k - static_cast<std::size_t>(nodes.place(number)) - 1;
-    const auto cost_of = [&](int below) { return both.distortions[below][k] + both.code_costs(table, k, below)[zeros % kZeroRun]; };
-    choice.coded |= std::uint64_t{1} << k;
-    choice.lower |= std::uint64_t{cost_of(1) < cost_of(0)} << k;
-  }
-  return choice;
+  return choose_ac_masks(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda);
 }
 
-[[maybe_unused]] void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices) {
-  for (const TransformedBlock& block : blocks) *choices++ = choose_levels_of(block, table);
+/// Chooses the levels of up to kBlockLanes blocks. `lanes` has their indices. The first one must have the most kept
+/// coefficients.
+template <typename Kit>
+void choose_together(std::span<const TransformedBlock> blocks, const SortedBlocks& sorted,
+                     std::span<const std::uint8_t> lanes, const LevelTable& table, AcChoice* choices) {
+  const auto most = static_cast<int>(sorted.count(lanes[0]));
+  typename Kit::Steps steps(table, most);
+  alignas(64) std::array<std::int32_t, kBlockLanes> counts{};
+  for (std::size_t lane = 0; lane < kBlockLanes; ++lane) {
+    // Unused lanes repeat the last block, and their result is not used.
+    const std::size_t i = lanes[std::min(lane, lanes.size() - 1)];
+    steps.set_lane(lane, blocks[i].coefficients.data(), sorted.nodes(i));
+    counts[lane] = static_cast<std::int32_t>(sorted.count(i));
+  }
+  steps.put_together();
+  ChosenLanes chosen;
+  const auto choose = most <= kNodesPerWord ? choose_lanes<Kit, 1> : choose_lanes<Kit, 2>;
+  choose(steps, most, counts.data(), table, chosen);
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    const std::size_t i = lanes[lane];
+    const std::uint64_t nodes = sorted.nodes(i);
+    choices[i] = {blocks[i].ac.energy + chosen.costs[lane], Kit::deposit(ChosenLanes::mask(chosen.coded, lane), nodes),
+                  Kit::deposit(ChosenLanes::mask(chosen.lower, lane), nodes)};
+    if (chosen.largest[lane] > 255) choices[i] = choose_levels_of(blocks[i], table);
+  }
+}
+
+template <typename Kit>
+void choose_sorted(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices) {
+  const SortedBlocks sorted(blocks, table);
+  const Cost end = table.lambda * table.bits.end_of_block;
+  for (std::size_t i = 0; i < blocks.size(); ++i) choices[i] = {blocks[i].ac.energy + end, 0, 0};
+  for (auto rest = sorted.order(); !rest.empty(); rest = rest.subspan(std::min(kBlockLanes, rest.size()))) {
+    if (rest.size() < kFew) {
+      for (const std::size_t i : rest) choices[i] = choose_levels_of(blocks[i], table);
+      return;
+    }
+    choose_together<Kit>(blocks, sorted, rest.first(std::min(kBlockLanes, rest.size())), table, choices);
+  }
+}
+
+template <typename Kit>
+void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices) {
+  while (!blocks.empty()) {
+    const std::size_t some = std::min(kSorted, blocks.size());
+    choose_sorted<Kit>(blocks.first(some), table, choices);
+    blocks = blocks.subspan(some);
+    choices += some;
+  }
 }
 
 }  // namespace portable

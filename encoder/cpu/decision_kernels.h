@@ -30,13 +30,13 @@ struct LevelTable {
         plane(plane_index),
         lambda(lambda_of_frame) {
     for (std::size_t zeros = 0; zeros < last_caps.size(); ++zeros) last_caps[zeros] = last_cap(static_cast<int>(zeros));
-    for (std::size_t k = 0; k < 64; ++k) short_reciprocals[k] = static_cast<std::uint16_t>(quantizer.reciprocals[k]);
-    for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
-      for (std::size_t zeros = 0; zeros < kZeroRun; ++zeros) {
-        const int level_bits = bits.level(static_cast<int>(zeros), static_cast<int>(size));
-        level_costs[size][zeros] = lambda * level_bits;
-        if (size <= kMaxSmallSize) bits_by_size[(size - 1) * kZeroRun + zeros] = static_cast<std::uint16_t>(level_bits);
-      }
+    for (std::size_t k = 0; k < 64; ++k) {
+      short_reciprocals[k] = static_cast<std::uint16_t>(quantizer.reciprocals[k]);
+      quantizers[k] = static_cast<std::uint32_t>(quantizer.reciprocals[k]) << 8 | quantizer.steps[k];
+    }
+    for (std::size_t i = 0; i < bits_by_size.size(); ++i) {
+      bits_by_size[i] = static_cast<std::uint16_t>(bits.level(static_cast<int>(i % kZeroRun), static_cast<int>(i / kZeroRun + 1)));
+      byte_bits_by_size[i] = static_cast<std::uint8_t>(bits_by_size[i]);
     }
   }
 
@@ -50,13 +50,12 @@ struct LevelTable {
   std::array<std::int16_t, 3> last_caps{};
   /// The quantizer's reciprocals in 16 bits. 0 means 2^16, the reciprocal of step 1.
   alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};
-  /// Entry [size][zeros] is the cost of a level's code: λ times its bits. `zeros` is the number of zeros before the
-  /// level, 0 to 15. If there are more zeros, every sixteen of them have a code of their own, whose cost is not
-  /// included. Size 0 costs nothing.
-  alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
+  /// The quantizer's reciprocals in the upper 24 bits, its steps in the lowest byte.
+  alignas(64) std::array<std::uint32_t, 64> quantizers{};
   /// The bits of the codes of levels, for sizes 1 to kMaxSmallSize and 0 to 15 zeros before the level. Their index is
   /// (size - 1)·kZeroRun + zeros.
   alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};
+  alignas(64) std::array<std::uint8_t, kMaxSmallSize * kZeroRun> byte_bits_by_size{};
 
  private:
   [[nodiscard]] std::int16_t last_cap(int zeros) const {

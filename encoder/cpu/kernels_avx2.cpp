@@ -182,7 +182,7 @@ struct Avx2 {
 }  // namespace
 
 const DecisionKernels& avx2_decision_kernels() {
-  static const DecisionKernels kKernels{portable::transform_blocks<portable::AnyWidth>, portable::choose_levels,
+  static const DecisionKernels kKernels{portable::transform_blocks<portable::AnyWidth>, portable::choose_levels<portable::PortableKit>,
                                         scalar_decision_kernels().write_levels,         portable::cost_candidate,
                                         portable::extend_beam,                          extend_narrow};
   return kKernels;
