@@ -19,7 +19,6 @@
 #include "c63/decoder.h"
 #include "c63/error.h"
 #include "io/input_file.h"
-#include "motion.h"
 #include "settings.h"
 #include "threads.h"
 

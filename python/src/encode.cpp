@@ -19,10 +19,9 @@
 #include "c63/quality.h"
 #include "c63/target.h"
 #include "module.h"
-#include "motion.h"
 #include "settings.h"
 #include "threads.h"
-#include "video_reader.h"
+#include "video_input.h"
 
 namespace c63::python {
 namespace {

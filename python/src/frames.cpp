@@ -1,4 +1,4 @@
-#include "frames.h"
+#include "video_input.h"
 
 #include <cstring>
 #include <string>

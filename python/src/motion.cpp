@@ -1,5 +1,3 @@
-#include "motion.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <list>

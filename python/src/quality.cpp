@@ -19,7 +19,7 @@
 #include "c63/filters.h"
 #include "module.h"
 #include "threads.h"
-#include "video_reader.h"
+#include "video_input.h"
 
 namespace c63::python {
 namespace {

@@ -1,4 +1,4 @@
-#include "video_reader.h"
+#include "video_input.h"
 
 #include <pybind11/stl.h>
 
