@@ -10,7 +10,7 @@ or says that the lines of a block of text are among those that the block before 
 
 Later blocks see the variables that a block sets. A guide that sets PATH finds the programs only by that line.
 
-Usage: run_blocks.py --source DIR --bin DIR --compiler C++ [--python PYTHON --python-path DIR] [--foreman SEQUENCE] GUIDE.md
+Usage: run_blocks.py --source DIR --bin DIR --compiler C++ [--python PYTHON --python-path DIR] GUIDE.md
 """
 
 import argparse
@@ -29,11 +29,9 @@ RAW = {"FOREMAN_352x288.yuv": "natural", "foreman_352x288.yuv": "natural", "mobi
        "people_320x192.yuv": "objects", "video.yuv": "pan"}
 FRAMES = 5
 ASSIGNMENT = re.compile(r"^(?:export )?\w+=\S+", re.M)
-# The folder in which tools/demo leaves its programs, the video that it makes, and the file name in README for users who
-# have the Foreman sequence.
+# The folder in which tools/demo leaves its programs, and the video that it makes.
 DEMO = "build/demo"
 DEMO_VIDEO = f"{DEMO}/natural_352x288.yuv"
-FOREMAN = "FOREMAN_352x288.yuv"
 # This code runs before each block of Python in a guide. It defines the names that the blocks use.
 PYTHON = """import c63
 import io
@@ -57,17 +55,6 @@ def commands_of(text):
     return prompted or [line for line in lines if line.strip()]
 
 
-def make_foreman(sequence):
-    """Returns the command that makes FOREMAN from the H.264 file. Without that file, the command makes another video with
-    as many frames. It needs more bytes: 441 kB at the lowest quality of preset `good`, FOREMAN 402 kB."""
-    if os.environ.get("C63_SHARED_DATA"):
-        sequence = pathlib.Path(os.environ["C63_SHARED_DATA"], "sequences", sequence.name)
-    sequence = sequence.resolve()
-    if sequence.exists() and shutil.which("ffmpeg"):
-        return f"ffmpeg -nostdin -v error -y -i '{sequence}' -pix_fmt yuv420p {FOREMAN}"
-    return f"c63gen --quiet --mv 6,-5 {FOREMAN}"
-
-
 def make_videos(folder, environment, text, options):
     """Makes the videos that the guide's commands name."""
     made = []
@@ -76,12 +63,8 @@ def make_videos(folder, environment, text, options):
         (folder / DEMO / "bin").symlink_to(options.bin.resolve())
         if DEMO_VIDEO in text:
             made.append(re.search(r"c63gen\"(.*) -o", (options.source / "tools/demo").read_text())[1].strip())
-            made[-1] = f"c63gen --quiet {made[-1]} {DEMO_VIDEO}"
-    if options.foreman:
-        made.append(make_foreman(options.foreman))
+            made[-1] = re.sub(r"-f \d+", "-f 30", f"c63gen --quiet {made[-1]} {DEMO_VIDEO}")
     for name, pattern in RAW.items():
-        if options.foreman and name == FOREMAN:
-            continue
         size = re.search(r"(\d+)x(\d+)", name)
         width, height = size.groups() if size else ("1920", "1080")
         if name in text or (name == "foreman_352x288.yuv" and re.search(r"foreman\w*\.(mp4|264)|\bin\.", text)):
@@ -149,14 +132,8 @@ def main():
     parser.add_argument("--compiler", default="c++")
     parser.add_argument("--python", default="python3")
     parser.add_argument("--python-path", default="", help="folder of the package c63; without it, blocks of Python are skipped")
-    parser.add_argument("--foreman", type=pathlib.Path, metavar="SEQUENCE",
-                        help="use FOREMAN instead of the demo's video, from this H.264 file, or a similar video if it is missing")
     options = parser.parse_args()
     text = options.guide.read_text()
-    if options.foreman:
-        if f"video={DEMO_VIDEO}" not in text:
-            sys.exit(f"{options.guide} does not say video={DEMO_VIDEO}")
-        text = text.replace(f"video={DEMO_VIDEO}", f"video={FOREMAN}")
     name = options.guide.resolve().relative_to(options.source.resolve())
     environment = dict(os.environ, PATH=f"{options.bin.resolve()}:{os.environ['PATH']}")
     failed = ran = 0
@@ -165,8 +142,6 @@ def main():
         for linked in ("docs", "tools"):
             (folder / linked).symlink_to(options.source.resolve() / linked)
         blocks = [match for match in FENCE.finditer(text) if match["language"] != "text" or match["printed"]]
-        if options.foreman:  # the other blocks do not depend on it
-            blocks = [match for match in blocks if not match["language"]]
         to_run = "".join(match["text"] for match in blocks if reason_to_skip(match, options) is None)
         make_videos(folder, environment, to_run, options)
         if re.search(r"^export PATH=", to_run, re.M):

@@ -97,8 +97,7 @@ TEST_F(Killed, AnEncodeToStandardOutputLeavesWholeFramesThere) {
   EXPECT_GE(count, 6);
   for (long number = 1; number <= count; ++number) {
     SCOPED_TRACE(number);
-    Process process(with_fault("write:" + std::to_string(number) + "!", command), Process::Stdout::collected,
-                    write_file("out.c63", ""));
+    Process process(with_fault("write:" + std::to_string(number) + "!", command), {.out_file = write_file("out.c63", "")});
     EXPECT_EQ(process.wait().signal, SIGKILL);
     expect_whole_frames(path("out.c63"));
   }

@@ -42,8 +42,8 @@ elseif(STEP STREQUAL "pkg_config")
   run(${CXX} -std=c++20 -DC63_MODULES="${modules}" ${SOURCE}/consumer.cpp -o ${WORK}/pkg_config_consumer ${flags})
   run(${WORK}/pkg_config_consumer ${FFMPEG})
 elseif(STEP STREQUAL "subproject")
-  # This step only tests that c63 compiles, links and installs as a part of another project. To save time, few files are
-  # compiled, without optimization and debug information.
+  # This step only tests that c63 compiles, links and installs as a part of another project. To save time, hardly
+  # anything is compiled, without optimization and debug information.
   set(BUILD_TYPE Debug)
   set(ENV{C63_OBJECTS} ${BUILD})
   consume(subproject subproject -DC63_PROJECT=${PROJECT} -DBUILD_SHARED_LIBS=ON -DC63_CUDA=OFF -DC63_FFMPEG=${FFMPEG} -DC63_INSTALL=ON

@@ -25,13 +25,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-TEST(Sizes, AreTwoPositiveNumbers) {
-  EXPECT_EQ(require_size("--sizes", "352x288"), (std::pair{352, 288}));
-  for (const char* bad : {"", "352", "352x", "x288", "0x288", "352x-1", "352x288x1", "352 x 288", "99999999999x1"}) {
-    test::expect_error(ErrorKind::usage, "C63-SIZE", [&] { (void)require_size("--sizes", bad); });
-  }
-}
-
 TEST(ProgressLine, LooksAsDocumented) {
   const ProgressState state{.frames = 68, .total = 300, .bytes = 1149234, .video_fps = 25, .elapsed_s = 0.28912};
   EXPECT_EQ(progress_text(state), "[22.7%] 68/300 frames, 235.2 fps, 3380.1 kb/s, eta 0:00:01");
@@ -125,9 +118,22 @@ TEST(Values, FrameRates) {
 
 TEST(Values, Sizes) {
   EXPECT_EQ(size_from("352x288"), (std::pair{352, 288}));
+  EXPECT_EQ(require_size("--sizes", "352x288"), (std::pair{352, 288}));
   for (const char* wrong : {"", "352", "352x", "x288", "352x288x1", "352 x 288", "99999999999x1"}) {
     EXPECT_FALSE(size_from(wrong)) << wrong;
   }
+  for (const char* wrong : {"352", "0x288", "352x-1"}) {
+    test::expect_error(ErrorKind::usage, "C63-SIZE", [&] { (void)require_size("--sizes", wrong); });
+  }
+}
+
+TEST(Values, NumbersWithUnits) {
+  for (const char* text : {"9000", "9K", "9k", "9kB", "9.0e3", "0.009M"}) EXPECT_EQ(count_from(text), 9000U) << text;
+  EXPECT_EQ(count_from("8.8KiB"), 9011U);
+  EXPECT_EQ(count_from("1.5MiB"), 3U << 19);
+  EXPECT_EQ(count_from("9223372036854775807"), 9223372036854775807U);
+  EXPECT_EQ(quantity_from("0.8M"), 800'000);
+  for (const char* wrong : {"", "k", "9x", "-9k", "9kk", "nan", "1e300", "99999999999TB"}) EXPECT_FALSE(count_from(wrong)) << wrong;
 }
 
 EncodeReport foreman_report() {

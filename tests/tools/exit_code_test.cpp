@@ -1,5 +1,6 @@
-#include <csignal>
+#include <cstdlib>
 
+#include "common/command_line.h"
 #include "tools_test_support.h"
 
 // Tests exit codes that need more than a command line (command_line_test.cpp): streams, pipes and devices.
@@ -29,20 +30,13 @@ class ExitCodes : public ToolsTest {
 
 TEST_F(ExitCodes, HelpAndVersionGoToStandardOutput) {
   for (const std::string& program : {kEnc, kDec, kPred}) {
-    const ProcessResult help = run({program, "--help-all"});
-    EXPECT_EQ(help.exit_code, 0);
-    EXPECT_EQ(help.err, "");
-    const ProcessResult version = run({program, "--version"});
-    EXPECT_EQ(version.exit_code, 0);
-    for (const char* part : {"revision ", "compiler ", "CUDA ", "SIMD ", "FFmpeg "}) {
-      EXPECT_NE(version.out.find(part), std::string::npos) << part;
+    for (const char* option : {"--help", "--help-all", "--version"}) {
+      const ProcessResult result = run({program, option});
+      EXPECT_EQ(result.exit_code, 0);
+      EXPECT_EQ(result.err, "");
+      EXPECT_GT(lines_in(result.out), 4) << option;
     }
   }
-}
-
-TEST_F(ExitCodes, HelpThatCannotBeWrittenIsAnOutputError) {
-  Process process({kEnc, "--help"}, Process::Stdout::collected, "/dev/full");
-  expect_one_line(process.wait(), 6, "c63enc", "C63-WRITE");
 }
 
 TEST_F(ExitCodes, EveryTruncationOfAStreamKeepsTheFramesBeforeIt) {
@@ -64,22 +58,10 @@ TEST_F(ExitCodes, EveryTruncationOfAStreamKeepsTheFramesBeforeIt) {
   }
 }
 
-TEST_F(ExitCodes, AFullDeviceIsAnOutputError) {
-  Process process({kDec, "--quiet", encoded("s.c63"), "-"}, Process::Stdout::collected, "/dev/full");
-  expect_one_line(process.wait(), 6, "c63dec", "C63-WRITE-FAILED");
-  EXPECT_EQ(files_in_folder(), 2);
-}
-
-TEST_F(ExitCodes, ALogFileGetsEveryLine) {
-  EXPECT_EQ(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), "--log-file", path("log"), input_}).exit_code, 0);
-  EXPECT_GT(lines_in(read_file(path("log"))), 6);
-}
-
 TEST_F(ExitCodes, AClosedPipeIsAnOutputErrorAndNotASignal) {
   for (const auto& command : {std::vector<std::string>{kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", input_},
                               std::vector<std::string>{kDec, "--quiet", encoded("s.c63"), "-"}}) {
-    Process process(command, Process::Stdout::closed);
-    const ProcessResult result = process.wait();
+    const ProcessResult result = run(command, {}, {.out = Stream::unread});
     EXPECT_EQ(result.signal, 0);
     expect_one_line(result, 6, command[0] == kEnc ? "c63enc" : "c63dec", "C63-PIPE-CLOSED");
   }
@@ -102,12 +84,50 @@ TEST_F(ExitCodes, DevicesAreListed) {
 
 TEST_F(ExitCodes, ADemandedGpuThatIsMissingHasItsOwnCode) {
   if (run({kEnc, "--list-devices"}).out.find("cuda: none") == std::string::npos) GTEST_SKIP() << "there is a GPU here";
-  expect_one_line(encode({"--backend", "cuda", "-w", "32", "-h", "32", "-o", path("o.c63"), input_}), 8, "c63enc",
-                  "C63-NO-GPU");
-  const ProcessResult fallback = run({kEnc, "-v", "-w", "32", "-h", "32", "-o", path("o.c63"), input_});
+  const bool has_cuda = run({kEnc, "--version"}).out.find("CUDA not built in") == std::string::npos;
+  const std::string video = write_file("v_32x32.yuv", video_);
+  const std::string stream = encoded("s.c63");
+  for (const auto& [command, id] : {std::pair{std::vector{kEnc, video, path("o.c63"), std::string("--backend"), std::string("cuda")}, "C63-NO-GPU"},
+                                    {{kEnc, video, path("o.c63"), "--device", "0"}, "C63-NO-GPU"},
+                                    {{kEnc, video, path("o.c63"), "--me-kernel", "textbook"}, has_cuda ? "C63-NO-GPU" : "C63-NO-CUDA"},
+                                    {{kDec, stream, path("o.yuv"), "--backend", "cuda"}, "C63-NO-GPU"}}) {
+    SCOPED_TRACE(command.back());
+    expect_one_line(run(joined(command, {"--quiet"})), 8, command[0] == kEnc ? "c63enc" : "c63dec", id);
+  }
+  const ProcessResult fallback = run({kEnc, "-v", "-o", path("o.c63"), video});
   EXPECT_EQ(fallback.exit_code, 0);
-  const bool built_in = run({kEnc, "--version"}).out.find("CUDA not built in") == std::string::npos;
-  EXPECT_EQ(fallback.err.find("encoding on the CPU: ") != std::string::npos, built_in) << fallback.err;
+  EXPECT_EQ(fallback.err.find("encoding on the CPU: ") != std::string::npos, has_cuda) << fallback.err;
+}
+
+TEST(Subcommands, ThatNeedCudaTakeWhateverFollowsThem) {
+  std::vector<std::string> words = {"c63test", "me", "more", "3", "--frames", "--quiet", "me"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  const tools::Program program{.name = words[0], .description = "", .subcommands = {tools::subcommand_without_cuda("me")}};
+  EXPECT_EXIT(std::exit(tools::run_main(static_cast<int>(arguments.size()), arguments.data(), program)), ::testing::ExitedWithCode(8),
+              "C63-NO-CUDA");
+}
+
+/// Without --quiet, too: messages about the input are held back until the work begins.
+TEST_F(ExitCodes, AnErrorBeforeTheWorkComesAlone) {
+  const std::string part = write_file("part_32x32.yuv", std::string_view(video_).substr(0, 2 * kFrame32 + 7));
+  expect_one_line(run({kEnc, part, path("none/o.c63")}), 6, "c63enc", "C63-WRITE-OPEN");
+  const ProcessResult little = run({kEnc, write_file("little_32x32.yuv", std::string(99, 'x')), path("o.c63")});
+  expect_one_line(little, 4, "c63enc", "C63-NO-FRAMES");
+  expect_one_line(run({kEnc, write_file("empty_32x32.yuv", ""), path("o.c63")}), 4, "c63enc", "C63-NO-FRAMES");
+}
+
+TEST_F(ExitCodes, QuietIsQuiet) {
+  const std::string stream = encoded("s.c63");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{kMv, stream}, {kMv, stream, "-o", path("o.csv")}, {kGen, "-w", "16", "-h", "16", path("g.yuv")}}) {
+    const ProcessResult result = run(joined(command, {"--quiet"}));
+    EXPECT_EQ(result.exit_code, 0) << command[0];
+    EXPECT_EQ(result.out + result.err, "") << command[0];
+  }
+  const ProcessResult compared = run({kCmp, "--quiet", write_file("v_32x32.yuv", video_), stream});
+  EXPECT_EQ(compared.err, "");
+  EXPECT_FALSE(compared.out.empty()) << "what c63cmp prints is its result";
 }
 
 }  // namespace

@@ -67,5 +67,20 @@ TEST_F(MotionFiles, AnEmptyTmpdirMeansTmp) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
+TEST_F(MotionFiles, TrueMotionOfAnotherLengthIsRefused) {
+  const auto make = [&](const std::string& frames) {
+    ASSERT_EQ(run({kGen, "--quiet", "-w", "64", "-h", "64", "-f", frames, "--truth", path(frames + ".csv"), path("g_64x64.yuv")}).exit_code, 0);
+  };
+  for (const char* frames : {"3", "6", "5"}) make(frames);
+  ASSERT_EQ(run({kEnc, "--quiet", path("g_64x64.yuv"), path("s.c63")}).exit_code, 0);
+  EXPECT_EQ(run({kMv, path("s.c63"), "--truth", path("5.csv")}).exit_code, 0);
+  EXPECT_EQ(run({kMv, path("s.c63"), "-f", "3", "--truth", path("5.csv")}).exit_code, 0);
+  for (const char* frames : {"3", "6"}) {
+    const ProcessResult result = run({kMv, path("s.c63"), "--truth", path(frames + std::string(".csv")), "-o", path("o.csv")});
+    expect_one_line(result, 4, "c63mv", "C63-TRUTH");
+    EXPECT_FALSE(std::filesystem::exists(path("o.csv")));
+  }
+}
+
 }  // namespace
 }  // namespace c63::test

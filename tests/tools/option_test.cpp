@@ -91,6 +91,19 @@ TEST_F(Options, AConfigurationFileHasTheSameKeysAndTheCommandLineComesFirst) {
   const std::string config = write_file("c63.conf", "\xEF\xBB\xBFqp=20\nkeyint=3\nmerange=5\n# a comment\nquiet=true\n");
   EXPECT_EQ(encode({"--config", config, input_}), encode({"-q", "20", "--keyint", "3", "--merange", "5", input_}));
   EXPECT_EQ(encode({"--config", config, "-q", "25", input_}), encode({"--keyint", "3", "--merange", "5", input_}));
+  EXPECT_EQ(encode({"-q", "0x14", "--keyint", "0x3", "--merange", "0X5", input_}), encode({"--config", config, input_}));
+}
+
+TEST_F(Options, AnErrorInAConfigurationFileNamesItsLine) {
+  for (const char* wrong : {"quality=3", "qp=thirty", "lanes=-3", "list-devices=true", "[me]"}) {
+    const std::string config = write_file("c63.conf", std::string("# a comment\nkeyint=3\n\n") + wrong + "\n");
+    const ProcessResult result = run({kEnc, "--quiet", "--config", config, input_, path("o.c63")});
+    expect_one_line(result, 2, "c63enc", "C63-USAGE");
+    EXPECT_TRUE(result.err.starts_with("c63enc: " + config + ": line 4: ")) << result.err;
+  }
+  // What is on the command line is not in the file.
+  const std::string config = write_file("c63.conf", "qp=20\n");
+  EXPECT_EQ(run({kEnc, "--quiet", "--config", config, "--qp", "x", input_, path("o.c63")}).err.find("line"), std::string::npos);
 }
 
 TEST_F(Options, AnOutputThatCannotBeReplacedIsWrittenInPlace) {
@@ -221,18 +234,6 @@ TEST_F(Options, JsonTellsSettingsMachineAndResult) {
   EXPECT_EQ(bits["header_bits"].get<std::size_t>() + bits["motion_bits"].get<std::size_t>() +
                 bits["luma_bits"].get<std::size_t>() + bits["chroma_bits"].get<std::size_t>(),
             8 * read_file(path("o.c63")).size());
-}
-
-TEST_F(Options, NumbersOfBytesAndBitsTakeTheSameUnits) {
-  for (const char* const size : {"9K", "9k", "9kB", "9.0e3", "8.8KiB", "0.009M"}) {
-    EXPECT_EQ(run({kEnc, "--quiet", "--size", size, "-o", path("o.c63"), input_}).exit_code, 0) << size;
-  }
-  for (const char* const rate : {"800K", "800k", "0.8M", "800000"}) {
-    EXPECT_EQ(run({kEnc, "--quiet", "--bitrate", rate, "-o", path("o.c63"), input_}).exit_code, 0) << rate;
-  }
-  for (const char* const none : {"", "k", "9x", "-9k", "9kk", "nan", "1e300"}) {
-    EXPECT_EQ(run({kEnc, "--quiet", "--size", none, "-o", path("o.c63"), input_}).exit_code, 2) << none;
-  }
 }
 
 TEST_F(Options, TheLogFileGetsEverythingWithErrorsToo) {

@@ -1,13 +1,16 @@
 #include "process.h"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
@@ -20,22 +23,57 @@ extern char** environ;
 namespace c63::test {
 namespace {
 
-std::array<int, 2> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe2");
+[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+
+/// The two ends of a stream: one for the program, one for the test. An end that does not exist is -1.
+struct Ends {
+  int program = -1;
+  int ours = -1;
+};
+
+Ends open_stream(Stream stream, bool is_input) {
+  Ends ends;
+  switch (stream) {
+    case Stream::closed:
+      return ends;
+    case Stream::null:
+      return {::open("/dev/null", O_RDWR | O_CLOEXEC)};
+    case Stream::full:
+      return {::open("/dev/full", O_RDWR | O_CLOEXEC)};
+    case Stream::terminal: {
+      termios raw{};
+      ::cfmakeraw(&raw);
+      if (::openpty(&ends.ours, &ends.program, nullptr, &raw, nullptr) != 0) fail("openpty");
+      ::fcntl(ends.ours, F_SETFD, FD_CLOEXEC);
+      ::fcntl(ends.program, F_SETFD, FD_CLOEXEC);
+      return ends;
+    }
+    default:
+      break;
+  }
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) fail("pipe2");
+  ends = is_input ? Ends{pipe[0], pipe[1]} : Ends{pipe[1], pipe[0]};
+  if (stream == Stream::unread) ::close(std::exchange(ends.ours, -1));
+  if (stream == Stream::non_blocking) {
+    ::fcntl(ends.program, F_SETPIPE_SZ, 4096);
+    ::fcntl(ends.program, F_SETFL, ::fcntl(ends.program, F_GETFL) | O_NONBLOCK);
+  }
   return ends;
 }
 
 }  // namespace
 
-/// Collects an output of the program: reads a pipe to its end, in a separate thread.
+/// Collects an output of the program: reads it to its end, in a separate thread. At the end, a terminal gives an error
+/// instead of 0 bytes.
 struct Process::Collector {
-  explicit Collector(int descriptor) : thread([this, descriptor] { collect(descriptor); }) {}
+  Collector(int descriptor, bool late) : thread([this, descriptor, late] { collect(descriptor, late); }) {}
   ~Collector() {
     if (thread.joinable()) thread.join();
   }
 
-  void collect(int descriptor) {
+  void collect(int descriptor, bool late) {
+    if (late) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     std::array<char, 65536> buffer{};
     for (bool more = true; more;) {
       const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
@@ -61,20 +99,24 @@ struct Process::Collector {
   std::thread thread;  // last, because it uses the others
 };
 
-Process::Process(const std::vector<std::string>& arguments, Stdout output, const std::string& stdout_file) {
+std::string name(Stream stream) {
+  static constexpr std::array kNames = {"pipe", "closed", "null", "full", "unread", "non-blocking", "terminal"};
+  return kNames[static_cast<std::size_t>(stream)];
+}
+
+Process::Process(const std::vector<std::string>& arguments, const Streams& streams) {
   std::signal(SIGPIPE, SIG_IGN);  // for this test program; the child gets the default again
-  const auto in = make_pipe();
-  const auto out = make_pipe();
-  const auto err = make_pipe();
+  const Ends out = streams.out_file.empty() ? open_stream(streams.out, false) : Ends{::open(streams.out_file.c_str(), O_WRONLY | O_CLOEXEC)};
+  const std::array<Ends, 3> ends = {open_stream(streams.in, true), out, open_stream(streams.err, false)};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-  if (stdout_file.empty()) {
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-  } else {
-    posix_spawn_file_actions_addopen(&actions, 1, stdout_file.c_str(), O_WRONLY, 0);
+  for (int i = 0; i < 3; ++i) {
+    if (ends[i].program >= 0) {
+      posix_spawn_file_actions_adddup2(&actions, ends[i].program, i);
+    } else {
+      posix_spawn_file_actions_addclose(&actions, i);
+    }
   }
-  posix_spawn_file_actions_adddup2(&actions, err[1], 2);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t defaults;
@@ -85,17 +127,19 @@ Process::Process(const std::vector<std::string>& arguments, Stdout output, const
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  if (output == Stdout::closed) ::close(out[0]);
   const int fault = ::posix_spawn(&pid_, argv[0], &actions, &attributes, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  ::close(in[0]);
-  ::close(out[1]);
-  ::close(err[1]);
+  for (const Ends& each : ends) {
+    if (each.program >= 0) ::close(each.program);
+  }
   if (fault != 0) throw std::system_error(fault, std::generic_category(), arguments[0]);
-  input_ = in[1];
-  if (output == Stdout::collected) out_ = std::make_unique<Collector>(out[0]);
-  err_ = std::make_unique<Collector>(err[0]);
+  input_ = ends[0].ours;
+  const auto collect = [](int descriptor, Stream stream) {
+    return descriptor >= 0 ? std::make_unique<Collector>(descriptor, stream == Stream::non_blocking) : nullptr;
+  };
+  out_ = collect(ends[1].ours, streams.out);
+  err_ = collect(ends[2].ours, streams.err);
 }
 
 Process::~Process() {
@@ -145,12 +189,12 @@ ProcessResult Process::wait() {
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   if (out_) result.out = out_->finish();
-  result.err = err_->finish();
+  if (err_) result.err = err_->finish();
   return result;
 }
 
-ProcessResult run(const std::vector<std::string>& arguments, std::string_view input) {
-  Process process(arguments);
+ProcessResult run(const std::vector<std::string>& arguments, std::string_view input, const Streams& streams) {
+  Process process(arguments, streams);
   process.write(input);
   process.close_input();
   return process.wait();

@@ -20,23 +20,36 @@ struct ProcessResult {
   std::uint64_t peak_bytes = 0;
 };
 
-/// A program that runs as a child. The test writes to its standard input through a pipe. Its outputs are collected.
+/// What a program's standard input, output or error can be.
+enum class Stream {
+  pipe,          ///< from or to the test
+  closed,
+  null,          ///< /dev/null
+  full,          ///< /dev/full
+  unread,        ///< a pipe without a reader
+  non_blocking,  ///< a non-blocking pipe that is too small for the output, and that the test reads late
+  terminal,      ///< in raw mode
+};
+
+[[nodiscard]] std::string name(Stream stream);
+
+struct Streams {
+  Stream in = Stream::pipe;
+  Stream out = Stream::pipe;
+  Stream err = Stream::pipe;
+  std::string out_file = {};  ///< in place of `out`, if it is not empty
+};
+
+/// A program that runs as a child. The test writes to its standard input. Its outputs are collected.
 class Process {
  public:
-  enum class Stdout {
-    collected,
-    closed,  ///< a pipe without a reader
-  };
-
-  /// Starts a program. `arguments` begins with its path. Its standard output goes to `stdout_file` if that is not
-  /// empty. Throws std::system_error if the program cannot be started.
-  explicit Process(const std::vector<std::string>& arguments, Stdout output = Stdout::collected,
-                   const std::string& stdout_file = {});
+  /// Starts a program. `arguments` begins with its path. Throws std::system_error if it cannot be started.
+  explicit Process(const std::vector<std::string>& arguments, const Streams& streams = {});
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// Writes to the program's standard input. Returns false if the program no longer reads it.
+  /// Writes to the program's standard input. Returns false if the program does not read it.
   bool write(std::string_view bytes);
   void close_input();
   void kill(int signal) const;
@@ -62,6 +75,6 @@ inline std::vector<std::string> joined(std::vector<std::string> first, const std
 }
 
 /// Runs a program until it ends. `input` is what it reads from standard input.
-ProcessResult run(const std::vector<std::string>& arguments, std::string_view input = {});
+ProcessResult run(const std::vector<std::string>& arguments, std::string_view input = {}, const Streams& streams = {});
 
 }  // namespace c63::test

@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "standard_streams.h"
 #include "tools_test_support.h"
 
 // Tests that data never change, whatever standard input, output and error are. Also tests outputs with unusual names.
@@ -46,13 +45,13 @@ TEST_F(StandardStreams, NeverChangeTheData) {
       const Stream out = kOutputs[o];
       const Stream err = kErrors[e];
       SCOPED_TRACE("in " + name(in) + ", out " + name(out) + ", err " + name(err));
-      const StreamResult to_file = run_with_streams(encoder(path("out.c63"), input_), in, out, err);
+      const ProcessResult to_file = run(encoder(path("out.c63"), input_), {}, {in, out, err});
       EXPECT_EQ(to_file.exit_code, 0) << to_file.err;
       EXPECT_TRUE(read_file(path("out.c63")) == stream_);
       EXPECT_EQ(to_file.out, "");
       std::filesystem::remove(path("out.c63"));
 
-      const StreamResult to_stdout = run_with_streams(encoder("-", input_), in, out, err);
+      const ProcessResult to_stdout = run(encoder("-", input_), {}, {in, out, err});
       const bool refused = out == Stream::closed || out == Stream::full;
       EXPECT_EQ(to_stdout.exit_code, out == Stream::terminal ? 2 : refused ? 6 : 0) << to_stdout.err;
       const bool seen = out == Stream::pipe || out == Stream::non_blocking;
@@ -67,12 +66,12 @@ TEST_F(StandardStreams, InputComesFromAnyOfThem) {
   for (const Stream in : {Stream::pipe, Stream::non_blocking}) {
     for (const Stream err : {Stream::closed, Stream::pipe}) {
       SCOPED_TRACE("in " + name(in) + ", err " + name(err));
-      const StreamResult result = run_with_streams(encoder("-", "-"), in, Stream::non_blocking, err, video_);
+      const ProcessResult result = run(encoder("-", "-"), video_, {in, Stream::non_blocking, err});
       EXPECT_EQ(result.exit_code, 0) << result.err;
       EXPECT_TRUE(result.out == stream_);
     }
   }
-  const StreamResult closed = run_with_streams(encoder(path("o.c63"), "-"), Stream::closed, Stream::pipe, Stream::pipe);
+  const ProcessResult closed = run(encoder(path("o.c63"), "-"), {}, {Stream::closed});
   EXPECT_EQ(closed.exit_code, 4) << closed.err;
   EXPECT_NE(closed.err.find("C63-INPUT-OPEN"), std::string::npos) << closed.err;
   EXPECT_EQ(files_in_folder(), 1);
@@ -88,14 +87,13 @@ TEST_F(StandardStreams, OtherProgramsToo) {
       SCOPED_TRACE("out " + name(out) + ", err " + name(err));
       const bool seen = out == Stream::non_blocking;
       const int unseen = out == Stream::terminal ? 2 : 6;  // no bytes go to a terminal
-      const StreamResult dec = run_with_streams({kDec, stream, "-"}, Stream::closed, out, err);
+      const ProcessResult dec = run({kDec, stream, "-"}, {}, {Stream::closed, out, err});
       EXPECT_EQ(dec.exit_code, seen ? 0 : unseen) << dec.err;
       EXPECT_TRUE(dec.out == (seen ? decoded : ""));
-      const StreamResult gen =
-          run_with_streams({kGen, "-w", "64", "-h", "48", "-f", "8", "-o", "-"}, Stream::closed, out, err);
+      const ProcessResult gen = run({kGen, "-w", "64", "-h", "48", "-f", "8", "-o", "-"}, {}, {Stream::closed, out, err});
       EXPECT_EQ(gen.exit_code, seen ? 0 : unseen) << gen.err;
       EXPECT_TRUE(gen.out == (seen ? made : ""));
-      const StreamResult help = run_with_streams({kEnc, "--help"}, Stream::closed, out, err);
+      const ProcessResult help = run({kEnc, "--help"}, {}, {Stream::closed, out, err});
       EXPECT_EQ(help.exit_code, seen || out == Stream::terminal ? 0 : 6) << help.err;
     }
   }

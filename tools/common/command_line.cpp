@@ -20,7 +20,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <iterator>
+#include <map>
 #include <new>
 #include <numeric>
 #include <sstream>
@@ -104,7 +104,7 @@ int report_without_memory() noexcept {
     std::uint64_t written = 0;
     static_cast<void>(write_all(STDERR_FILENO, bytes_of(line.data()), written));
   });
-  return kExitMemory;
+  return exit_code(ErrorKind::memory);
 }
 
 /// Reports the exception that is being handled. Returns the exit code.
@@ -129,7 +129,7 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
 
 /// Ends the process after an exception that nothing catches.
 [[noreturn]] void end_by_exception() noexcept {
-  int code = kExitInternal;
+  int code = exit_code(ErrorKind::internal);
   try {
     // An exception that has left a noexcept function is in flight, but cannot be read here. It is reported as lack of
     // memory: library functions that promise not to throw still throw if memory runs out.
@@ -279,21 +279,71 @@ std::string help_text(CLI::App& app, const std::vector<Example>& examples, bool 
   return app.help(app.get_parent() == nullptr ? "" : app.get_parent()->get_name());
 }
 
-/// Reads the file of --config.
+/// Reads the file of --config, and remembers which line sets an option.
 class ConfigFile : public CLI::ConfigTOML {
  public:
+  explicit ConfigFile(const CLI::App& app) : app_(app) {}
+
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
-    std::string text;
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    std::vector<CLI::ConfigItem> all;
+    std::string section;  // its heading
+    std::string line;
     input.exceptions(std::ios_base::badbit);
     try {
-      text.assign(std::istreambuf_iterator<char>(input), {});
+      for (int number = 1; std::getline(input, line); ++number) {
+        if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+        const bool is_heading = CLI::detail::trim_copy(line).starts_with('[');
+        if (is_heading) section = line + "\n";
+        std::istringstream one(is_heading ? section : section + line);
+        for (const CLI::ConfigItem& item : CLI::ConfigTOML::from_config(one)) {
+          take(item, number);
+          all.push_back(item);
+        }
+      }
     } catch (const std::ios_base::failure&) {  // CLI11 would treat it as the end of the file
       throw Error(ErrorKind::input, "C63-CONFIG-READ", "cannot read the file of --config");
     }
-    if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
-    std::istringstream stream(text);
-    return CLI::ConfigTOML::from_config(stream);
+    return all;
   }
+
+  /// Returns the error of a value that was refused, with the line if it comes from the file.
+  [[nodiscard]] Error refused(const std::string& what) const {
+    for (const auto& [option, line] : lines_) {
+      const auto begins = [&](const std::string& dashes, const std::string& name) { return what.starts_with(dashes + name + ":"); };
+      if (std::ranges::any_of(option->get_snames(), [&](const std::string& name) { return begins("-", name); }) ||
+          std::ranges::any_of(option->get_lnames(), [&](const std::string& name) { return begins("--", name); })) {
+        return error(line, what);
+      }
+    }
+    return {ErrorKind::usage, "C63-USAGE", what};
+  }
+
+ private:
+  [[nodiscard]] Error error(int line, const std::string& what) const {
+    return {ErrorKind::usage, "C63-USAGE", fmt::format("line {}: {}", line, what), {.file = app_.get_config_ptr()->as<std::string>()}};
+  }
+
+  /// Remembers the line of an item. Throws Error (usage) if the program has no such option.
+  void take(const CLI::ConfigItem& item, int line) const {
+    const CLI::App* command = &app_;
+    for (const std::string& parent : item.parents) {
+      const auto found = command->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == parent; });
+      if (found.empty()) throw error(line, "there is no option " + parent);
+      command = found.front();
+    }
+    if (item.name == "++" || item.name == "--") return;  // a section begins or ends
+    const CLI::Option* option = nullptr;
+    for (const char* dashes : {"--", "-", ""}) {
+      if (option == nullptr) option = command->get_option_no_throw(dashes + item.name);
+    }
+    if (option == nullptr) throw error(line, "there is no option " + item.fullname());
+    if (!option->get_configurable()) throw error(line, item.name + " can be used only on the command line");
+    if (option->empty()) lines_[option] = line;  // otherwise the command line's value counts
+  }
+
+  const CLI::App& app_;
+  mutable std::map<const CLI::Option*, int> lines_;  ///< of the options that the file sets
 };
 
 /// Throws the reason why the file of --config cannot be opened. CLI11 says that it is missing, also if there is no memory or
@@ -387,7 +437,7 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
                  "Read options from a file with lines like qp=30; options on the command line override them")
       ->type_name("FILE")
       ->group(more);
-  app.config_formatter(std::make_shared<ConfigFile>());
+  app.config_formatter(std::make_shared<ConfigFile>(app));
   app.allow_config_extras(CLI::config_extras_mode::error);
 }
 
@@ -412,13 +462,11 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, cons
     throw Error(ErrorKind::usage, "C63-USAGE", unexpected_text(app, app.remaining(true)));
   } catch (const CLI::FileError& e) {
     fail_to_open(app.get_config_ptr()->as<std::string>(), e);
-  } catch (const CLI::ConfigError& e) {
-    throw Error(ErrorKind::usage, "C63-USAGE", e.what(), {.file = app.get_config_ptr()->as<std::string>()});
   } catch (const CLI::ParseError& e) {
     if (argc > 1 && std::string_view(argv[argc - 1]) == "-h" && app.get_option_no_throw("-h") != nullptr) {
       throw Error(ErrorKind::usage, "C63-USAGE", "-h is the height, as in -h 288; for help, use --help");
     }
-    throw Error(ErrorKind::usage, "C63-USAGE", e.what());
+    throw dynamic_cast<const ConfigFile&>(*app.get_config_formatter()).refused(e.what());
   }
 }
 

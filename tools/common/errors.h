@@ -1,54 +1,43 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "c63/error.h"
 
 namespace c63::tools {
 
-/// The exit codes of programs. If a signal stopped the program, the code is 128 + the signal's number instead.
-enum ExitCode : int {
-  kExitDone = 0,
-  kExitInternal = 1,
-  kExitUsage = 2,
-  kExitComparison = 3,
-  kExitInput = 4,
-  kExitLimit = 5,
-  kExitOutput = 6,
-  kExitMemory = 7,
-  kExitDevice = 8,
+/// The exit code of a program that has done its work. If a signal stopped it, the code is 128 + the signal's number instead.
+inline constexpr int kExitDone = 0;
+
+/// What a program does if an Error ends it.
+struct ErrorEnd {
+  ErrorKind kind;
+  int exit_code;
+  std::string_view advice;
 };
 
-[[nodiscard]] constexpr ExitCode exit_code(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::internal:
-      return kExitInternal;
-    case ErrorKind::usage:
-      return kExitUsage;
-    case ErrorKind::input:
-      return kExitInput;
-    case ErrorKind::limit:
-      return kExitLimit;
-    case ErrorKind::output:
-      return kExitOutput;
-    case ErrorKind::memory:
-      return kExitMemory;
-    case ErrorKind::device:
-      return kExitDevice;
-    case ErrorKind::comparison:
-      return kExitComparison;
-  }
-  return kExitInternal;
-}
+inline constexpr std::array kErrorEnds = {
+    ErrorEnd{ErrorKind::internal, 1, "please report it with the command line and the input"},
+    ErrorEnd{ErrorKind::usage, 2, "see --help"},
+    ErrorEnd{ErrorKind::comparison, 3, "this is the result of the comparison"},
+    ErrorEnd{ErrorKind::input, 4, "check the input file"},
+    ErrorEnd{ErrorKind::limit, 5, "raise the limit or use a smaller input"},
+    ErrorEnd{ErrorKind::output, 6, "choose another output, or check its permissions and the free space"},
+    ErrorEnd{ErrorKind::memory, 7, "lower --lanes or --threads, or use a machine with more memory"},
+    ErrorEnd{ErrorKind::device, 8, "c63enc --list-devices names the devices that can be used"},
+};
+
+[[nodiscard]] constexpr const ErrorEnd& end_by(ErrorKind kind) { return *std::ranges::find(kErrorEnds, kind, &ErrorEnd::kind); }
+[[nodiscard]] constexpr int exit_code(ErrorKind kind) { return end_by(kind).exit_code; }
 
 /// Returns the kind of error for which a program ends with this exit code, or `otherwise` if there is none.
 [[nodiscard]] constexpr ErrorKind kind_of_exit(int code, ErrorKind otherwise) {
-  for (const ErrorKind kind : {ErrorKind::internal, ErrorKind::usage, ErrorKind::input, ErrorKind::limit, ErrorKind::output,
-                               ErrorKind::memory, ErrorKind::device, ErrorKind::comparison}) {
-    if (exit_code(kind) == code) return kind;
-  }
-  return otherwise;
+  const auto* const found = std::ranges::find(kErrorEnds, code, &ErrorEnd::exit_code);
+  return found == kErrorEnds.end() ? otherwise : found->kind;
 }
 
 /// An Error with a note that the program adds, such as how much was written before it.

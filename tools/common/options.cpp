@@ -6,10 +6,43 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <variant>
 
 #include "common/values.h"
 
 namespace c63::tools {
+
+/// One of the types of values.
+struct OptionValue::Target {
+  std::variant<bool*, std::optional<bool>*, int*, std::int64_t*, std::uint32_t*, std::uint64_t*, double*, std::string*, std::optional<int>*,
+               std::optional<std::int64_t>*, std::optional<double>*, std::optional<std::string>*, std::vector<std::string>*,
+               std::vector<int>*, std::vector<double>*, TakeText, TakeFlag, Choice>
+      of;
+};
+
+template <typename Value>
+OptionValue::OptionValue(Value* value) : target_(std::make_shared<Target>(Target{value})) {}
+OptionValue::OptionValue(TakeText take) : target_(std::make_shared<Target>(Target{std::move(take)})) {}
+OptionValue::OptionValue(TakeFlag take) : target_(std::make_shared<Target>(Target{std::move(take)})) {}
+OptionValue::OptionValue(Choice choice) : target_(std::make_shared<Target>(Target{std::move(choice)})) {}
+
+template OptionValue::OptionValue(bool*);
+template OptionValue::OptionValue(std::optional<bool>*);
+template OptionValue::OptionValue(int*);
+template OptionValue::OptionValue(std::int64_t*);
+template OptionValue::OptionValue(std::uint32_t*);
+template OptionValue::OptionValue(std::uint64_t*);
+template OptionValue::OptionValue(double*);
+template OptionValue::OptionValue(std::string*);
+template OptionValue::OptionValue(std::optional<int>*);
+template OptionValue::OptionValue(std::optional<std::int64_t>*);
+template OptionValue::OptionValue(std::optional<double>*);
+template OptionValue::OptionValue(std::optional<std::string>*);
+template OptionValue::OptionValue(std::vector<std::string>*);
+template OptionValue::OptionValue(std::vector<int>*);
+template OptionValue::OptionValue(std::vector<double>*);
+
 namespace {
 
 template <typename Value>
@@ -30,6 +63,19 @@ struct Element<std::vector<Value>> : Element<Value> {};
   throw CLI::ValidationError(name, fmt::format("\"{}\" is no {}{}", text, row.unit, wanted));
 }
 
+/// Reads a decimal number or, after 0x, a whole hexadecimal one.
+template <typename Value>
+std::optional<Value> number_from(std::string_view text) {
+  if (!text.starts_with("0x") && !text.starts_with("0X")) return parse<Value>(text);
+  std::uint64_t value = 0;
+  const auto [end, fault] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if constexpr (std::is_integral_v<Value>) {
+    if (!std::in_range<Value>(value)) return std::nullopt;
+  }
+  return static_cast<Value>(value);
+}
+
 /// Returns the value that the text has, or nothing for a text that the row does not allow.
 template <typename Value>
 std::optional<Value> value_of(const OptionRow& row, std::string text) {
@@ -41,7 +87,7 @@ std::optional<Value> value_of(const OptionRow& row, std::string text) {
     const bool is_number = std::isfinite(row.more.least) && value_of<std::int64_t>(row, text);
     return is_free || is_number || has_extension(text, row.more.extensions) ? std::optional(text) : std::nullopt;
   } else {
-    const auto read = parse<Value>(text);
+    const auto read = number_from<Value>(text);
     return read && static_cast<double>(*read) >= row.more.least && static_cast<double>(*read) <= row.more.most
                ? read
                : std::nullopt;
@@ -72,15 +118,15 @@ CLI::Option* add_flag(CLI::App& app, const OptionRow& row) {
   const auto add = [&](auto set) {
     return app.add_flag_function(row.names, [set](std::int64_t count) { set(count > 0); })->take_last();
   };
-  if (auto* const* flag = std::get_if<bool*>(&row.value)) return add([to = *flag](bool is) { *to = is; });
-  if (auto* const* flag = std::get_if<std::optional<bool>*>(&row.value))
+  if (auto* const* flag = std::get_if<bool*>(&row.value.target().of)) return add([to = *flag](bool is) { *to = is; });
+  if (auto* const* flag = std::get_if<std::optional<bool>*>(&row.value.target().of))
     return add([to = *flag](bool is) { *to = is; });
-  return add(std::get<std::function<void(bool)>>(row.value));
+  return add(std::get<OptionValue::TakeFlag>(row.value.target().of));
 }
 
 CLI::Option* add_value(CLI::App& app, const OptionRow& row) {
   const std::string name = row.names.substr(0, row.names.find(','));
-  if (const auto* take_text = std::get_if<TakeText>(&row.value)) {
+  if (const auto* take_text = std::get_if<TakeText>(&row.value.target().of)) {
     const auto set = [row, name, take = *take_text](const std::string& text) {
       if (!take(text)) refuse(row, name, text);
     };
@@ -110,7 +156,7 @@ CLI::Option* add_value(CLI::App& app, const OptionRow& row) {
           return nullptr;  // handled above
         }
       },
-      row.value);
+      row.value.target().of);
 }
 
 }  // namespace
@@ -132,7 +178,7 @@ void add_options(CLI::App& app, const std::string& group, const std::vector<Opti
       if (const std::string more = details_of(*info); !more.empty()) details += (details.empty() ? "" : "; ") + more;
       row.help = std::string(info->help) + (details.empty() ? "" : " (" + details + ")");
     }
-    if (const auto* choice = std::get_if<Choice>(&row.value)) {
+    if (const auto* choice = std::get_if<Choice>(&row.value.target().of)) {
       row.more.choices = choice->words;
       row.more.standard = choice->standard;
       const TakeText take = [words = row, take = choice->take](const std::string& text) {

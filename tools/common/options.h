@@ -5,13 +5,13 @@
 #include <initializer_list>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "c63/options.h"
@@ -35,11 +35,31 @@ struct Choice {
   std::string standard;  ///< the default; empty: none
 };
 
-/// Where the value of an option goes. Numbers in other forms than their whole text are refused.
-using OptionValue =
-    std::variant<bool*, std::optional<bool>*, int*, std::int64_t*, std::uint32_t*, std::uint64_t*, double*, std::string*, std::optional<int>*,
-                 std::optional<std::int64_t>*, std::optional<double>*, std::optional<std::string>*, std::vector<std::string>*,
-                 std::vector<int>*, std::vector<double>*, TakeText, std::function<void(bool)>, Choice>;
+/// Where the value of an option goes: a bool, number, text or list, perhaps optional, or a function that takes it. Numbers in
+/// other forms than their whole text are refused. Only options.cpp knows the types, because a variant of them takes long to
+/// compile.
+class OptionValue {
+ public:
+  using TakeFlag = std::function<void(bool)>;
+  struct Target;
+
+  template <typename Value>
+  OptionValue(Value* value);
+  OptionValue(TakeText take);
+  OptionValue(TakeFlag take);
+  OptionValue(Choice choice);
+  template <typename Function>
+    requires std::is_invocable_r_v<bool, Function, const std::string&>
+  OptionValue(Function take) : OptionValue(TakeText(std::move(take))) {}
+  template <typename Function>
+    requires std::is_invocable_v<Function, bool>
+  OptionValue(Function take) : OptionValue(TakeFlag(std::move(take))) {}
+
+  [[nodiscard]] const Target& target() const { return *target_; }
+
+ private:
+  std::shared_ptr<const Target> target_;
+};
 
 /// What only some options have.
 struct OptionDetails {

@@ -88,6 +88,31 @@ void check_apart_from_log(const NamedPath& output) {
   }
 }
 
+NumberedName::NumberedName(const std::string& name) {
+  constexpr int kMostDigits = 20;
+  const auto is_digit = [&](std::size_t at) { return at < name.size() && name[at] >= '0' && name[at] <= '9'; };
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    std::string& part = is_numbered_ ? tail_ : head_;
+    if (name[at] != '%' || name.substr(at, 2) == "%%") {
+      part += name[at];
+      if (name[at] == '%') ++at;
+      continue;
+    }
+    int digits = 0;
+    for (++at; is_digit(at) && digits <= kMostDigits; ++at) digits = digits * 10 + (name[at] - '0');
+    if (at >= name.size() || name[at] != 'd' || digits > kMostDigits || is_numbered_) {
+      throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
+                  "the place of the frame's number is one %d, or %06d for six digits; %% is a %", {.file = name});
+    }
+    is_numbered_ = true;
+    digits_ = digits;
+  }
+}
+
+std::string NumberedName::of(std::int64_t number) const {
+  return is_numbered_ ? fmt::format("{}{:0{}}{}", head_, number, digits_, tail_) : head_;
+}
+
 void check_no_container(const NamedPath& output, const std::string& instead) {
   const std::string extension = fs::path(output.path).extension().string();
   for (const char* const container : {".mp4", ".m4v", ".mkv", ".mov", ".avi", ".webm", ".ts", ".flv", ".264", ".h264", ".mpg"}) {

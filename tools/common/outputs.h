@@ -110,6 +110,23 @@ void keep_existing_files(bool keep);
 /// mixed with data. Throws Error (usage, C63-TERMINAL) if the output is a terminal.
 void check_apart_from_log(const NamedPath& output);
 
+/// A file name, or a pattern that gives a name for each number. A pattern has one number format such as %d or %06d. %% is
+/// a percent sign.
+class NumberedName {
+ public:
+  /// Throws Error (usage, C63-OUTPUT-NAME) if the name has another %.
+  explicit NumberedName(const std::string& name);
+
+  [[nodiscard]] bool is_numbered() const { return is_numbered_; }
+  [[nodiscard]] std::string of(std::int64_t number) const;
+
+ private:
+  bool is_numbered_ = false;
+  std::string head_;
+  std::string tail_;
+  int digits_ = 0;
+};
+
 /// Throws Error (usage, C63-OUTPUT-NAME) if the output's name has the extension of another format, such as .mp4.
 /// `instead` tells the user what to do.
 void check_no_container(const NamedPath& output, const std::string& instead);

@@ -18,11 +18,11 @@
 #include "common/report.h"
 #include "common/text.h"
 #include "common/trace_file.h"
-#include "decode/picture_files.h"
 #include "decode/stream_statistics.h"
 #include "io/byte_source.h"
 #include "files/frame_writer.h"
 #include "io/text.h"
+#include "pictures/picture_file.h"
 
 namespace c63::tools {
 namespace {
@@ -30,6 +30,12 @@ namespace {
 /// Returns true if only a list of frames is wanted, so that nothing needs to be decoded.
 bool lists_only(const DecodeOptions& o) {
   return (o.list || !o.index.empty()) && o.output.empty() && !o.md5 && !o.statistics && o.trace.empty();
+}
+
+/// Returns true if each frame becomes a picture file: the output's name ends in .png or .ppm.
+bool writes_pictures(const DecodeOptions& o) {
+  const std::string extension = extension_of(o.output);
+  return o.format == OutputFormat::automatic && (extension == "png" || extension == "ppm");
 }
 
 void check_command_line(const Session& session, const DecodeOptions& o) {
@@ -45,17 +51,52 @@ void check_command_line(const Session& session, const DecodeOptions& o) {
       {{"the input", o.input}},
       {{"the output", o.output}, {"--index", o.index}, {"--trace", o.trace}, {"--log-file", session.common.log.file}});
   check_apart_from_log({"the output", o.output});
-  if (o.format == OutputFormat::automatic && !names_pictures(o.output)) {
+  if (o.format == OutputFormat::automatic && !writes_pictures(o)) {
     check_no_container({"the output", o.output},
                        "write .y4m, or to a pipe: c63dec IN - | ffmpeg -f rawvideo -s WxH -i - OUT");
   }
 }
 
-bool writes_pictures(const DecodeOptions& o) { return o.format == OutputFormat::automatic && names_pictures(o.output); }
-
 bool writes_y4m(const DecodeOptions& o) {
   return o.format == OutputFormat::y4m || (o.format == OutputFormat::automatic && extension_of(o.output) == "y4m");
 }
+
+/// Writes each frame to a picture file.
+class PictureFiles {
+ public:
+  /// Throws Error (usage): C63-OUTPUT-NAME if one name is for several pictures, C63-NO-PNG if it ends in .png and FFmpeg's PNG
+  /// encoder is missing.
+  explicit PictureFiles(const DecodeOptions& options) : options_(options), name_(options.output) {
+    if (!name_.is_numbered() && options.max_frames != 1) {
+      throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
+                  "this name is for one picture: write one frame (-f 1), or number the files as in out_%04d.png",
+                  {.file = options.output});
+    }
+    check_picture_name(options.output);
+  }
+
+  /// Writes the picture of a frame. It does not replace the input. Throws Error (output), Error (limit) if the memory does not
+  /// suffice, or the errors of check_distinct_files().
+  void write(const FrameView& frame, const std::array<std::span<const std::uint8_t>, 3>& planes) {
+    const std::string name = name_.of(frame.index);
+    const std::uint64_t samples = frame_bytes(frame.width, frame.height);
+    const std::uint64_t bytes = 3 * samples + memory_to_save(name, 2 * samples);
+    if (bytes > options_.picture_memory) {
+      throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                  fmt::format("writing a picture takes {} bytes; the limit is a quarter of --max-memory, {}", bytes, options_.picture_memory),
+                  {.frame = frame.index});
+    }
+    std::vector<std::uint8_t> all;
+    all.reserve(samples);
+    for (const auto& plane : planes) all.insert(all.end(), plane.begin(), plane.end());
+    check_distinct_files({{"the input", options_.input}}, {{"the picture", name}});
+    save_picture(name, to_image(all, frame.width, frame.height), options_.durability);
+  }
+
+ private:
+  const DecodeOptions& options_;
+  NumberedName name_;
+};
 
 /// Writes decoded frames to the outputs.
 class DecodeSink {
@@ -67,16 +108,14 @@ class DecodeSink {
                                         options.format)),
         what_(what),
         with_md5_(options.md5) {
-    if (writes_pictures(options)) {
-      pictures_.emplace(options.output, options.input, options.max_frames == 1, options.durability, options.picture_memory);
-    }
+    if (writes_pictures(options)) pictures_.emplace(options);
     if (options.statistics) statistics_.emplace();
   }
 
   void take(const FrameView& frame) {
     const auto& planes = what_ == DecodeOutput::picture ? frame.picture : frame.prediction;
     writer_->write_planes(frame.width, frame.height, planes);
-    if (pictures_) pictures_->write(frame.index, frame.width, frame.height, planes);
+    if (pictures_) pictures_->write(frame, planes);
     for (const auto& plane : planes) {
       if (with_md5_) md5_.add(plane);
       bytes_ += plane.size();

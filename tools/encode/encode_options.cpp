@@ -83,16 +83,10 @@ void add_coding_options(CLI::App& app, EncodeOptions& o) {
     if (method) o.encoder.coding.method = *method;
     return method || has_extension(text, race::kHostSearchFiles);
   };
-  const auto take_range = [&o](const std::string& text) {
-    const auto range = parse<int>(text);
-    o.has_range = range.has_value();
-    if (range) o.encoder.coding.search_range = *range;
-    return o.has_range;
-  };
   add_table_options(app, o.encoder, {"Coding", "Decisions"},
                     {{"me", take_search, "", "",
                       {.choices = methods, .extensions = race::kHostSearchFiles, .standard = std::string(name(o.encoder.coding.method))}},
-                     {"merange", take_range}});
+                     {"merange", &o.range}});
 }
 
 /// If --me or --me-kernel names a file, loads the search from it, and chooses the device that can use it.
@@ -176,7 +170,7 @@ void settle_options(EncodeOptions& o, int threads) {
     throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
                 fmt::format("picture size {}x{}: both sides must be positive", *o.width, *o.height));
   }
-  if (!o.has_range) o.encoder.coding.search_range = search_range_of(o.encoder.coding.preset);
+  o.encoder.coding.search_range = o.range.value_or(search_range_of(o.encoder.coding.preset));
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);
   o.source.limits = o.encoder.execution.limits;

@@ -36,7 +36,7 @@ struct EncodeOptions {
 
   EncoderSettings encoder;
   std::string search_file;  ///< a search for the CPU, by --me; empty: a method of the table
-  bool has_range = false;  ///< the user gave the search range; otherwise the preset decides it
+  std::optional<int> range;  ///< the search range; nothing: that of the preset
   TargetOptions target;
   BackendChoice backend;
   bool list_devices = false;

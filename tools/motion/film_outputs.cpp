@@ -123,42 +123,6 @@ class NpzOutput final : public MotionOutput {
   std::optional<std::size_t> codec_sads_;
 };
 
-/// A file name, or a pattern that gives a name for each number. A pattern has one number format such as %d or %06d. %% is
-/// a percent sign.
-class NumberedName {
- public:
-  /// Throws Error (usage, C63-OUTPUT-NAME) if the name has another %.
-  explicit NumberedName(const std::string& name) {
-    for (std::size_t at = 0; at < name.size(); ++at) {
-      std::string& part = is_numbered_ ? tail_ : head_;
-      if (name[at] != '%' || name.substr(at, 2) == "%%") {
-        part += name[at];
-        if (name[at] == '%') ++at;
-        continue;
-      }
-      ++at;
-      if (at < name.size() && name[at] == '0') ++at;
-      if (at < name.size() && name[at] >= '1' && name[at] <= '9') digits_ = name[at++] - '0';
-      if (at >= name.size() || name[at] != 'd' || is_numbered_) {
-        throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
-                    "'" + name + "': the place of the frame's number is one %d, or %06d for six digits; %% is a %");
-      }
-      is_numbered_ = true;
-    }
-  }
-
-  [[nodiscard]] bool is_numbered() const { return is_numbered_; }
-  [[nodiscard]] std::string of(std::int64_t number) const {
-    return is_numbered_ ? fmt::format("{}{:0{}}{}", head_, number, digits_, tail_) : head_;
-  }
-
- private:
-  bool is_numbered_ = false;
-  std::string head_;
-  std::string tail_;
-  int digits_ = 0;
-};
-
 /// Middlebury optical-flow files: for each sample a vector to the frame's reference. If the name contains a number
 /// format such as %d, each frame with a reference gets a file. Otherwise only the first of them is written. --frame writes
 /// only that frame.

@@ -9,16 +9,15 @@
 namespace c63::tools {
 namespace {
 
+// All sizes and offsets are in zip64 form, as numpy writes them, so a file may have any length.
 constexpr std::uint32_t kLocalHeader = 0x04034b50;
-constexpr std::uint64_t kLocalHeaderBytes = 30;  // without the name
-constexpr std::uint16_t kLongSizesBytes = 20;    // of the zip64 field in a local header
 constexpr std::uint32_t kDirectoryEntry = 0x02014b50;
 constexpr std::uint32_t kDirectoryEnd = 0x06054b50;
 constexpr std::uint32_t kLongDirectoryEnd = 0x06064b50;
 constexpr std::uint32_t kLongDirectoryPlace = 0x07064b50;
-constexpr std::uint16_t kVersion = 20;
-constexpr std::uint16_t kLongVersion = 45;
-constexpr std::uint16_t kLongFields = 1;         // id of the extra field for zip64
+constexpr std::uint64_t kLocalHeaderBytes = 30 + 20;  // with the zip64 field, without the name
+constexpr std::uint16_t kVersion = 45;
+constexpr std::uint16_t kLongFields = 1;         // id of the zip64 field
 constexpr std::uint16_t kFirstDay = 1 << 5 | 1;  // 1 January 1980, so that equal content gives equal bytes
 constexpr std::uint32_t kIsLong = 0xFFFFFFFF;    // says that the value is in the zip64 field
 
@@ -97,7 +96,7 @@ void NpzFile::arrange(const std::function<std::uint64_t(const Array&)>& rows_of)
   for (Array& array : arrays_) {
     const std::uint64_t rows = rows_of(array);
     const std::uint64_t size = array.size(rows);
-    const std::uint64_t local_header = kLocalHeaderBytes + array.name.size() + (size >= options_.long_form ? kLongSizesBytes : 0);
+    const std::uint64_t local_header = kLocalHeaderBytes + array.name.size();
     array.start = place;
     places.push_back(place + local_header + array.header(rows).size());
     place += local_header + size;
@@ -133,58 +132,45 @@ void NpzFile::write_piece(Array& array) {
 void NpzFile::write_member(const Array& array, std::string& directory) {
   const std::string header = array.header(array.rows);
   const std::uint64_t size = array.size(array.rows);
-  const std::uint64_t place = array.start;
-  const std::uint32_t header_crc = crc_of(0, header.data(), header.size());
   const auto crc = static_cast<std::uint32_t>(
-      crc32_combine(header_crc, array.crc, static_cast<z_off_t>(array.rows * array.row_bytes)));
-  const bool is_long = size >= options_.long_form;
-  const bool is_far = place >= options_.long_form;
-  const auto short_size = is_long ? kIsLong : static_cast<std::uint32_t>(size);
-
-  const auto put_common = [&](std::string& text, bool has_long_fields, std::uint16_t extra_bytes) {
-    put(text, has_long_fields ? kLongVersion : kVersion);
+      crc32_combine(crc_of(0, header.data(), header.size()), array.crc, static_cast<z_off_t>(array.rows * array.row_bytes)));
+  const auto put_common = [&](std::string& text, std::uint16_t extra_bytes) {
+    put(text, kVersion);
     put(text, std::uint16_t{0});  // flags
     put(text, std::uint16_t{0});  // not compressed
     put(text, std::uint16_t{0});  // midnight
     put(text, kFirstDay);
     put(text, crc);
-    put(text, short_size);
-    put(text, short_size);
+    put(text, kIsLong);
+    put(text, kIsLong);
     put(text, static_cast<std::uint16_t>(array.name.size()));
     put(text, extra_bytes);
   };
+  const auto put_long = [&](std::string& text, std::uint16_t bytes) {
+    put(text, kLongFields);
+    put(text, bytes);
+    put(text, size);
+    put(text, size);
+  };
   std::string local;
   put(local, kLocalHeader);
-  put_common(local, is_long, is_long ? kLongSizesBytes : 0);
+  put_common(local, 20);
   local += array.name;
-  if (is_long) {
-    put(local, kLongFields);
-    put(local, std::uint16_t{16});
-    put(local, size);
-    put(local, size);
-  }
-  file_.go_to(place);
-  file_.write(local);
-  file_.write(header);
+  put_long(local, 16);
+  file_.go_to(array.start);
+  file_.write(local + header);
 
-  const int long_values = (is_long ? 2 : 0) + (is_far ? 1 : 0);
   put(directory, kDirectoryEntry);
-  put(directory, long_values > 0 ? kLongVersion : kVersion);  // version that made it
-  put_common(directory, long_values > 0, static_cast<std::uint16_t>(long_values > 0 ? 4 + 8 * long_values : 0));
+  put(directory, kVersion);  // version that made it
+  put_common(directory, 28);
   put(directory, std::uint16_t{0});  // comment
   put(directory, std::uint16_t{0});  // number of the disk
   put(directory, std::uint16_t{0});  // internal attributes
   put(directory, std::uint32_t{0});  // external attributes
-  put(directory, is_far ? kIsLong : static_cast<std::uint32_t>(place));
+  put(directory, kIsLong);
   directory += array.name;
-  if (long_values == 0) return;
-  put(directory, kLongFields);
-  put(directory, static_cast<std::uint16_t>(8 * long_values));
-  if (is_long) {
-    put(directory, size);
-    put(directory, size);
-  }
-  if (is_far) put(directory, place);
+  put_long(directory, 24);
+  put(directory, array.start);
 }
 
 void NpzFile::commit() {
@@ -216,34 +202,28 @@ void NpzFile::write_archive() {
 }
 
 /// Returns what follows the directory, which has `size` bytes and begins at `place`.
-std::string NpzFile::end_of_directory(std::uint64_t place, std::size_t size) const {
-  const bool is_far = place >= options_.long_form;
+std::string NpzFile::end_of_directory(std::uint64_t place, std::uint64_t size) const {
   const auto count = static_cast<std::uint16_t>(arrays_.size());
   std::string end;
-  if (is_far) {
-    const std::uint64_t long_end = place + size;
-    put(end, kLongDirectoryEnd);
-    put(end, std::uint64_t{44});  // number of bytes that follow
-    put(end, kLongVersion);
-    put(end, kLongVersion);
-    put(end, std::uint32_t{0});
-    put(end, std::uint32_t{0});
-    put(end, std::uint64_t{count});
-    put(end, std::uint64_t{count});
-    put(end, static_cast<std::uint64_t>(size));
-    put(end, place);
-    put(end, kLongDirectoryPlace);
-    put(end, std::uint32_t{0});
-    put(end, long_end);
-    put(end, std::uint32_t{1});
-  }
+  put(end, kLongDirectoryEnd);
+  put(end, std::uint64_t{44});  // number of bytes that follow
+  put(end, kVersion);
+  put(end, kVersion);
+  put(end, std::uint64_t{0});  // numbers of disks
+  put(end, std::uint64_t{count});
+  put(end, std::uint64_t{count});
+  put(end, size);
+  put(end, place);
+  put(end, kLongDirectoryPlace);
+  put(end, std::uint32_t{0});
+  put(end, place + size);
+  put(end, std::uint32_t{1});
   put(end, kDirectoryEnd);
-  put(end, std::uint16_t{0});
-  put(end, std::uint16_t{0});
+  put(end, std::uint32_t{0});
   put(end, count);
   put(end, count);
   put(end, static_cast<std::uint32_t>(size));
-  put(end, is_far ? kIsLong : static_cast<std::uint32_t>(place));
+  put(end, kIsLong);
   put(end, std::uint16_t{0});
   return end;
 }

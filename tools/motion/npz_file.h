@@ -18,7 +18,6 @@ namespace c63::tools {
 struct NpzOptions {
   Durability durability = Durability::process;
   std::uint64_t expected_rows = 0;         ///< of each array; 0: unknown
-  std::uint64_t long_form = 0xFFFFFFFF;    ///< sizes and offsets from this value on are written in zip64 form
   std::size_t piece = std::size_t{1} << 20;  ///< bytes of an array that are written together
 };
 
@@ -46,7 +45,7 @@ class NpzFile {
   void write_piece(Array& array);
   void write_archive();
   void write_member(const Array& array, std::string& directory);
-  [[nodiscard]] std::string end_of_directory(std::uint64_t place, std::size_t size) const;
+  [[nodiscard]] std::string end_of_directory(std::uint64_t place, std::uint64_t size) const;
 
   NpzOptions options_;
   OutputFile target_;

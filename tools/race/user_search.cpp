@@ -78,7 +78,7 @@ void refuse_end_by_search(int exit_code) {
   constexpr std::string_view kLine = ": the search ends the program [C63-SEARCH-EXIT]; see --help\n";
   std::uint64_t written = 0;
   static_cast<void>(write_all(STDERR_FILENO, c63::bytes_of(std::string(program_invocation_short_name).append(kLine)), written));
-  exit_without_leftovers(tools::kExitUsage);
+  exit_without_leftovers(tools::exit_code(ErrorKind::usage));
 }
 
 /// Calls `run`, which runs code of a search file. See refuse_end_by_search().

@@ -43,13 +43,17 @@ TEST_F(FilterProgram, SignalsGoFromTextToText) {
   write_file("in.txt", "1\n2\n4\n8\n");
   EXPECT_EQ(filter("convolve in.txt out.txt --taps 1,10,100").exit_code, 0);
   EXPECT_EQ(read("out.txt"), "12\n124\n248\n480\n");
+  EXPECT_EQ(filter("convolve in.txt out.txt --kernel 1,10,100").exit_code, 0);
+  EXPECT_EQ(read("out.txt"), "12\n124\n248\n480\n");
+  EXPECT_EQ(filter("convolve in.txt out.txt --kernel mean:1").exit_code, 0);
+  EXPECT_EQ(read("out.txt"), "1\n2\n4\n8\n");
   EXPECT_EQ(filter("mean in.txt out.txt --width 1").exit_code, 0);
   EXPECT_EQ(read("out.txt"), "1\n2\n4\n8\n");
   EXPECT_EQ(filter("scan in.txt out.txt").exit_code, 0);
   EXPECT_EQ(read("out.txt"), "1\n3\n7\n15\n");
   EXPECT_EQ(filter("scan in.txt out.txt --exclusive").exit_code, 0);
   EXPECT_EQ(read("out.txt"), "0\n1\n3\n7\n");
-  for (const auto& [op, value] : {std::pair{"sum", "15\n"}, {"min", "1\n"}, {"max", "8\n"}, {"argmin", "0\n"}}) {
+  for (const auto& [op, value] : {std::pair{"sum", "15\n"}, {"min", "1\n"}, {"max", "8\n"}, {"argmin", "0\n"}, {"argmax", "3\n"}}) {
     EXPECT_EQ(filter(fmt::format("reduce in.txt out.txt --op {}", op)).exit_code, 0);
     EXPECT_EQ(read("out.txt"), value);
   }
@@ -154,6 +158,17 @@ TEST_F(FilterProgram, BadVideoIsNamed) {
   EXPECT_EQ(flat.exit_code, 0);
   EXPECT_NE(flat.output.find("no texture"), std::string::npos) << flat.output;
   EXPECT_EQ(read("shifts.csv").substr(0, 17), "frame,dx,dy\n0,,\n1");
+}
+
+TEST_F(FilterProgram, VideoIsOneSignalAndMeanIsAKernel) {
+  std::string video(3 * 32 * 32 * 3 / 2, 'a');
+  video[32 * 32 * 3 / 2 + 40] = 'z';
+  write_file("v_32x32.yuv", video);
+  EXPECT_EQ(filter("reduce v_32x32.yuv out.txt --op argmax").exit_code, 0);
+  EXPECT_EQ(read("out.txt"), std::to_string(32 * 32 + 40) + "\n");
+  EXPECT_EQ(filter("mean v_32x32.yuv a.yuv --width 3 && \"$C63_FILTER\" convolve v_32x32.yuv b.yuv --kernel mean:3").exit_code, 0);
+  EXPECT_EQ(read("a.yuv"), read("b.yuv"));
+  EXPECT_NE(read("a.yuv"), video);
 }
 
 TEST_F(FilterProgram, KernelsKeepFlatVideoInside) {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "generate/integer_math.h"
 #include "io/io_test_support.h"
 #include "support/hash.h"
 
@@ -27,13 +26,6 @@ std::string all_frames(const SequenceOptions& options) {
   return test::read_all(source);
 }
 
-TEST(SequenceGenerator, DefaultSequenceIsTheSameOnEveryMachine) {
-  SequenceOptions options;
-  options.frames = 10;
-  EXPECT_EQ(test::sha256(all_frames(options)), "132e25cd748666d2eeb4d483efccf788552f15ec76de826807470f690c05e7ba");
-}
-
-#if !defined(C63_SANITIZED)  // with sanitizers, all of its frames take too long on one thread
 TEST(SequenceGenerator, DefaultSequenceHasTheChecksumThatIsHandedOut) {
   const std::string checksums = test::read_file(C63_SOURCE_DIR "/sequences/CHECKSUMS");
   const std::size_t entry = checksums.find("  natural_352x288.yuv\n");
@@ -41,7 +33,6 @@ TEST(SequenceGenerator, DefaultSequenceHasTheChecksumThatIsHandedOut) {
   ASSERT_GE(entry, 64U);
   EXPECT_EQ(test::sha256(all_frames({})), checksums.substr(entry - 64, 64));
 }
-#endif
 
 TEST(SequenceGenerator, EveryPatternIsTheSameOnEveryMachine) {
   const std::vector<std::string> expected = {"ef9f336463b5a8081dd31aa47d12e701a1a59c31125a6968f05b8b548e9bec60",
@@ -238,34 +229,6 @@ TEST(SequenceGenerator, StarsTellTheirShiftAndTheObject) {
     EXPECT_EQ(truth.object.y - truth.shift.y, first.object.y + 512 * frame);
   }
   EXPECT_EQ(SequenceGenerator(small(Pattern::pan)).star_truth(0).has_value(), false);
-}
-
-TEST(IntegerMath, SineAgreesWithTheLibrarys) {
-  for (int angle = -5000; angle < 9000; angle += 7) {
-    const double turn = angle * 2 * M_PI / kTurn;
-    EXPECT_NEAR(sine(angle), kUnit * std::sin(turn), 0.51) << angle;
-    EXPECT_NEAR(cosine(angle), kUnit * std::cos(turn), 0.51) << angle;
-  }
-}
-
-TEST(IntegerMath, DivisionRoundsToTheNearest) {
-  for (int value = -50; value <= 50; ++value) {
-    EXPECT_EQ(divide_rounded(value, 7), std::floor(value / 7.0 + 0.5)) << value;
-    EXPECT_EQ(divide_rounded(value, 4), std::floor(value / 4.0 + 0.5)) << value;
-  }
-}
-
-TEST(IntegerMath, NoiseHasTheDeviationAskedFor) {
-  double sum = 0;
-  double squares = 0;
-  const int count = 100000;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const int sample = noise_sample(hash(5U, i), 160);
-    sum += sample;
-    squares += sample * sample;
-  }
-  EXPECT_NEAR(sum / count, 0, 0.1);
-  EXPECT_NEAR(std::sqrt(squares / count), 10, 0.1);
 }
 
 }  // namespace

@@ -184,32 +184,21 @@ TEST_F(FilmProgramTest, ArraysOfAnyLengthAreNumpys) {
     npz.commit();
   };
   // Pieces of one row, and of more than all rows; numbers of rows that are right, unknown, too low, too high and absurd.
-  std::string expected;
-  for (const std::uint64_t rows : {200, 0, 1, 150, 250, 100000}) {
-    for (const std::size_t piece : {1, 100, 1 << 20}) {
-      for (const std::uint64_t long_form : {1, 600, 1 << 30}) {
-        SCOPED_TRACE(fmt::format("{} rows, pieces of {}, long form from {}", rows, piece, long_form));
-        write(file("long.npz"), {.expected_rows = rows, .long_form = long_form, .piece = piece});
-        const std::string name = file(fmt::format("{}.npz", long_form));
-        if (rows == 200 && piece == 1) {
-          std::filesystem::copy_file(file("long.npz"), name);
-        } else {
-          EXPECT_EQ(bytes_of(file("long.npz")), bytes_of(name));
-        }
-      }
+  write(file("0.npz"), {.expected_rows = 200});
+  for (const std::uint64_t rows : {std::uint64_t{200}, std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{150}, std::uint64_t{250}, UINT64_MAX}) {
+    for (const std::size_t piece : {1, 100}) {
+      write(file("other.npz"), {.expected_rows = rows, .piece = piece});
+      EXPECT_EQ(bytes_of(file("other.npz")), bytes_of(file("0.npz"))) << rows << " rows, pieces of " << piece;
     }
   }
-  write(file("huge.npz"), {.expected_rows = UINT64_MAX, .piece = 100});
-  EXPECT_EQ(bytes_of(file("huge.npz")), bytes_of(file("1073741824.npz")));
-  const auto checked = test::shell("/usr/bin/python3 - '" + file("1.npz") + "' '" + file("600.npz") + "' '" + file("1073741824.npz") + R"(' 2>&1 <<'END'
+  const auto checked = test::shell("/usr/bin/python3 - '" + file("0.npz") + R"(' 2>&1 <<'END'
 import sys, zipfile
 import numpy as np
-for name in sys.argv[1:]:
-    assert zipfile.ZipFile(name).testzip() is None
-    arrays = np.load(name)
-    assert arrays["none"].shape == (0,)
-    assert (arrays["numbers"] == [[i, 7, 300] for i in range(200)]).all()
-    assert (arrays["doubled"] == [[[2 * i], [-i]] for i in range(200)]).all()
+assert zipfile.ZipFile(sys.argv[1]).testzip() is None
+arrays = np.load(sys.argv[1])
+assert arrays["none"].shape == (0,)
+assert (arrays["numbers"] == [[i, 7, 300] for i in range(200)]).all()
+assert (arrays["doubled"] == [[[2 * i], [-i]] for i in range(200)]).all()
 print("GOOD")
 END
 )");

@@ -237,7 +237,7 @@ class MeBench {
     report_.about()["gpu_state"] = state_.to_json();
     finish();
     std::fflush(stdout);
-    if (lost) std::_Exit(tools::kExitComparison);  // no memory can be freed on a device that has failed
+    if (lost) std::_Exit(tools::exit_code(ErrorKind::comparison));  // no memory can be freed on a device that has failed
     require_all_right(report_.about());
   }
 
