@@ -1,7 +1,9 @@
 """Grades a hand-in by the rules of a task."""
 
 import contextlib
+import dataclasses
 import fcntl
+import glob
 import hashlib
 import os
 import pathlib
@@ -33,11 +35,16 @@ def cpu_busy():
     return (sum(fields[:8]) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
 
 
+@dataclasses.dataclass
 class Check:
     """One check: a line of the result, with its points."""
 
-    def __init__(self, name, of):
-        self.name, self.of, self.points, self.passed, self.lines = name, of, 0.0, None, []
+    id: str
+    name: str
+    of: float
+    points: float = 0.0
+    passed: bool | None = None
+    lines: list[str] = dataclasses.field(default_factory=list)
 
     def fails(self, *lines, share=0.0):
         self.passed, self.points = False, round(self.of * share, 2)
@@ -48,16 +55,6 @@ class Check:
         self.passed, self.points = True, float(self.of)
         self.lines += lines
         return self
-
-    def json(self):
-        return {
-            "id": self.name,
-            "name": rules.CHECKS[self.name],
-            "passed": self.passed,
-            "points": self.points,
-            "of": self.of,
-            "lines": self.lines,
-        }
 
 
 def how_it_ended(ended):
@@ -90,7 +87,7 @@ class Grader:
         self.folder_of_work.cleanup()
 
     def check(self, name):
-        return self.checks.setdefault(name, Check(name, self.rules["points"][name]))
+        return self.checks.setdefault(name, Check(name, rules.CHECKS[name], self.rules["points"][name]))
 
     # ---- what is judged ----
 
@@ -561,20 +558,19 @@ class Grader:
             )
             if of and name not in self.checks and not left_out:
                 self.check(name).fails("Not checked, because it was not built." if built is None else "Not checked.")
-        self.result["checks"] = [self.checks[name].json() for name in rules.CHECKS if name in self.checks]
+        self.result["checks"] = [dataclasses.asdict(self.checks[name]) for name in rules.CHECKS if name in self.checks]
         return report.settle(self.result)
 
 
+def field_of(pattern, name):
+    """Returns a field of the first file of a pattern, or nothing."""
+    for file in glob.glob(pattern)[:1]:
+        for line in pathlib.Path(file).read_text().splitlines():
+            if line.startswith(name):
+                return line.split(":", 1)[1].strip()
+    return ""
+
+
 def machine():
-    cpu = ""
-    with contextlib.suppress(OSError):
-        cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
-    gpu = ""
-    with contextlib.suppress(OSError, StopIteration):
-        folder = next(pathlib.Path("/proc/driver/nvidia/gpus").iterdir())
-        gpu = next(
-            line.split(":", 1)[1].strip()
-            for line in (folder / "information").read_text().splitlines()
-            if line.startswith("Model")
-        )
+    cpu, gpu = field_of("/proc/cpuinfo", "model name"), field_of("/proc/driver/nvidia/gpus/*/information", "Model")
     return {"cpu": cpu, "cpus": os.cpu_count(), "gpu": gpu, "system": platform.platform(), "load": os.getloadavg()[0]}
