@@ -65,12 +65,10 @@ def planes(frames: Any, *, input_res: Optional[tuple[int, int]] = None) -> tuple
     width, height, flat = _layout(frames, input_res)
     if width % 2 != 0 or height % 2 != 0:
         _refuse(frames, "frames with even sides, whose chroma has rows")
-    before = tuple(frames.shape[: -1 if flat else -2])
-    if not flat:
-        chroma = frames[..., height:, :].reshape((*before, 2, height // 2, width // 2))
-        return frames[..., :height, :], chroma[..., 0, :, :], chroma[..., 1, :, :]
-    chroma = frames[..., width * height :].reshape((*before, 2, height // 2, width // 2))
-    return luma(frames, input_res=(width, height)), chroma[..., 0, :, :], chroma[..., 1, :, :]
+    y = luma(frames, input_res=(width, height))
+    chroma = frames[..., width * height :] if flat else frames[..., height:, :]
+    chroma = chroma.reshape((*y.shape[:-2], 2, height // 2, width // 2))
+    return y, chroma[..., 0, :, :], chroma[..., 1, :, :]
 
 
 def join_planes(y: Any, u: Any, v: Any) -> U8:

@@ -66,11 +66,11 @@ class Guarded:
         self.buffer = library.upload(np.concatenate([guard, data, guard]))
         self.inner = self.buffer[_GUARD : _GUARD + self.bytes]
 
-    def read(self) -> tuple[bytes, bool]:
+    def read(self) -> tuple[Any, bool]:
         """The bytes, and whether those around them are as they were."""
         every = self.library.download(self.buffer)
         whole = bool((every[:_GUARD] == self.around).all() and (every[_GUARD + self.bytes :] == self.around).all())
-        return every[_GUARD : _GUARD + self.bytes].tobytes(), whole
+        return every[_GUARD : _GUARD + self.bytes], whole
 
 
 class Stopped(Exception):
@@ -97,33 +97,28 @@ def call(function: Search, *arguments: Any) -> None:
     take_results(returned, arguments[3], arguments[4])
 
 
-def search_case(library: Library, function: Search, case: Any, poison: int, around: int) -> tuple[bytes, bytes, bool, bool]:
-    """Searches a case once. Returns vectors, SADs, whether it wrote past them, and whether it wrote into the planes."""
-    rows, columns = case.height // 8, case.width // 8
-    originals = [np.frombuffer(data, np.uint8) for data in (case.current, case.reference)]
-    planes = [Guarded(library, data, around) for data in originals]
-    results = [Guarded(library, np.full(2 * rows * columns, poison, np.uint8), poison) for _ in range(2)]
-    views = [
-        plane.inner.reshape(case.height, pitch)[:, : case.width]
-        for plane, pitch in zip(planes, (case.current_pitch, case.reference_pitch))
-    ]
-    vectors = library.view(results[0].inner, "int8", (rows, columns, 2))
-    sads = library.view(results[1].inner, "uint16", (rows, columns))
-    try:
-        call(function, *views, case.search_range, vectors, sads)
-    except Stopped as error:
-        raise Stopped(f"{case.name}: it {error}") from error
-    library.synchronize()
-    (found_vectors, whole_vectors), (found_sads, whole_sads) = (result.read() for result in results)
-    wrote_planes = any(plane.read() != (data.tobytes(), True) for plane, data in zip(planes, originals))
-    return found_vectors, found_sads, not (whole_vectors and whole_sads), wrote_planes
-
-
 def judge_cases(library: Library, function: Search, judge: Any, seed: int, search_range: int) -> None:
     """Has the function find the motion of all cases."""
 
-    def search(case: Any, poison: int, around: int) -> tuple[bytes, bytes, bool, bool]:
-        return search_case(library, function, case, poison, around)
+    def search(name: str, current: Any, reference: Any, width: int, search_range: int, poison: int, around: int) -> tuple[Any, Any, bool, bool]:
+        """Searches a case once. Returns vectors, SADs, whether it wrote past them, and whether it wrote into the planes."""
+        rows, columns = len(current) // 8, width // 8
+        planes = [Guarded(library, data.ravel(), around) for data in (current, reference)]
+        results = [Guarded(library, np.full(2 * rows * columns, poison, np.uint8), poison) for _ in range(2)]
+        views = [plane.inner.reshape(data.shape)[:, :width] for plane, data in zip(planes, (current, reference))]
+        vectors = library.view(results[0].inner, "int8", (rows, columns, 2))
+        sads = library.view(results[1].inner, "uint16", (rows, columns))
+        try:
+            call(function, *views, search_range, vectors, sads)
+        except Stopped as error:
+            raise Stopped(f"{name}: it {error}") from error
+        library.synchronize()
+        (found_vectors, whole_vectors), (found_sads, whole_sads) = (result.read() for result in results)
+        wrote_planes = False
+        for plane, data in zip(planes, (current, reference)):
+            now, is_whole = plane.read()
+            wrote_planes |= not is_whole or bool((now != data.ravel()).any())
+        return found_vectors, found_sads, not (whole_vectors and whole_sads), wrote_planes
 
     try:
         judge.judge(search, seed, search_range, _SEARCHES_AGAIN)
@@ -169,8 +164,7 @@ class Race:
 
 def planes_of(library: Library, size: tuple[int, int], seed: int) -> tuple[Any, Any]:
     """Two planes of a moving picture."""
-    frames = (np.frombuffer(_c63.moving_texture(*size, index, seed), np.uint8) for index in (1, 0))
-    current, reference = (library.upload(frame.reshape(size[1], size[0])) for frame in frames)
+    current, reference = (library.upload(_c63.moving_texture(*size, index, seed)) for index in (1, 0))
     return current, reference
 
 

@@ -30,11 +30,12 @@ class Video:
         self._opened: Optional[_c63.VideoReader] = reader
         self._next = 0  # number of the next frame, if the source is not seekable
         self.path = path
-        self.width: int = reader.width
-        self.height: int = reader.height
-        self.rate = fractions.Fraction(*reader.rate)  #: frames per second
-        self.count: Optional[int] = reader.count  #: number of frames; None: not known before the end
-        self.seekable: bool = reader.seekable
+        self.width: int
+        self.height: int
+        self.count: Optional[int]  #: number of frames; None: not known before the end
+        self.seekable: bool  #: any frame can be read
+        self.width, self.height, *rate, self.count, self.seekable = reader.about()
+        self.rate = fractions.Fraction(*rate)  #: frames per second
 
     def __iter__(self) -> Iterator[U8]:
         index = 0 if self.seekable else self._next

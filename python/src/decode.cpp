@@ -106,9 +106,7 @@ class DecodeStream {
   /// Returns the next frame, or None at the end. Throws the stream's error when all frames before the error have
   /// been returned.
   py::object next() {
-    if (!process_.is_current())
-      throw Error(ErrorKind::usage, "C63-FORKED",
-                  "the decoder works only in the process that made it, not after a fork");
+    process_.require("the decoder");
     std::optional<DecodedFrame> frame;
     for (bool waited = false; !waited;) {
       {

@@ -306,10 +306,7 @@ class PushEncoder {
  private:
   /// Returns the session. The caller must hold the GIL, which guards session_.
   [[nodiscard]] std::shared_ptr<EncodeSession> open() const {
-    if (!process_.is_current()) {
-      throw Error(ErrorKind::usage, "C63-FORKED",
-                  "the encoder works only in the process that made it, not after a fork");
-    }
+    process_.require("the encoder");
     if (!session_) throw Error(ErrorKind::usage, "C63-SESSION-CLOSED", "the encoder was closed");
     return session_;
   }

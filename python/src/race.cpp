@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,21 +19,21 @@ using race::SearchResults;
 using race::Judge;
 using race::RaceCase;
 
-py::bytes bytes_of(const std::vector<std::uint8_t>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-/// Returns what a search in Python has left: bytes of vectors (blocks, 2), bytes of SADs (blocks), whether it wrote past them, whether
-/// it wrote into the planes.
-race::SearchedCase searched_of(const RaceCase& c, const py::tuple& found) {
+/// Has a function in Python search a case. It returns vectors (rows, columns, 2), SADs (rows, columns), whether it wrote past them,
+/// and whether it wrote into the planes.
+race::SearchedCase search_case(const py::function& search, const RaceCase& c, const race::CaseLayout& layout) {
+  const auto plane = [&](std::vector<std::uint8_t> bytes, int pitch) { return numpy_array<std::uint8_t>(std::move(bytes), {c.height, pitch}); };
+  const py::tuple found = search(c.name, plane(c.current, c.current_pitch), plane(c.reference, c.reference_pitch), c.width, c.range,
+                                 layout.poison, layout.around);
   race::SearchedCase searched{SearchResults::poisoned(c.blocks(), 0), found[2].cast<bool>(), found[3].cast<bool>()};
-  const auto vectors = found[0].cast<std::string>();
-  const auto sads = found[1].cast<std::string>();
-  if (vectors.size() != 2 * c.blocks() || sads.size() != 2 * c.blocks()) {
-    throw Error(ErrorKind::internal, "C63-INTERNAL", "results of another size than the case's");
-  }
-  std::ranges::copy(vectors, reinterpret_cast<char*>(searched.results.vectors.data()));
-  std::ranges::copy(sads, reinterpret_cast<char*>(searched.results.sads.data()));
+  const auto take = [&](py::handle object, auto& values) {
+    const Array array(object, "results");
+    array.require_contiguous();
+    if (array.size() * static_cast<std::size_t>(array.item_bytes()) != 2 * c.blocks()) array.refuse("C63-ARRAY-SHAPE", "results of the case");
+    std::memcpy(values.data(), array.data(), 2 * c.blocks());
+  };
+  take(found[0], searched.results.vectors);
+  take(found[1], searched.results.sads);
   return searched;
 }
 
@@ -50,22 +50,13 @@ py::dict verdict_of(const Judge& judge) {
 
 void add_race(py::module_& module) {
   using namespace py::literals;
-  py::class_<RaceCase>(module, "RaceCase")
-      .def_readonly("name", &RaceCase::name)
-      .def_readonly("search_range", &RaceCase::range)
-      .def_readonly("width", &RaceCase::width)
-      .def_readonly("height", &RaceCase::height)
-      .def_readonly("current_pitch", &RaceCase::current_pitch)
-      .def_readonly("reference_pitch", &RaceCase::reference_pitch)
-      .def_property_readonly("current", [](const RaceCase& c) { return bytes_of(c.current); })
-      .def_property_readonly("reference", [](const RaceCase& c) { return bytes_of(c.reference); });
   py::class_<Judge>(module, "RaceJudge")
       .def(py::init<bool>(), "inexact"_a)
       .def("judge",
            [](Judge& judge, const py::function& search, std::uint32_t seed, int range, int searches_again) {
              constexpr std::array kCalls = {std::size_t{1}};
              const auto search_cases = [&](std::span<const RaceCase> cases, const race::CaseLayout& layout) {
-               return std::vector{searched_of(cases.front(), search(cases.front(), layout.poison, layout.around))};
+               return std::vector{search_case(search, cases.front(), layout)};
              };
              judge.judge(search_cases, seed, range, kCalls, searches_again, [](const std::string&) {});
            },
@@ -78,7 +69,9 @@ void add_race(py::module_& module) {
       .def("verdict", &verdict_of);
   module.def(
       "moving_texture",
-      [](int width, int height, int index, std::uint32_t seed) { return bytes_of(race::moving_texture(width, height, index, seed)); },
+      [](int width, int height, int index, std::uint32_t seed) {
+        return numpy_array<std::uint8_t>(race::moving_texture(width, height, index, seed), {height, width});
+      },
       "width"_a, "height"_a, "index"_a, "seed"_a);
 }
 

@@ -10,7 +10,10 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
+
+#include "c63/error.h"
 
 namespace c63::python {
 
@@ -53,30 +56,32 @@ void run_interruptibly(Work&& work) {
   if (fault) std::rethrow_exception(fault);
 }
 
-/// Deletes an object only in the process that created it. A forked child has a copy of the object but not its threads,
-/// so a destructor that joins them would wait forever.
-template <typename T>
-class DeleteInOwnProcess {
+/// Remembers the process in which it was created.
+class OwnProcess {
  public:
-  void operator()(T* object) const {
-    if (::getpid() == process_) delete object;
+  [[nodiscard]] bool is_current() const { return ::getpid() == process_; }
+  /// Throws Error (usage, C63-FORKED) in another process.
+  void require(const char* what) const {
+    if (is_current()) return;
+    throw Error(ErrorKind::usage, "C63-FORKED", std::string(what) + " works only in the process that made it, not after a fork");
   }
 
  private:
   pid_t process_ = ::getpid();
 };
 
+/// Deletes an object only in the process that created it. A forked child has a copy of the object but not its threads,
+/// so a destructor that joins them would wait forever.
+template <typename T>
+struct DeleteInOwnProcess {
+  OwnProcess process;
+  void operator()(T* object) const {
+    if (process.is_current()) delete object;
+  }
+};
+
 /// The pointer by which a Python object owns a C++ object that has threads or locks.
 template <typename T>
 using OwnProcessPtr = std::unique_ptr<T, DeleteInOwnProcess<T>>;
-
-/// Remembers the process in which it was created.
-class OwnProcess {
- public:
-  [[nodiscard]] bool is_current() const { return ::getpid() == process_; }
-
- private:
-  pid_t process_ = ::getpid();
-};
 
 }  // namespace c63::python

@@ -93,14 +93,13 @@ void add_video_reader(py::module_& module) {
   py::class_<VideoReader, OwnProcessPtr<VideoReader>>(module, "VideoReader")
       .def(py::init<std::string, int, int, py::handle, py::handle, py::handle>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a,
            "tolerant"_a)
-      .def_property_readonly("width", [](VideoReader& r) { return r.source().format().width; })
-      .def_property_readonly("height", [](VideoReader& r) { return r.source().format().height; })
-      .def_property_readonly("rate", [](VideoReader& r) {
-        const FrameRate rate = r.source().format().rate;
-        return std::pair(rate.numerator, rate.denominator);
-      })
-      .def_property_readonly("count", [](VideoReader& r) { return r.source().frame_count(); })
-      .def_property_readonly("seekable", [](VideoReader& r) { return r.source().seekable(); })
+      .def("about",
+           [](VideoReader& r) {
+             const VideoFormat format = r.source().format();
+             return py::make_tuple(format.width, format.height, format.rate.numerator, format.rate.denominator,
+                                   r.source().frame_count(), r.source().seekable());
+           },
+           "Returns width, height, numerator and denominator of the frame rate, number of frames or None, and whether any can be read")
       .def_property_readonly("warnings",
                              [](VideoReader& r) {
                                py::list lines;
