@@ -139,7 +139,6 @@ class Tables {
 struct Kit {
   using Steps = avx512::Steps;
   using Tables = avx512::Tables;
-  [[nodiscard]] static std::uint64_t deposit(std::uint64_t bits, std::uint64_t nodes) { return _pdep_u64(bits, nodes); }
 };
 
 }  // namespace

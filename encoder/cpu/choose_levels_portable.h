@@ -3,8 +3,8 @@
 // Chooses AC levels: choose_ac_masks() for several blocks at a time, one block in each 32-bit lane of a register. A kept
 // coefficient is one that AcSummary::kept marks; all others become zero. Step i looks at the i-th kept coefficient of
 // every block. So blocks are sorted by their number of kept coefficients, and blocks with similar numbers are processed
-// together. The result for a block is two masks (Masks). While they are computed, they have one bit for each kept
-// coefficient. At the end the bits are moved to the positions of the coefficients.
+// together. The result for a block is two masks (Masks). While they are computed, bit i is for the i-th kept coefficient.
+// At the end the bits are moved to the positions of the coefficients.
 //
 // Uses the library Highway for vectors, so it serves every instruction set. A kit has the parts that differ: `Steps`
 // collects the kept coefficients, `Tables` looks up bits. Everything is local to the file that includes it, as in
@@ -16,7 +16,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 
@@ -84,26 +83,27 @@ struct PortableKit {
   class Steps {
    public:
     /// Makes room for blocks of at most `steps` kept coefficients.
-    Steps(const LevelTable& table, int steps) : table_(table) {
-      for (int i = 0; i < steps; ++i) {
-        hn::Store(all_lanes(0), Lanes(), nodes_[i]);
-        hn::Store(all_lanes(0), Lanes(), quantizers_[i]);
-      }
-    }
+    Steps(const LevelTable& table, int steps) : table_(table), steps_(steps) {}
+    /// Always takes `steps` turns, because loops with a different end for every block are predicted badly. Turns after a
+    /// block's last kept coefficient take DC, and their results are not used.
     void set_lane(std::size_t lane, const std::int16_t* coefficients, std::uint64_t nodes) {
-      for (int i = 0; nodes != 0; nodes &= nodes - 1, ++i) {
-        const int k = std::countr_zero(nodes);
-        nodes_[i][lane] = std::abs(coefficients[k]) | k << 16;
+      for (int i = 0; i < steps_; ++i, nodes &= nodes - 1) {
+        const int k = std::countr_zero(nodes) % 64;
+        nodes_[i][lane] = static_cast<std::uint16_t>(coefficients[k]) | k << 16;
         quantizers_[i][lane] = static_cast<std::int32_t>(table_.quantizers[static_cast<std::size_t>(k)]);
       }
     }
     /// Call it after set_lane() for all lanes, before node().
     void put_together() {}
-    [[nodiscard]] L node(int i) const { return hn::Load(Lanes(), nodes_[i]); }
+    [[nodiscard]] L node(int i) const {
+      const hn::Repartition<std::int16_t, Lanes> halves;
+      return hn::BitCast(Lanes(), hn::Abs(hn::BitCast(halves, hn::Load(Lanes(), nodes_[i]))));
+    }
     [[nodiscard]] L quantizers(int i) const { return hn::Load(Lanes(), quantizers_[i]); }
 
    private:
     const LevelTable& table_;
+    int steps_;
     alignas(64) std::int32_t nodes_[kMostNodes][kBlockLanes];
     alignas(64) std::int32_t quantizers_[kMostNodes][kBlockLanes];
   };
@@ -180,13 +180,6 @@ struct PortableKit {
     B zero_runs_;  ///< bits of 0 to 3 codes of sixteen zeros
     B rows_[kMaxSmallSize];
   };
-
-  /// Moves the lowest bits to the places where `nodes` has ones.
-  [[nodiscard]] static std::uint64_t deposit(std::uint64_t bits, std::uint64_t nodes) {
-    std::uint64_t sum = 0;
-    for (; bits != 0; bits >>= 1, nodes &= nodes - 1) sum |= (bits & 1) != 0 ? nodes & -nodes : 0;
-    return sum;
-  }
 };
 
 /// For every block, two masks of kept coefficients: those whose level is not zero, and those that get the lower one of
@@ -215,12 +208,12 @@ template <int kWords, typename Where>
 
 struct ChosenLanes {
   alignas(64) std::array<Cost, kBlockLanes> costs;  ///< cost of the chosen levels, minus the error if all are zero
-  alignas(64) std::int32_t coded[2][kBlockLanes] = {};
-  alignas(64) std::int32_t lower[2][kBlockLanes] = {};
+  alignas(64) std::int32_t coded[2][kBlockLanes];
+  alignas(64) std::int32_t lower[2][kBlockLanes];
   alignas(64) std::array<std::int32_t, kBlockLanes> largest;  ///< levels; if one is above 255, the lane's choice is invalid
 
   [[nodiscard]] static std::uint64_t mask(const std::int32_t (&words)[2][kBlockLanes], std::size_t lane) {
-    return static_cast<std::uint32_t>(words[0][lane]) | static_cast<std::uint64_t>(words[1][lane]) << kNodesPerWord;
+    return static_cast<std::uint32_t>(words[0][lane]) | static_cast<std::uint64_t>(words[1][lane]) << 32;
   }
 };
 
@@ -316,10 +309,26 @@ template <typename Kit, int kWords>
     take_where(best, is_best, way.masks);
   }
   hn::Store(best_cost, Lanes(), chosen.costs.data());
+  Masks<2> placed{{zero, zero}, {zero, zero}};
   unroll<kWords>([&](auto w) __attribute__((always_inline)) {
-    hn::Store(best.coded[w], Lanes(), chosen.coded[w]);
-    hn::Store(best.lower[w], Lanes(), chosen.lower[w]);
+    const int first = kNodesPerWord * w;
+    for (int i = first; i < std::min(most, first + kNodesPerWord); ++i) {
+      const L k = hn::ShiftRight<16>(steps.node(i));
+      const L place = hn::Shl(one, hn::And(k, all_lanes(31)));
+      const L bit = all_lanes(static_cast<std::int32_t>(1U << (i - first)));
+      const L coded = hn::IfThenElseZero(hn::TestBit(best.coded[w], bit), place);
+      const L lower = hn::IfThenElseZero(hn::TestBit(best.lower[w], bit), place);
+      const auto is_high = hn::Gt(k, all_lanes(31));
+      placed.coded[0] = hn::Or(placed.coded[0], hn::IfThenZeroElse(is_high, coded));
+      placed.lower[0] = hn::Or(placed.lower[0], hn::IfThenZeroElse(is_high, lower));
+      placed.coded[1] = hn::Or(placed.coded[1], hn::IfThenElseZero(is_high, coded));
+      placed.lower[1] = hn::Or(placed.lower[1], hn::IfThenElseZero(is_high, lower));
+    }
   });
+  for (int w = 0; w < 2; ++w) {
+    hn::Store(placed.coded[w], Lanes(), chosen.coded[w]);
+    hn::Store(placed.lower[w], Lanes(), chosen.lower[w]);
+  }
   hn::Store(largest, Lanes(), chosen.largest.data());
 }
 
@@ -380,9 +389,7 @@ void choose_together(std::span<const TransformedBlock> blocks, const SortedBlock
   choose(steps, most, counts.data(), table, chosen);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const std::size_t i = lanes[lane];
-    const std::uint64_t nodes = sorted.nodes(i);
-    choices[i] = {blocks[i].ac.energy + chosen.costs[lane], Kit::deposit(ChosenLanes::mask(chosen.coded, lane), nodes),
-                  Kit::deposit(ChosenLanes::mask(chosen.lower, lane), nodes)};
+    choices[i] = {blocks[i].ac.energy + chosen.costs[lane], ChosenLanes::mask(chosen.coded, lane), ChosenLanes::mask(chosen.lower, lane)};
     if (chosen.largest[lane] > 255) choices[i] = choose_levels_of(blocks[i], table);
   }
 }
