@@ -66,6 +66,7 @@ void Array::take_buffer(py::handle object) {
 
 void Array::take_cuda_interface(const py::dict& interface) {
   const auto type = interface["typestr"].cast<std::string>();
+  if (type.size() < 3) refuse_kind(name_, "elements of type " + type);
   dtype_ = dtype_name(type);
   item_bytes_ = std::stoi(type.substr(2));
   const auto data = interface["data"].cast<py::tuple>();
