@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <span>
 #include <string>
@@ -160,14 +159,6 @@ TEST_F(BackendTest, SaysWhyItCannot) {
   EXPECT_EQ(id_of(no_search, {}), "C63-CUDA-METHOD");
 }
 
-TEST(Backend, ThrowsADeviceErrorWithoutADevice) {
-  if (devices().state == DeviceState::usable) GTEST_SKIP() << "there is a device";
-  const EncoderSettings settings{.coding = {.width = 16, .height = 16}};
-  const auto error = test::error_of([&] { static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1))); });
-  ASSERT_TRUE(error) << "encoded without a device";
-  EXPECT_EQ(error->kind(), ErrorKind::device);
-}
-
 TEST_F(BackendTest, TakesTheMemoryItSays) {
   struct Case {
     int width;
@@ -216,29 +207,24 @@ TEST(Backend, TakesTheDocumentedMemory) {
   EXPECT_NEAR(static_cast<double>(host_bytes_per_device(settings, 17)), host + 17 * (frame + blocks / 6), host * 0.001);
 }
 
-/// Encodes real video. The streams must be those of the course encoder.
-class RealVideo : public BackendTest, public testing::WithParamInterface<const char*> {};
-
-TEST_P(RealVideo, GivesTheCourseEncodersBytes) {
-  const std::string name = GetParam();
-  const std::string yuv = "sequences/" + name + ".yuv";
-  const std::string golden = "golden/" + name + ".c63";
-  C63_NEEDS_SHARED(yuv);
-  C63_NEEDS_SHARED(golden);
-  int width = 0;
-  int height = 0;
-  ASSERT_EQ(std::sscanf(name.c_str() + name.find('_'), "_%dx%d", &width, &height), 2);
-  const EncoderSettings settings{.coding = {.width = width, .height = height}};
-  const Bytes video = test::read_bytes(test::shared_path(yuv));
-  const Bytes expected = test::read_bytes(test::shared_path(golden));
-  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
+TEST_F(BackendTest, RealVideoGivesTheCourseEncodersBytes) {
+  struct Sequence {
+    const char* name;
+    int width;
+    int height;
+  };
+  for (const auto& [name, width, height] : {Sequence{"foreman_352x288", 352, 288}, {"mobile_352x288", 352, 288},
+                                            {"people_320x192", 320, 192}, {"static_152x100", 152, 100}}) {
+    SCOPED_TRACE(name);
+    const std::string yuv = "sequences/" + std::string(name) + ".yuv";
+    const std::string golden = "golden/" + std::string(name) + ".c63";
+    C63_NEEDS_SHARED(yuv);
+    C63_NEEDS_SHARED(golden);
+    const EncoderSettings settings{.coding = {.width = width, .height = height}};
+    EXPECT_TRUE(same_bytes(test::read_bytes(test::shared_path(golden)),
+                           on_gpu(settings, test::read_bytes(test::shared_path(yuv))).stream()));
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(Sequences, RealVideo,
-                         testing::Values("foreman_352x288", "mobile_352x288", "people_320x192", "static_152x100"),
-                         [](const auto& sequence) {
-                           return std::string(sequence.param).substr(0, std::string(sequence.param).find('_'));
-                         });
 
 }  // namespace
 }  // namespace c63::cuda

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 #include "backend_test_support.h"
 #include "c63/cuda/decoder.h"
@@ -18,26 +19,6 @@ namespace {
 
 constexpr std::int64_t kFaultAt = 7;
 
-/// A source of frames in memory that makes the device fail when frame kFaultAt is read.
-class BreakingSource final : public FrameSource {
- public:
-  BreakingSource(const test::Bytes& video, int width, int height) : video_(video, width, height) {}
-  [[nodiscard]] VideoFormat format() const override { return video_.format(); }
-  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return video_.frame_count(); }
-  [[nodiscard]] bool seekable() const override { return true; }
-  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    if (index == kFaultAt && !broken_) {
-      broken_ = true;
-      break_device();
-    }
-    return video_.read(index, frame);
-  }
-
- private:
-  test::VideoSource video_;
-  bool broken_ = false;
-};
-
 const EncoderSettings kSettings{.coding = {.width = 64, .height = 48, .key_interval = 5}, .execution = {.lanes = 1}};
 
 /// Encodes a video on a device that fails, and calls `judge` with the error (if any), the returned bytes and the
@@ -46,7 +27,12 @@ template <typename Judge>
 [[noreturn]] void encode_on_a_breaking_device(bool with_fallback, Judge&& judge) {
   const test::Bytes video = test::moving_video(64, 48, 12);
   const test::Bytes expected = on_cpu(kSettings, video).stream();
-  BreakingSource source(video, 64, 48);
+  test::VideoSource source(video, 64, 48);
+  source.offer([](std::int64_t index) -> std::span<const std::uint8_t> {  // called before a frame is read
+    static std::once_flag broken;
+    if (index == kFaultAt) std::call_once(broken, break_device);
+    return {};
+  });
   test::Bytes bytes;
   std::optional<Error> error;
   {

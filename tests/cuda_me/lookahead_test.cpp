@@ -119,11 +119,14 @@ void expect_what_the_host_finds(int width, int height, const LookaheadDecisions&
 
 class LookaheadTest : public BackendTest {};
 
+constexpr LookaheadDecisions kAll{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
+
 TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
   constexpr std::array<std::array<int, 2>, 6> kSizes = {{{1, 4}, {16, 16}, {8, 66}, {50, 26}, {152, 100}, {336, 272}}};
   for (const auto& [width, height] : kSizes) {
     for (const Cost lambda : {1, 900, 12800, kMaxLambda}) {
-      const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = lambda};
+      LookaheadDecisions decisions = kAll;
+      decisions.lambda = lambda;
       expect_what_the_host_finds(width, height, decisions, test::noisy_video(width, height, 12, 4), 5);
       expect_what_the_host_finds(width, height, decisions, test::random_video(width, height, 6), 5);
       expect_what_the_host_finds(width, height, decisions, test::extreme_video(width, height, 6), 5);
@@ -133,14 +136,13 @@ TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
 }
 
 TEST_F(LookaheadTest, OverAllFramesThatErrorsAreFollowed) {
-  const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
-  expect_what_the_host_finds(96, 64, decisions, test::noisy_video(96, 64, 45, 5), kPropagationFrames);
+  expect_what_the_host_finds(96, 64, kAll, test::noisy_video(96, 64, 45, 5), kPropagationFrames);
   // In a still video, predictions are exact. So a block inherits the whole error of its reference: PassedError::share has
   // its highest value in all blocks.
   const Bytes still = test::moving_video(96, 64, 1);
   Bytes frozen;
   for (int i = 0; i < 40; ++i) frozen.insert(frozen.end(), still.begin(), still.end());
-  expect_what_the_host_finds(96, 64, decisions, frozen, kPropagationFrames);
+  expect_what_the_host_finds(96, 64, kAll, frozen, kPropagationFrames);
 }
 
 TEST_F(LookaheadTest, EachByItself) {
@@ -153,14 +155,10 @@ TEST_F(LookaheadTest, EachByItself) {
 }
 
 TEST_F(LookaheadTest, LargePictures) {
-  const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
-  expect_what_the_host_finds(1920, 1080, decisions, test::noisy_video(1920, 1080, 6, 6), 4);
+  expect_what_the_host_finds(1920, 1080, kAll, test::noisy_video(1920, 1080, 6, 6), 4);
 }
 
-TEST_F(LookaheadTest, SmallForSanitizers) {
-  const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
-  expect_what_the_host_finds(50, 40, decisions, test::noisy_video(50, 40, 6, 5), 4);
-}
+TEST_F(LookaheadTest, SmallForSanitizers) { expect_what_the_host_finds(50, 40, kAll, test::noisy_video(50, 40, 6, 5), 4); }
 
 }  // namespace
 }  // namespace c63::cuda

@@ -31,11 +31,6 @@ TEST(MotionEstimator, RefusesWhatItCannotSearch) {
   }
 }
 
-TEST(MotionEstimator, WithoutADriverSaysSo) {
-  if (devices().state != DeviceState::no_driver) GTEST_SKIP() << "this machine has a driver";
-  EXPECT_EQ(id_of({.width = 64, .height = 64}), "C63-CUDA-NO-DRIVER");
-}
-
 class MotionEstimatorOnDevice : public testing::Test {
  protected:
   void SetUp() override {
