@@ -46,24 +46,20 @@ DeviceFrames::DeviceFrames(std::span<const std::uint8_t> frames, VideoFormat for
 DeviceFrames::DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_t count, VideoFormat format,
                            CUstream_st* stream)
     : format_(format), count_(count) {
-  if (format.width % 2 != 0 || format.height % 2 != 0) {
-    throw Error(ErrorKind::usage, "C63-DEVICE-FRAMES",
-                "planes of " + std::to_string(format.width) + "x" + std::to_string(format.height) + ": both sides must be even");
-  }
-  if (count < 0) {
-    throw Error(ErrorKind::usage, "C63-DEVICE-FRAMES", "the number of frames is negative: " + std::to_string(count));
-  }
+  const auto require = [](bool holds, const std::string& why) {
+    if (!holds) throw Error(ErrorKind::usage, "C63-DEVICE-FRAMES", why);
+  };
+  require(format.width % 2 == 0 && format.height % 2 == 0,
+          "planes of " + std::to_string(format.width) + "x" + std::to_string(format.height) + ": both sides must be even");
+  require(count >= 0, "the number of frames is negative: " + std::to_string(count));
   for (std::size_t p = 0; p < planes.size(); ++p) {
-    if (const int width = p == 0 ? format.width : format.width / 2; planes[p].pitch < width) {
-      throw Error(ErrorKind::usage, "C63-DEVICE-FRAMES",
-                  "rows of " + std::to_string(width) + " samples do not fit a pitch of " + std::to_string(planes[p].pitch));
-    }
+    const int width = p == 0 ? format.width : format.width / 2;
+    require(planes[p].pitch >= width,
+            "rows of " + std::to_string(width) + " samples do not fit a pitch of " + std::to_string(planes[p].pitch));
   }
   const int device = count > 0 ? device_of(planes[0].data) : 0;
   for (const DevicePlane& plane : planes) {
-    if (count > 0 && device_of(plane.data) != device) {
-      throw Error(ErrorKind::usage, "C63-DEVICE-FRAMES", "the planes are in the memory of different GPUs");
-    }
+    require(count == 0 || device_of(plane.data) == device, "the planes are in the memory of different GPUs");
   }
   const DeviceGuard guard(device);
   state_ = std::make_unique<State>(device);

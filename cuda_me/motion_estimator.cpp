@@ -83,13 +83,6 @@ struct MotionEstimator::State {
     refine_motion(refined, {options.zero_bias, options.second_distance}, on);
   }
 
-  /// Makes sure that `buffer` has room for at least `count` values, and returns its memory. Its content may be lost.
-  template <typename T>
-  static T* room(DeviceBuffer<T>& buffer, std::size_t count) {
-    if (buffer.size() < count) buffer = DeviceBuffer<T>(count);
-    return buffer.data();
-  }
-
   void estimate_on_host(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
                         cudaStream_t on) {
     if (results.vectors == nullptr && !pairs.empty()) refuse_planes("there must be room for vectors");
@@ -104,7 +97,7 @@ struct MotionEstimator::State {
     }
     const std::size_t plane_size = static_cast<std::size_t>(pitch) * static_cast<std::size_t>(options.height);
     const std::size_t all = pairs.size() * blocks();
-    std::uint8_t* const planes = room(batch_planes, places.size() * plane_size);
+    std::uint8_t* const planes = make_room(batch_planes, places.size() * plane_size);
     std::vector<bool> uploaded(places.size());
     const auto on_device = [&](const ConstPlaneView& plane) {
       const std::size_t place = places.at({plane.data, plane.pitch});
@@ -120,11 +113,11 @@ struct MotionEstimator::State {
     };
     std::vector<MotionPair> moved;
     for (const MotionPair& pair : pairs) moved.push_back({on_device(pair.current), on_device(pair.reference)});
-    MotionResults found{room(batch_vectors, all)};
-    if (results.sads != nullptr) found.sads = room(batch_sads, all);
-    if (results.seconds != nullptr) found.seconds = room(batch_seconds, all);
-    if (results.quarters != nullptr) found.quarters = room(batch_quarters, 4 * all);
-    if (around != nullptr) copy_async(room(batch_around, all), around, all, on);
+    MotionResults found{make_room(batch_vectors, all)};
+    if (results.sads != nullptr) found.sads = make_room(batch_sads, all);
+    if (results.seconds != nullptr) found.seconds = make_room(batch_seconds, all);
+    if (results.quarters != nullptr) found.quarters = make_room(batch_quarters, 4 * all);
+    if (around != nullptr) copy_async(make_room(batch_around, all), around, all, on);
     enqueue(moved, found, around != nullptr ? batch_around.data() : nullptr, on);
     copy_async(results.vectors, found.vectors, all, on);
     if (results.sads != nullptr) copy_async(results.sads, found.sads, all, on);

@@ -5,19 +5,6 @@
 #include "bitstream/bit_reader.h"
 
 namespace c63::cuda {
-namespace {
-
-/// Makes sure that `memory` has at least `bytes` bytes. When it must grow, it gets some more than needed, so that it
-/// seldom grows. Its content is lost then.
-template <typename Memory>
-void make_room(Memory& memory, std::size_t bytes) {
-  if (memory.size() >= bytes) return;
-  memory = {};
-  memory = Memory(bytes + bytes / 4);
-}
-
-}  // namespace
-
 ScanGroup::ScanGroup(const ScanShape& shape, std::size_t blocks, int frames)
     : shape_(shape), blocks_(blocks), frames_(frames),
       levels_(static_cast<std::size_t>(frames) * blocks * 64), vectors_(static_cast<std::size_t>(frames) * blocks),

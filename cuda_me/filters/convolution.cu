@@ -5,50 +5,33 @@
 namespace c63::cuda::kernels {
 namespace {
 
-/// The taps of a 1-D convolution as a kernel parameter, which is in constant memory.
-struct Taps {
-  int count = 0;
-  double value[kMaxTaps];
-};
+using SignalTaps = Taps<double, kMaxTaps>;
 
-// 1-D convolution, variant `global`: reads every input value and every tap (a factor of the kernel) from global memory.
-
-__global__ void store_taps(const __grid_constant__ Taps taps, double* out) {
-  for (int k = static_cast<int>(threadIdx.x); k < taps.count; k += static_cast<int>(blockDim.x)) out[k] = taps.value[k];
-}
-
-__global__ void convolution_global(const double* signal, std::size_t count, const double* taps, int tap_count,
-                                   double* out) {
-  const std::size_t i = global_thread();
-  if (i >= count) return;
+/// Output i. Input values before and after the signal are 0.
+__device__ double convolved_at(const double* signal, std::size_t count, const double* taps, int tap_count, std::size_t i) {
   double total = 0;
   for (int k = 0; k < tap_count; ++k) {
     const std::size_t at = i + static_cast<std::size_t>(tap_count / 2 - k);
     if (at < count) total += taps[k] * signal[at];
   }
-  out[i] = total;
+  return total;
 }
 
-/// Stores the taps in device memory. They are passed as a kernel parameter, so this also works in a graph.
-const double* stored(FilterQueue& queue, const Taps& taps) {
-  auto* to = static_cast<double*>(queue.scratch(kMaxTaps * sizeof(double)));
-  launch(store_taps, {1, 256}, queue.stream(), taps, to);
-  return to;
+// 1-D convolution, variant `global`: reads every input value and every tap (a factor of the kernel) from global memory.
+
+__global__ void convolution_global(const double* signal, std::size_t count, const double* taps, int tap_count,
+                                   double* out) {
+  const std::size_t i = global_thread();
+  if (i < count) out[i] = convolved_at(signal, count, taps, tap_count, i);
 }
 
 // 1-D convolution, variant `constant_taps`: the taps (the kernel's factors) are in constant memory. All threads of a
 // warp read the same tap at once.
 
-__global__ void convolution_constant(const double* signal, std::size_t count, const __grid_constant__ Taps taps,
+__global__ void convolution_constant(const double* signal, std::size_t count, const __grid_constant__ SignalTaps taps,
                                      double* out) {
   const std::size_t i = global_thread();
-  if (i >= count) return;
-  double total = 0;
-  for (int k = 0; k < taps.count; ++k) {
-    const std::size_t at = i + static_cast<std::size_t>(taps.count / 2 - k);
-    if (at < count) total += taps.value[k] * signal[at];
-  }
-  out[i] = total;
+  if (i < count) out[i] = convolved_at(signal, count, taps.value, taps.count, i);
 }
 
 // 1-D convolution, variant `shared_tile`: the taps (the kernel's factors) are in constant memory. The input values that
@@ -56,7 +39,7 @@ __global__ void convolution_constant(const double* signal, std::size_t count, co
 
 constexpr int kThreads = 256;
 
-__global__ void convolution_shared(const double* signal, std::size_t count, const __grid_constant__ Taps taps,
+__global__ void convolution_shared(const double* signal, std::size_t count, const __grid_constant__ SignalTaps taps,
                                    double* out) {
   __shared__ double tile[kThreads + kMaxTaps];
   const int radius = taps.count / 2;
@@ -129,18 +112,18 @@ __global__ void __launch_bounds__(kThreads) convolution_tuned(const double* __re
 }
 
 template <int kTaps>
-void run(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
+void run(FilterQueue& queue, std::span<const double> signal, const SignalTaps& taps, double* out) {
   FewTaps<kTaps> few;
   for (int k = 0; k < kTaps; ++k) few.value[k] = taps.value[k];
   launch(convolution_tuned<kTaps>, {divide_up(signal.size(), 2 * kThreads * kPairs), kThreads}, queue.stream(),
          signal.data(), signal.size(), few, out);
 }
 
-bool can_convolve_tuned(std::span<const double> signal, const Taps& taps, const double* out) {
+bool can_convolve_tuned(std::span<const double> signal, const SignalTaps& taps, const double* out) {
   return taps.count >= 3 && taps.count <= 11 && is_aligned(signal.data(), 16) && is_aligned(out, 16);
 }
 
-void convolve_tuned(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out) {
+void convolve_tuned(FilterQueue& queue, std::span<const double> signal, const SignalTaps& taps, double* out) {
   switch (taps.count) {
     case 3: return run<3>(queue, signal, taps, out);
     case 5: return run<5>(queue, signal, taps, out);
@@ -160,9 +143,7 @@ void convolve(FilterQueue& queue, std::span<const double> signal, std::span<cons
   check_same_length(signal.size(), "the signal", out.size(), "the output");
   check_apart(signal.data(), signal.size_bytes(), out.data(), out.size_bytes());
   if (signal.empty()) return;
-  kernels::Taps argument;
-  argument.count = static_cast<int>(taps.size());
-  std::copy(taps.begin(), taps.end(), argument.value);
+  const kernels::SignalTaps argument(taps);
   const auto run = [&](auto kernel, int threads, const auto&... taps_of_kernel) {
     launch(kernel, {divide_up(signal.size(), threads), threads}, queue.stream(), signal.data(), signal.size(),
            taps_of_kernel..., out.data());

@@ -5,30 +5,6 @@
 namespace c63::cuda::kernels {
 namespace {
 
-/// The taps of a 2-D filter kernel. Passed to GPU kernels as a parameter.
-template <typename Tap>
-struct KernelTaps {
-  explicit KernelTaps(const Kernel2d<Tap>& kernel) : count(kernel.taps.size()) {
-    std::ranges::copy(kernel.taps, value);
-  }
-  std::size_t count;
-  Tap value[kMaxKernelSize * kMaxKernelSize];
-};
-
-template <typename Tap>
-__global__ void store_kernel(const __grid_constant__ KernelTaps<Tap> taps, Tap* out) {
-  for (std::size_t k = threadIdx.x; k < taps.count; k += blockDim.x) out[k] = taps.value[k];
-}
-
-/// Stores the taps in device memory, for the variants that read them there. The taps are passed as a kernel parameter,
-/// so this also works in a graph.
-template <typename Tap>
-[[nodiscard]] Tap* store(FilterQueue& queue, const Kernel2d<Tap>& kernel) {
-  auto* stored = static_cast<Tap*>(queue.scratch(sizeof(KernelTaps<Tap>)));
-  launch(store_kernel<Tap>, {1, 256}, queue.stream(), KernelTaps<Tap>(kernel), stored);
-  return stored;
-}
-
 __device__ std::uint8_t finish(std::int32_t total, std::int32_t divisor) {
   const std::int32_t rounded = total + divisor / 2;
   return rounded <= 0 ? std::uint8_t{0} : static_cast<std::uint8_t>(min(rounded / divisor, 255));
@@ -192,7 +168,8 @@ void convolve_picture(FilterQueue& queue, BasicPlaneView<const Sample> in, const
     return launch(kernels::convolution_2d_separable<Sample, Tap>, shape, queue.stream(), in,
                   kernels::Factors<Tap>(kernel), out);
   }
-  Tap* const taps = kernels::store(queue, kernel);
+  constexpr std::size_t kMost = std::size_t{kMaxKernelSize} * kMaxKernelSize;
+  Tap* const taps = kernels::stored(queue, kernels::Taps<Tap, kMost>(kernel.taps));
   const auto run = [&](auto by, const LaunchShape& with) {
     launch(by, with, queue.stream(), in, taps, kernel.size, kernel.divisor, out);
   };

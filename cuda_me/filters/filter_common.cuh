@@ -29,6 +29,28 @@ namespace c63::cuda::kernels {
 }
 [[nodiscard]] __device__ inline std::size_t global_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
 
+/// The taps of a filter as a kernel parameter, which is in constant memory.
+template <typename Tap, std::size_t kMost>
+struct Taps {
+  explicit Taps(std::span<const Tap> taps) : count(static_cast<int>(taps.size())) { std::ranges::copy(taps, value); }
+  int count;
+  Tap value[kMost];
+};
+
+template <typename Tap, std::size_t kMost>
+__global__ void store_taps(const __grid_constant__ Taps<Tap, kMost> taps, Tap* out) {
+  for (int k = static_cast<int>(threadIdx.x); k < taps.count; k += static_cast<int>(blockDim.x)) out[k] = taps.value[k];
+}
+
+/// Stores the taps in device memory, for the variants that read them there. They are passed as a kernel parameter, so
+/// this also works in a graph.
+template <typename Tap, std::size_t kMost>
+[[nodiscard]] Tap* stored(FilterQueue& queue, const Taps<Tap, kMost>& taps) {
+  auto* to = static_cast<Tap*>(queue.scratch(kMost * sizeof(Tap)));
+  launch(store_taps<Tap, kMost>, {1, 256}, queue.stream(), taps, to);
+  return to;
+}
+
 /// atomicAdd() for the 64-bit integers of <cstdint>, for which CUDA has no overload.
 __device__ inline void atomic_add(std::uint64_t* to, std::uint64_t value) {
   atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));

@@ -93,9 +93,7 @@ void* allocate(int device, std::size_t bytes) {
   return bytes != 0 ? DeviceMemory::allocate(bytes) : nullptr;
 }
 
-void release(void* memory) noexcept {
-  if (memory != nullptr) drop_error(cudaFree(memory));
-}
+void Release::operator()(void* memory) const noexcept { drop_error(cudaFree(memory)); }
 
 }  // namespace detail
 }  // namespace c63::cuda

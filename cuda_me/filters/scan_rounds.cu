@@ -238,8 +238,8 @@ void scan_rounds(FilterQueue& queue, const std::uint32_t* values, std::uint32_t*
   auto* states = static_cast<unsigned long long*>(queue.scratch(bytes));  // one for each tile; zero at first
   fill_async(states, 0, bytes, queue.stream());
   const auto blocks = std::min(tiles, static_cast<std::size_t>(queue.multiprocessors()));
-  launch_together(scan_rounds_kernel<BestShape>, {blocks, BestShape::kThreads, BestShape::kSharedBytes}, queue.stream(),
-                  values, out, count, states, inclusive);
+  launch(scan_rounds_kernel<BestShape>, {blocks, BestShape::kThreads, BestShape::kSharedBytes, Start::together},
+         queue.stream(), values, out, count, states, inclusive);
 }
 
 }  // namespace c63::cuda::kernels

@@ -66,17 +66,13 @@ __global__ void __launch_bounds__(kStepThreads) shift_of_frame(ConstPlaneView re
   }
 }
 
-Sides grid_of(int width, int height) { return {divide_up(width - 2, kStepColumns), divide_up(height - 2, kStepRows)}; }
-
-std::size_t shift_step_blocks(int width, int height) {
-  const Sides grid = grid_of(width, height);
-  return static_cast<std::size_t>(grid.x) * grid.y;
+/// The grid that covers the samples that are not on the border.
+Sides grid_of(ConstPlaneView reference) {
+  return {divide_up(reference.width - 2, kStepColumns), divide_up(reference.height - 2, kStepRows)};
 }
 
-void shift_step(CUstream_st* stream, ConstPlaneView reference, ConstPlaneView frame,
-                Sum* sums, Sum* blocks) {
-  launch(shift_of_frame, {grid_of(reference.width, reference.height), {kStepColumns, kStepRows}}, stream, reference,
-         frame, sums, blocks);
+void shift_step(CUstream_st* stream, ConstPlaneView reference, ConstPlaneView frame, Sum* sums, Sum* blocks) {
+  launch(shift_of_frame, {grid_of(reference), {kStepColumns, kStepRows}}, stream, reference, frame, sums, blocks);
 }
 
 // Computes the sums from which the shifts of up to kListedFrames frames follow, in one kernel. Another kernel computes
@@ -215,7 +211,8 @@ ShiftSums sums_from(const Sum* five) {
 using Views = std::span<const ConstPlaneView>;
 
 void add_blocks_on_cpu(FilterQueue& queue, ConstPlaneView reference, Views frames, std::span<ShiftSums> sums) {
-  const std::size_t count = kernels::shift_step_blocks(reference.width, reference.height) * kShiftSums;
+  const Sides grid = kernels::grid_of(reference);
+  const std::size_t count = std::size_t{grid.x} * grid.y * kShiftSums;
   auto* blocks = static_cast<Sum*>(queue.scratch(count * sizeof(Sum)));
   std::vector<Sum> host(count);
   for (std::size_t k = 0; k < frames.size(); ++k) {

@@ -41,25 +41,18 @@ std::string extension_of(const std::string& path) { return std::filesystem::path
 }
 
 /// A shared library, open as long as the object exists.
-class OpenLibrary {
- public:
-  explicit OpenLibrary(const std::string& path) {
-    // For a name without a folder, dlopen() would search the library path. So it gets the absolute path.
-    const std::string absolute = std::filesystem::absolute(path).string();
-    handle_ = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_ == nullptr)
-      throw Error(ErrorKind::input, "C63-SEARCH-LOAD", std::string("cannot be loaded: ") + ::dlerror(), {.file = path});
-  }
-  ~OpenLibrary() {
-    if (handle_ != nullptr) ::dlclose(handle_);
-  }
-  OpenLibrary(const OpenLibrary&) = delete;
-  OpenLibrary& operator=(const OpenLibrary&) = delete;
-  [[nodiscard]] void* find(const char* name) const { return ::dlsym(handle_, name); }
-
- private:
-  void* handle_ = nullptr;
+struct Closer {
+  void operator()(void* library) const { ::dlclose(library); }
 };
+using OpenLibrary = std::unique_ptr<void, Closer>;
+
+OpenLibrary open_library(const std::string& path) {
+  // For a name without a folder, dlopen() would search the library path. So it gets the absolute path.
+  const std::string absolute = std::filesystem::absolute(path).string();
+  OpenLibrary library(::dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (library != nullptr) return library;
+  throw Error(ErrorKind::input, "C63-SEARCH-LOAD", std::string("cannot be loaded: ") + ::dlerror(), {.file = path});
+}
 
 class LoadedSearch final : public FileSearch {
  public:
@@ -68,13 +61,13 @@ class LoadedSearch final : public FileSearch {
     file_.name = std::filesystem::path(path).filename().string();
     const std::string extension = extension_of(path);
     if (extension == ".so") {
-      host_ = std::make_unique<OpenLibrary>(path);
+      host_ = open_library(path);
     } else {
       load_image(extension);
-      if (!host_part.empty()) host_ = std::make_unique<OpenLibrary>(host_part);
+      if (!host_part.empty()) host_ = open_library(host_part);
     }
     if (host_) {
-      launch_ = reinterpret_cast<int (*)(const c63_motion_batch*, const c63_motion_gpu*)>(host_->find(kLaunch));
+      launch_ = reinterpret_cast<int (*)(const c63_motion_batch*, const c63_motion_gpu*)>(::dlsym(host_.get(), kLaunch));
       if (launch_ == nullptr) refuse(path, std::string("has no function ") + kLaunch + "() (c63/motion_kernel.h)");
     } else {
       find_kernel();
@@ -84,7 +77,7 @@ class LoadedSearch final : public FileSearch {
       return static_cast<LoadedSearch*>(gpu->state)->launch_named(kernel, grid, threads, shared_bytes, arguments);
     };
     gpu_.scratch = [](const c63_motion_gpu* gpu, unsigned long long bytes) {
-      return static_cast<LoadedSearch*>(gpu->state)->scratch(bytes);
+      return static_cast<void*>(make_room(static_cast<LoadedSearch*>(gpu->state)->scratch_, bytes));
     };
     gpu_.state = this;
   }
@@ -107,7 +100,7 @@ class LoadedSearch final : public FileSearch {
     for (const MotionJob& job : jobs) {
       const auto blocks =
           static_cast<std::size_t>(job.width / kBlockSize) * static_cast<std::size_t>(job.height / kBlockSize);
-      if (job.sads == nullptr && blocks > unwanted_.size()) unwanted_ = DeviceBuffer<std::uint16_t>(blocks);
+      if (job.sads == nullptr) make_room(unwanted_, blocks);
     }
     FileBatch batch(jobs, unwanted_.data());
     gpu_.stream = stream;
@@ -200,13 +193,8 @@ class LoadedSearch final : public FileSearch {
     return launch_kernel(kernel, shape, arguments);
   }
 
-  void* scratch(unsigned long long bytes) {
-    if (bytes > scratch_.size()) scratch_ = DeviceBuffer<std::uint8_t>(bytes);
-    return scratch_.data();
-  }
-
   cudaLibrary_t library_ = nullptr;
-  std::unique_ptr<OpenLibrary> host_;
+  OpenLibrary host_;
   int (*launch_)(const c63_motion_batch*, const c63_motion_gpu*) = nullptr;
   const void* kernel_ = nullptr;
   c63_motion_shape shape_{};

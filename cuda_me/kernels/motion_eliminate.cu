@@ -67,8 +67,6 @@ class EliminateSearch final : public MotionSearch {
         narrow[narrow_count++] = job;
         continue;
       }
-      constexpr int kTileWidth = kEliminateColumns * kBlockSize;
-      constexpr int kTileHeight = kEliminateRows * kBlockSize;
       const int tile_columns = (job.width + kTileWidth - 1) / kTileWidth;
       const auto tiles = static_cast<std::uint32_t>(tile_columns * ((job.height + kTileHeight - 1) / kTileHeight));
       QueueJob& queued = queue.jobs[queue.count];
@@ -86,8 +84,8 @@ class EliminateSearch final : public MotionSearch {
     }
     if (narrow_count > 0) narrow_->enqueue({narrow.data(), narrow_count}, stream);
     if (queue.tiles > 0) {
-      launch_early(motion_eliminate_queue,
-                   {std::min(queue.tiles, multiprocessors_), kQueueThreads, sizeof(QueueShared)}, stream, queue);
+      launch(motion_eliminate_queue,
+             {std::min(queue.tiles, multiprocessors_), kQueueThreads, sizeof(QueueShared), Start::early}, stream, queue);
     }
     if (other_tiles > 0) {
       launch(motion_eliminate, {other_tiles, kEliminateThreads}, stream, others);
@@ -96,17 +94,13 @@ class EliminateSearch final : public MotionSearch {
 
  private:
   static constexpr int kNarrow = 8;
+  static constexpr int kTileWidth = kEliminateColumns * kBlockSize;
+  static constexpr int kTileHeight = kEliminateRows * kBlockSize;
 
   /// Fills `queued` for the kernel of motion_eliminate_queue.cuh. Returns false if that kernel cannot search the job:
   /// because its range is not kEliminateRange, or because bulk copies cannot read its planes.
   [[nodiscard]] bool describe(QueueJob& queued, const MotionJob& job) const {
-    constexpr unsigned kTileWidth = kEliminateColumns * kBlockSize;
-    constexpr unsigned kTileHeight = kEliminateRows * kBlockSize;
-    return job.range == kEliminateRange &&
-           boxes_.describe(queued.reference, {job.reference, job.reference_pitch, job.width, job.height}, kBoxColumns,
-                           kBoxRows) &&
-           boxes_.describe(queued.current, {job.current, job.current_pitch, job.width, job.height}, kTileWidth,
-                           kTileHeight);
+    return job.range == kEliminateRange && boxes_.describe(queued, job, {kBoxColumns, kBoxRows}, {kTileWidth, kTileHeight});
   }
 
   std::uint32_t multiprocessors_ = static_cast<std::uint32_t>(require_device(current_device()).multiprocessors);

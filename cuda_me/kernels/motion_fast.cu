@@ -54,7 +54,7 @@ class FastSearch final : public MotionSearch {
     if (bulk.count > 0) {
       const std::uint32_t blocks = std::min(turns, multiprocessors_);
       bulk.share = ((std::uint64_t{bulk.cost} << 16) + blocks - 1) / blocks;
-      launch_early(motion_fast_bulk, {blocks, kBulkThreads, sizeof(BulkShared)}, stream, bulk);
+      launch(motion_fast_bulk, {blocks, kBulkThreads, sizeof(BulkShared), Start::early}, stream, bulk);
     }
     if (other_count > 0) {
       TileBatch batch{};
@@ -70,10 +70,7 @@ class FastSearch final : public MotionSearch {
     bulk.columns = static_cast<std::uint32_t>((job.width + kBulkBytes - 1) / kBulkBytes);
     bulk.turns = static_cast<std::uint32_t>((job.height / kBlockSize + Shape::kTurnRows - 1) / Shape::kTurnRows);
     return job.range == Shape::kRange &&
-           boxes_.describe(bulk.reference, {job.reference, job.reference_pitch, job.width, job.height}, kBulkPitch,
-                           Shape::kWindowRows) &&
-           boxes_.describe(bulk.current, {job.current, job.current_pitch, job.width, job.height}, kBulkBytes,
-                           Shape::kCurrentRows);
+           boxes_.describe(bulk, job, {kBulkPitch, Shape::kWindowRows}, {kBulkBytes, Shape::kCurrentRows});
   }
 
   /// Adds a job and its turns to a batch. Returns false if the bulk kernel cannot search it.

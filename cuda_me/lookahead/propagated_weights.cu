@@ -98,7 +98,7 @@ void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, Pass
 
 void enqueue_propagated_weights(const FrameLayout& layout, const PropagationJob& job, cudaStream_t stream) {
   const Range range("propagated weights");
-  launch_together(propagated_weights_kernel, {kBlocks, kThreads}, stream, layout, job);
+  launch(propagated_weights_kernel, {kBlocks, kThreads, 0, Start::together}, stream, layout, job);
 }
 
 }  // namespace c63::cuda

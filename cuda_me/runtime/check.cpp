@@ -12,6 +12,28 @@
 namespace c63::cuda {
 namespace {
 
+/// Returns true for errors after which this process cannot use the device any more.
+bool is_sticky(cudaError_t status) noexcept {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
 const char* error_id(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation:
@@ -33,27 +55,6 @@ const char* error_id(cudaError_t status) {
 }
 
 }  // namespace
-
-bool is_sticky(cudaError_t status) noexcept {
-  switch (status) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorContained:
-    case cudaErrorUnknown:
-      return true;
-    default:
-      return false;
-  }
-}
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;

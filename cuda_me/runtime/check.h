@@ -2,7 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include <utility>
+#include <memory>
+#include <type_traits>
 
 namespace c63::cuda {
 
@@ -16,35 +17,16 @@ void check(cudaError_t status, const char* what);
 /// Does the same for the launch of a kernel, or for a call that sets its attributes.
 void check_kernel(cudaError_t status, const void* kernel);
 
-/// Returns true for errors after which this process cannot use the device any more.
-[[nodiscard]] bool is_sticky(cudaError_t status) noexcept;
-
 /// Clears the error of a call that failed, so that a later call does not report it. For destructors, which cannot throw.
 void drop_error(cudaError_t status) noexcept;
 
-/// Owns one handle of the CUDA runtime. `Release` releases it. It can be moved but not copied.
+/// Owns one handle of the CUDA runtime. `Release` releases it.
 template <typename T, cudaError_t (*Release)(T)>
-class Handle {
- public:
-  Handle() = default;
-  explicit Handle(T handle) noexcept : handle_(handle) {}
-  Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Handle& operator=(Handle&& other) noexcept {
-    Handle taken(std::move(other));
-    std::swap(handle_, taken.handle_);
-    return *this;
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (handle_ != nullptr) drop_error(Release(handle_));
-  }
-
-  [[nodiscard]] T get() const noexcept { return handle_; }
-
- private:
-  T handle_ = nullptr;
+struct Releaser {
+  void operator()(T handle) const noexcept { drop_error(Release(handle)); }
 };
+template <typename T, cudaError_t (*Release)(T)>
+using Handle = std::unique_ptr<std::remove_pointer_t<T>, Releaser<T, Release>>;
 
 /// Returns CUDA's index of this thread's current device.
 [[nodiscard]] inline int current_device() {

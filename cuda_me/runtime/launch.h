@@ -6,7 +6,6 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <span>
 #include <type_traits>
 
 #include "cuda_me/runtime/check.h"
@@ -18,11 +17,21 @@ struct Sides : dim3 {
   Sides(std::integral auto... sides) : dim3(static_cast<unsigned>(sides)...) {}
 };
 
+/// When the thread blocks of a grid start.
+enum class Start {
+  in_order,  ///< after the previous work in the stream
+  /// Before that work ends. The kernel itself must wait for it (griddepcontrol.wait) before it uses its results.
+  early,
+  /// All at the same time, because they wait for each other. The launch fails if they do not all fit on the device.
+  together,
+};
+
 /// The grid and block of a kernel launch.
 struct LaunchShape {
   Sides grid;
   Sides block;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory
+  Start start = Start::in_order;
 };
 
 /// Returns how many groups of `each` items hold `count` items.
@@ -31,53 +40,24 @@ template <std::integral T>
   return (count + each - 1) / each;
 }
 
-namespace detail {
-
+/// Launches `kernel`. Throws if the launch is refused. Arguments are converted to the types of the kernel's parameters.
 template <typename... Parameters>
-void launch_as(std::span<cudaLaunchAttribute> attributes, void (*kernel)(Parameters...), const LaunchShape& shape,
-               cudaStream_t stream, const std::type_identity_t<Parameters>&... arguments) {
+void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
+            std::type_identity_t<Parameters>... arguments) {
   std::array<void*, sizeof...(Parameters) + 1> addresses{
       const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
+  cudaLaunchAttribute attribute{};
+  attribute.id = shape.start == Start::early ? cudaLaunchAttributeProgrammaticStreamSerialization : cudaLaunchAttributeCooperative;
+  (shape.start == Start::early ? attribute.val.programmaticStreamSerializationAllowed : attribute.val.cooperative) = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;
   config.blockDim = shape.block;
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;
-  config.attrs = attributes.data();
-  config.numAttrs = static_cast<unsigned>(attributes.size());
+  config.attrs = &attribute;
+  config.numAttrs = shape.start == Start::in_order ? 0 : 1;
   const auto* const code = reinterpret_cast<const void*>(kernel);
   check_kernel(cudaLaunchKernelExC(&config, code, addresses.data()), code);
-}
-
-}  // namespace detail
-
-/// Launches `kernel`. Throws if the launch is refused. Arguments are converted to the types of the kernel's parameters.
-template <typename... Parameters>
-void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
-            std::type_identity_t<Parameters>... arguments) {
-  detail::launch_as({}, kernel, shape, stream, arguments...);
-}
-
-/// Launches a kernel that may start before the previous work in its stream ends. The kernel itself must wait for that
-/// work (griddepcontrol.wait) before it uses that work's results.
-template <typename... Parameters>
-void launch_early(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
-                  std::type_identity_t<Parameters>... arguments) {
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  detail::launch_as({&early, 1}, kernel, shape, stream, arguments...);
-}
-
-/// Launches a grid whose thread blocks wait for each other. The launch fails if they cannot all be on the device at the
-/// same time.
-template <typename... Parameters>
-void launch_together(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
-                     std::type_identity_t<Parameters>... arguments) {
-  cudaLaunchAttribute together{};
-  together.id = cudaLaunchAttributeCooperative;
-  together.val.cooperative = 1;
-  detail::launch_as({&together, 1}, kernel, shape, stream, arguments...);
 }
 
 /// The shared memory of a thread block that a kernel may use without being allowed to, in bytes.

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "cuda_me/runtime/check.h"
@@ -47,27 +47,21 @@ class Buffer {
 
  public:
   Buffer() = default;
-  explicit Buffer(std::size_t size)
-      : data_(size != 0 ? static_cast<T*>(Memory::allocate(size * sizeof(T))) : nullptr), size_(size) {}
-  Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  Buffer& operator=(Buffer&& other) noexcept {
-    Buffer taken(std::move(other));
-    std::swap(data_, taken.data_);
-    std::swap(size_, taken.size_);
-    return *this;
-  }
-  ~Buffer() {
-    if (data_ != nullptr) Memory::release(data_, bytes());
+  explicit Buffer(std::size_t size) {
+    if (size != 0) data_ = {static_cast<T*>(Memory::allocate(size * sizeof(T))), {size * sizeof(T)}};
   }
 
-  [[nodiscard]] T* data() const noexcept { return data_; }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(T); }
-  [[nodiscard]] std::span<T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] T* data() const noexcept { return data_.get(); }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes() / sizeof(T); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return data_ != nullptr ? data_.get_deleter().bytes : 0; }
+  [[nodiscard]] std::span<T> span() const noexcept { return {data(), size()}; }
 
  private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
+  struct Release {
+    std::size_t bytes = 0;
+    void operator()(T* memory) const noexcept { Memory::release(memory, bytes); }
+  };
+  std::unique_ptr<T, Release> data_;
 };
 
 }  // namespace detail
@@ -82,6 +76,17 @@ using PinnedBuffer = detail::Buffer<T, detail::PinnedMemory>;
 
 /// The bytes of page-locked memory in this process's PinnedBuffers. For tests.
 [[nodiscard]] inline std::size_t pinned_bytes() { return detail::PinnedMemory::total; }
+
+/// Makes sure that a buffer has room for at least `size` elements, and returns its memory. When it must grow, its content
+/// is lost, and it gets a quarter more than needed, so that it seldom grows. Nothing may still use the old memory.
+template <typename Buffer>
+auto* make_room(Buffer& buffer, std::size_t size) {
+  if (buffer.size() < size) {
+    buffer = {};
+    buffer = Buffer(size + size / 4);
+  }
+  return buffer.data();
+}
 
 /// Returns true if the driver has page-locked these bytes of the host, so that a device can copy them directly. Checks
 /// only the first and the last byte. False if there are no bytes.

@@ -12,6 +12,7 @@
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 #include "decide/vectors.h"
+#include "parity/contents.h"
 #include "support/generators.h"
 
 namespace c63::cuda {
@@ -19,20 +20,13 @@ namespace {
 
 using test::Bytes;
 
-/// Returns a picture in the layout of device memory. Its samples are a smooth slope (`kind` 0), random (1), or 0 and
-/// 255 at random (2). The bytes between its planes are random.
-Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, test::Random& random, int kind) {
+/// Returns a picture in the layout of device memory. The bytes between its planes are random.
+Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, parity::Content content, unsigned seed) {
   Bytes picture(layout.picture_bytes);
-  for (std::uint8_t& sample : picture) sample = static_cast<std::uint8_t>(random.next());
+  parity::fill(parity::Content::random, picture.data(), static_cast<int>(picture.size()), 1, 0, seed);
   for (int p = 0; p < kPlanes; ++p) {
     const PlaneGeometry plane = geometry.plane(p);
-    for (std::size_t i = 0; i < plane.samples(); ++i) {
-      const auto x = static_cast<unsigned>(i % static_cast<std::size_t>(plane.width));
-      const auto y = static_cast<unsigned>(i / static_cast<std::size_t>(plane.width));
-      const unsigned smooth = 3 * x + 5 * y + (x * y >> 4) + random.below(6);
-      picture[layout.offset[static_cast<std::size_t>(p)] + i] =
-          static_cast<std::uint8_t>(kind == 0 ? smooth : kind == 1 ? random.below(256) : 255 * random.below(2));
-    }
+    parity::fill(content, picture.data() + layout.offset[p], plane.width, plane.height, plane.width, seed);
   }
   return picture;
 }
@@ -97,9 +91,10 @@ TEST_F(RateSearchTest, FindsWhatTheDefinitionFinds) {
     DeviceBuffer<MotionVector> vectors(blocks * kMaxFoundVectors);
     DeviceBuffer<std::uint16_t> costs(blocks);
     DeviceBuffer<RateFrame> on_device(1);
-    for (const int kind : {0, 1, 2}) {
-      const Bytes current_samples = laid_out(layout, geometry, random, kind);
-      const Bytes reference_samples = laid_out(layout, geometry, random, kind);
+    for (const auto content : {parity::Content::shifted, parity::Content::random, parity::Content::extremes,
+                               parity::Content::columns, parity::Content::noise_on_gray}) {
+      const Bytes current_samples = laid_out(layout, geometry, content, 1);
+      const Bytes reference_samples = laid_out(layout, geometry, content, 2);
       copy_async(current.data(), current_samples.data(), current_samples.size(), stream);
       copy_async(reference.data(), reference_samples.data(), reference_samples.size(), stream);
       for (const int range : {1, 2, 9, 16, 40}) {
@@ -115,7 +110,7 @@ TEST_F(RateSearchTest, FindsWhatTheDefinitionFinds) {
           copy_async(on_device.data(), &frame, 1, stream);
           const RateGroup group{.frames = on_device.data(), .count = 1, .range = range, .inter = true, .found_vectors = count};
           const Found right = expected(layout, geometry, current_samples, reference_samples, range, frame.rate);
-          SCOPED_TRACE(testing::Message() << width << "x" << height << ", content " << kind
+          SCOPED_TRACE(testing::Message() << width << "x" << height << ", " << name_of(content)
                                           << ", range " << range << ", " << count << " vectors");
           Found found{std::vector<MotionVector>(right.vectors.size(), {99, 99}), std::vector<std::uint16_t>(blocks, 0xAAAA)};
           copy_async(vectors.data(), found.vectors.data(), found.vectors.size(),

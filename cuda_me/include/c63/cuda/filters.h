@@ -66,7 +66,9 @@ class FilterQueue {
 
 namespace detail {
 [[nodiscard]] void* allocate(int device, std::size_t bytes);
-void release(void* memory) noexcept;
+struct Release {
+  void operator()(void* memory) const noexcept;
+};
 }  // namespace detail
 
 /// Owns `size` values in device memory. They are uninitialized, or copied from `host`.
@@ -79,29 +81,21 @@ class DeviceArray {
   DeviceArray(const FilterQueue& queue, std::size_t size)
       : data_(static_cast<T*>(detail::allocate(queue.device(), size * sizeof(T)))), size_(size) {}
   DeviceArray(const FilterQueue& queue, std::span<const T> host) : DeviceArray(queue, host.size()) {
-    queue.upload(data_, host.data(), host.size_bytes());
+    queue.upload(data(), host.data(), host.size_bytes());
   }
-  DeviceArray(DeviceArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  DeviceArray& operator=(DeviceArray&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-  ~DeviceArray() { detail::release(data_); }
 
-  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] T* data() const { return data_.get(); }
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::span<T> span() const { return {data_, size_}; }
-  [[nodiscard]] std::span<const T> const_span() const { return {data_, size_}; }
+  [[nodiscard]] std::span<T> span() const { return {data(), size_}; }
+  [[nodiscard]] std::span<const T> const_span() const { return {data(), size_}; }
   [[nodiscard]] std::vector<T> download(const FilterQueue& queue) const {
     std::vector<T> host(size_);
-    queue.download(host.data(), data_, size_ * sizeof(T));
+    queue.download(host.data(), data(), size_ * sizeof(T));
     return host;
   }
 
  private:
-  T* data_ = nullptr;
+  std::unique_ptr<T, detail::Release> data_;
   std::size_t size_ = 0;
 };
 
