@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,21 +23,20 @@ constexpr int kRowAlignment = 16;
 
 [[noreturn]] void refuse_planes(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-PLANE", why); }
 
+void require_between(int least, int value, int most, const char* what) {
+  if (value >= least && value <= most) return;
+  refuse_planes(std::string("the ") + what + " must be " + std::to_string(least) + ".." + std::to_string(most) + ", not " +
+                std::to_string(value));
+}
+
 const MotionEstimatorOptions& checked(const MotionEstimatorOptions& options) {
-  if (options.width <= 0 || options.height <= 0 || options.width % kBlockSize != 0 || options.height % kBlockSize != 0 ||
-      options.width > kMaxSide + 1 || options.height > kMaxSide + 1) {
-    refuse_planes("sides must be multiples of 8 from 8 to 65536, not " + std::to_string(options.width) + "x" +
-           std::to_string(options.height));
+  for (const int side : {options.width, options.height}) {
+    require_between(kBlockSize, side, kMaxSide + 1, "sides");
+    if (side % kBlockSize != 0) refuse_planes("sides must be multiples of 8, not " + std::to_string(side));
   }
-  if (options.range < 1 || options.range > 127) {
-    refuse_planes("the range must be 1..127, not " + std::to_string(options.range));
-  }
-  if (options.zero_bias < 0 || options.zero_bias > 16320) {
-    refuse_planes("the zero bias must be 0..16320, not " + std::to_string(options.zero_bias));
-  }
-  if (options.second_distance < 1 || options.second_distance > 127) {
-    refuse_planes("the second distance must be 1..127, not " + std::to_string(options.second_distance));
-  }
+  require_between(1, options.range, 127, "range");
+  require_between(0, options.zero_bias, 16320, "zero bias");
+  require_between(1, options.second_distance, 127, "second distance");
   static_cast<void>(require_device(options.device));
   return options;
 }
@@ -45,11 +45,9 @@ const MotionEstimatorOptions& checked(const MotionEstimatorOptions& options) {
 
 struct MotionEstimator::State {
   explicit State(const MotionEstimatorOptions& wanted)
-      : options(checked(wanted)),
-        guard(std::in_place, options.device),
-        pitch((options.width + kRowAlignment - 1) / kRowAlignment * kRowAlignment),
-        search(make_motion_search(options.kernel, "C63-MOTION-PLANE")) {
-    guard.reset();
+      : options(checked(wanted)), pitch((options.width + kRowAlignment - 1) / kRowAlignment * kRowAlignment) {
+    const DeviceGuard guard(options.device);
+    search = make_motion_search(options.kernel, "C63-MOTION-PLANE");
   }
 
   [[nodiscard]] std::size_t blocks() const {
@@ -98,18 +96,14 @@ struct MotionEstimator::State {
     const std::size_t plane_size = static_cast<std::size_t>(pitch) * static_cast<std::size_t>(options.height);
     const std::size_t all = pairs.size() * blocks();
     std::uint8_t* const planes = make_room(batch_planes, places.size() * plane_size);
-    std::vector<bool> uploaded(places.size());
+    for (const auto& [plane, place] : places) {
+      check(cudaMemcpy2DAsync(planes + place * plane_size, static_cast<std::size_t>(pitch), plane.first,
+                              static_cast<std::size_t>(plane.second), static_cast<std::size_t>(options.width),
+                              static_cast<std::size_t>(options.height), cudaMemcpyHostToDevice, on),
+            "cudaMemcpy2DAsync");
+    }
     const auto on_device = [&](const ConstPlaneView& plane) {
-      const std::size_t place = places.at({plane.data, plane.pitch});
-      std::uint8_t* const copy = planes + place * plane_size;
-      if (!uploaded[place]) {
-        check(cudaMemcpy2DAsync(copy, static_cast<std::size_t>(pitch), plane.data, static_cast<std::size_t>(plane.pitch),
-                                static_cast<std::size_t>(plane.width), static_cast<std::size_t>(plane.height),
-                                cudaMemcpyHostToDevice, on),
-              "cudaMemcpy2DAsync");
-        uploaded[place] = true;
-      }
-      return ConstPlaneView{copy, plane.width, plane.height, pitch};
+      return ConstPlaneView{planes + places.at({plane.data, plane.pitch}) * plane_size, plane.width, plane.height, pitch};
     };
     std::vector<MotionPair> moved;
     for (const MotionPair& pair : pairs) moved.push_back({on_device(pair.current), on_device(pair.reference)});
@@ -126,7 +120,6 @@ struct MotionEstimator::State {
   }
 
   MotionEstimatorOptions options;
-  std::optional<DeviceGuard> guard;  ///< only during construction
   int pitch;
   std::unique_ptr<MotionSearch> search;
   // Device buffers for calls with pairs in host memory. They grow to the largest call.

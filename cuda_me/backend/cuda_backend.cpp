@@ -21,13 +21,8 @@ Keep keep_of(const MeasurementSettings& wanted, const CudaBackendOptions& option
 }
 
 CodingContext context_of(const ResolvedEncode& encode, const CudaBackendOptions& options) {
-  return {.settings = encode.settings,
-          .geometry = encode.geometry,
-          .layout = FrameLayout(encode.geometry),
-          .keep = keep_of(encode.settings.measurement, options),
-          .lookahead = encode.lookahead,
-          .rate = encode.rate,
-          .coded_capacity = options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(encode.geometry)};
+  return {encode, keep_of(encode.settings.measurement, options),
+          options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(encode.geometry)};
 }
 
 std::size_t device_bytes(const CodingContext& context, int chains) {

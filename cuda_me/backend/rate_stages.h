@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "cuda_me/backend/chain_memory.h"
+#include "cuda_me/backend/chain.h"
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/runtime/memory.h"
 #include "decide/frame_plan.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cuda_me/backend/chain_memory.h"
+#include "cuda_me/backend/chain.h"
 #include "cuda_me/kernels/file_search.h"
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/runtime/stream.h"

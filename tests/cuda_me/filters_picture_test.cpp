@@ -10,6 +10,11 @@ namespace {
 class CudaPictures : public FilterTest {};
 C63_INSTANTIATE_FILTER_TESTS(CudaPictures);
 
+void expect_close(const Picture<float>& expected, const std::vector<float>& got, double tolerance, std::string_view name) {
+  ASSERT_EQ(expected.samples.size(), got.size());
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(expected.samples[i], got[i], tolerance) << name;
+}
+
 TEST_P(CudaPictures, ConvolutionsOfBytesAreExact) {
   FilterQueue& queue = this->queue();
   ByteKernel uneven;
@@ -52,10 +57,7 @@ TEST_P(CudaPictures, ConvolutionsOfFloatsAreClose) {
     for (const auto& [name, variant] : variant_names<Convolution2dVariant>()) {
       const DevicePicture<float> out(queue, Picture<float>(size));
       convolve(queue, device_in.const_view(), kernel, out.view(), variant);
-      const auto got = out.samples.download(queue);
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        ASSERT_NEAR(expected.samples[i], got[i], 1e-5 * magnitude * 255 / 2) << name;
-      }
+      expect_close(expected, out.samples.download(queue), 1e-5 * magnitude * 255 / 2, name);
     }
   }
 }
@@ -72,10 +74,7 @@ TEST_P(CudaPictures, ProductsAreCloseAtOddSizes) {
     for (const auto& [name, variant] : variant_names<ProductVariant>()) {
       const DevicePicture<float> c(queue, Picture<float>({columns, rows}));
       multiply(queue, device_a.const_view(), device_b.const_view(), c.view(), variant);
-      const auto got = c.samples.download(queue);
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        ASSERT_NEAR(expected.samples[i], got[i], 1e-5 * 255 * 255 * (depth + 1)) << name;
-      }
+      expect_close(expected, c.samples.download(queue), 1e-5 * 255 * 255 * (depth + 1), name);
     }
   }
 }
@@ -110,12 +109,8 @@ TEST_P(CudaPictures, ShiftsHaveTheSumsOfTheCpu) {
         std::vector<ShiftSums> sums(frames.size());
         shift_sums(queue, frames[0], frames, sums, variant);
         for (std::size_t k = 0; k < frames.size(); ++k) {
-          const ShiftSums expected = reference.sums_of(sequence.views(false)[k]);
-          ASSERT_EQ(expected.p, sums[k].p) << name << " " << size.width << "x" << size.height;
-          ASSERT_EQ(expected.q, sums[k].q) << name;
-          ASSERT_EQ(expected.u, sums[k].u) << name;
-          ASSERT_EQ(expected.v, sums[k].v) << name;
-          ASSERT_EQ(expected.w, sums[k].w) << name;
+          const auto five = [](const ShiftSums& s) { return std::array{s.p, s.q, s.u, s.v, s.w}; };
+          ASSERT_EQ(five(reference.sums_of(sequence.views(false)[k])), five(sums[k])) << name << " " << size.width << "x" << size.height;
         }
       }
     }
@@ -145,8 +140,7 @@ TEST_P(CudaPictures, WhiteningIsThatOfTheCpu) {
             const DevicePicture<float> out(queue, Picture<float>(size));
             engine.whiten(device[0], std::span(device).subspan(1), out.view());
             engine.finish();
-            const auto got = out.samples.download(queue);
-            for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(expected.samples[i], got[i], 0.02);
+            expect_close(expected, out.samples.download(queue), 0.02, "whitened");
           }
           EXPECT_NEAR(engine.shift()->dx, reference.shift_of(host[0])->dx, 1e-4);
         }
@@ -169,7 +163,7 @@ TEST_P(CudaPictures, WhitenedSequencesAreThoseOfTheCpu) {
     Picture<float> expected(size), got(size);
     EXPECT_EQ(expected_whitener.push(frame.view(), expected.view()), k >= 8);
     EXPECT_EQ(whitener.push(frame.view(), got.view()), k >= 8);
-    for (std::size_t i = 0; i < got.samples.size(); ++i) ASSERT_NEAR(expected.samples[i], got.samples[i], 0.02);
+    expect_close(expected, got.samples, 0.02, "whitened");
   }
 }
 

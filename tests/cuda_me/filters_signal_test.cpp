@@ -150,10 +150,10 @@ TEST_P(CudaSignals, SquaredErrorsAreExactAlsoUnaligned) {
 }
 
 /// `is_long` adds lengths at which each thread block scans many tiles (pieces of the signal). They do not all fit in its
-/// shared memory.
+/// shared memory. The variants with a single thread block would take long for them.
 template <typename T>
 void expect_scans(FilterQueue& queue, std::vector<std::size_t> lengths, bool is_long = false) {
-  if (is_long) lengths.insert(lengths.end(), {5'000'001, 20'000'000, 20'000'002});
+  if (is_long) lengths.insert(lengths.end(), {5'000'001, 20'000'002});
   for (const std::size_t length : lengths) {
     const auto values = make_values<T>(length, Content::random, 8, 1'000'000);
     for (const bool inclusive : {true, false}) {
@@ -161,6 +161,8 @@ void expect_scans(FilterQueue& queue, std::vector<std::size_t> lengths, bool is_
       inclusive ? c63::inclusive_scan<T>(values, expected, FilterForm::serial)
                 : c63::exclusive_scan<T>(values, expected, FilterForm::serial);
       for (const auto& [name, variant] : variant_names<ScanVariant>()) {
+        const bool is_one_block = variant != ScanVariant::best && variant < ScanVariant::many_blocks;
+        if (length > 2'000'000 && is_one_block) continue;
         for (const int how : {0, 1, 2, 3}) {
           const bool in_place = how % 2 != 0;
           const std::size_t offset = how / 2;

@@ -98,14 +98,11 @@ double least_bytes(std::string_view stage, const cuda::FrameLayout& layout, cons
 class DecidedFrames {
  public:
   DecidedFrames(const CodingSettings& coding, const MemoryVideo& video, int lanes)
-      : context_{.settings = {.coding = coding},
-                 .geometry = Geometry(coding.width, coding.height),
-                 .layout = cuda::FrameLayout(Geometry(coding.width, coding.height)),
-                 .keep = {},
-                 .coded_capacity = cuda::usual_coded_capacity(Geometry(coding.width, coding.height))},
+      : context_(resolve({.coding = coding}), {}, cuda::usual_coded_capacity(Geometry(coding.width, coding.height))),
         chains_(static_cast<std::size_t>(lanes)),
         rate_(context_, static_cast<std::size_t>(lanes)),
         quantizers_(std::tuple_size_v<cuda::DecisionQuantizers>) {
+    context_.lookahead = {};  // only the stages of decisions are timed
     fill_chains(coding, video);
     const PresetDecisions decisions = preset_decisions(coding);
     plan_ = {.tables = decisions.tables, .headers = decisions.inter_headers, .rate = decisions.rate};
