@@ -35,7 +35,7 @@ using TwoRows = hn::Full128<std::uint8_t>;
 #if defined(C63_SIMD_X86)
   return hn::Vec<hn::Full128<std::uint64_t>>{_mm_sad_epu8(a.raw, b.raw)};  // Highway has no name for this instruction
 #else
-  return hn::SumsOf8(hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a)));
+  return hn::SumsOf8(hn::Vec<TwoRows>(vabdq_u8(a.raw, b.raw)));
 #endif
 }
 
