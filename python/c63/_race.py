@@ -100,8 +100,10 @@ def call(function: Search, *arguments: Any) -> None:
 def judge_cases(library: Library, function: Search, judge: Any, seed: int, search_range: int) -> None:
     """Has the function find the motion of all cases."""
 
-    def search(name: str, current: Any, reference: Any, width: int, search_range: int, poison: int, around: int) -> tuple[Any, Any, bool, bool]:
-        """Searches a case once. Returns vectors, SADs, whether it wrote past them, and whether it wrote into the planes."""
+    def search(
+        name: str, current: Any, reference: Any, width: int, search_range: int, poison: int, around: int
+    ) -> tuple[Any, Any, bool, bool]:
+        """Searches a case. Returns vectors, SADs, whether it wrote past them, and whether it wrote into the planes."""
         rows, columns = len(current) // 8, width // 8
         planes = [Guarded(library, data.ravel(), around) for data in (current, reference)]
         results = [Guarded(library, np.full(2 * rows * columns, poison, np.uint8), poison) for _ in range(2)]

@@ -102,7 +102,8 @@ void Array::take_dlpack(py::handle object, std::uintptr_t stream) {
   if (tensor.dtype.lanes != 1) refuse_kind(name_, "an array of vectors");
   item_bytes_ = (tensor.dtype.bits + 7) / 8;
   constexpr std::array kKinds = {'i', 'u', 'f', 'V', 'V', 'c', 'b'};  // by DLPack's number of a type
-  dtype_ = dtype_name((tensor.dtype.code < kKinds.size() ? kKinds[tensor.dtype.code] : 'V') + std::to_string(item_bytes_));
+  dtype_ =
+      dtype_name((tensor.dtype.code < kKinds.size() ? kKinds[tensor.dtype.code] : 'V') + std::to_string(item_bytes_));
   data_ = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   writable_ = true;
   device_ = cuda ? place.second : -1;

@@ -1,5 +1,3 @@
-#include "module.h"
-
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include "c63/decoder.h"
 #include "c63/error.h"
 #include "io/input_file.h"
+#include "module.h"
 #include "settings.h"
 #include "threads.h"
 
@@ -29,8 +28,8 @@ namespace {
 py::object to_python(DecodedFrame&& frame) {
   return of_package("c63._decode", "DecodedFrame")(
       frame.index, frame.key, frame.repeat, picture_of(std::move(frame.picture), frame.width, frame.height),
-      picture_of(std::move(frame.prediction), frame.width, frame.height), motion_of(frame.motion), frame.offset, frame.coded_bytes,
-      frame.width, frame.height);
+      picture_of(std::move(frame.prediction), frame.width, frame.height), motion_of(frame.motion), frame.offset,
+      frame.coded_bytes, frame.width, frame.height);
 }
 
 /// Returns the settings of a decoder.

@@ -43,8 +43,10 @@ struct Row {
 
 /// The fields of a row, in the form of Python's struct module.
 constexpr const char* kRowFormat =
-    "T{q:index:Q:bytes:(3)Q:sse:(3)d:ssim:Q:luma_sad:Q:header_bits:Q:motion_bits:Q:luma_bits:Q:chroma_bits:d:read_ms:d:upload_ms:"
-    "d:motion_ms:d:transform_ms:d:measure_ms:d:entropy_ms:d:download_ms:d:write_ms:d:latency_ms:d:lookahead_ms:d:filter_ms:?:key:"
+    "T{q:index:Q:bytes:(3)Q:sse:(3)d:ssim:Q:luma_sad:Q:header_bits:Q:motion_bits:Q:luma_bits:Q:chroma_bits:d:read_ms:d:"
+    "upload_ms:"
+    "d:motion_ms:d:transform_ms:d:measure_ms:d:entropy_ms:d:download_ms:d:write_ms:d:latency_ms:d:lookahead_ms:d:"
+    "filter_ms:?:key:"
     "?:repeat:}";
 
 /// Returns rows as a numpy array.
@@ -78,7 +80,8 @@ py::dict dict_of(const EncodeSummary& summary) {
 }
 
 /// Returns the results of a pass.
-PassFigures figures_of(const std::vector<Row>& rows, const EncodeSummary& summary, const CodingSettings& coding, double frames_per_s) {
+PassFigures figures_of(const std::vector<Row>& rows, const EncodeSummary& summary, const CodingSettings& coding,
+                       double frames_per_s) {
   std::array<std::uint64_t, 3> samples{};
   for (int p = 0; p < 3; ++p) samples[static_cast<std::size_t>(p)] = plane_bytes(coding.width, coding.height, p);
   QualityTotals quality;
@@ -119,7 +122,8 @@ EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
 /// The devices that the settings name; `gpus` if they name no GPU. "auto" chooses by the time that the CPU would need.
 Devices devices_of(py::handle settings, const std::vector<int>& gpus = {}, std::optional<double> cpu_ms = {}) {
   const std::vector<int> named = devices_from(settings);
-  return select_devices(value_of<std::string>(settings.attr("backend"), "backend"), named.empty() ? gpus : named, cpu_ms);
+  return select_devices(value_of<std::string>(settings.attr("backend"), "backend"), named.empty() ? gpus : named,
+                        cpu_ms);
 }
 
 /// Encodes whole videos of one size, one after another.
@@ -156,13 +160,15 @@ class VideoEncoder {
           settings.coding = passes->next();
           own.emplace(make_encoder(std::move(settings)));
         }
-        summary = (own ? *own : encoder_).encode(
-            video.from_start(passes.has_value()),
-            [&](EncodedFrame&& frame) {
-              rows.push_back(row_of(frame));
-              frames.push_back(std::move(frame.bytes));
-            },
-            stop, stop);  // the second one drops frames that are not coded: after an exception, nobody gets the stream
+        summary = (own ? *own : encoder_)
+                      .encode(
+                          video.from_start(passes.has_value()),
+                          [&](EncodedFrame&& frame) {
+                            rows.push_back(row_of(frame));
+                            frames.push_back(std::move(frame.bytes));
+                          },
+                          stop, stop);  // the second one drops frames that are not coded: after an exception, nobody
+                                        // gets the stream
       });
       if (summary.frames == 0) {
         const bool is_told = video.reader() != nullptr && !video.reader()->warnings().empty();
@@ -170,7 +176,8 @@ class VideoEncoder {
         throw Error(ErrorKind::input, "C63-NO-FRAMES",
                     why.empty() ? "the input has no whole frame" : why + "; there is no whole frame");
       }
-      if (passes && !passes->add(figures_of(rows, summary, settings_.coding, target_->frames_per_s.value_or(rate)))) continue;
+      if (passes && !passes->add(figures_of(rows, summary, settings_.coding, target_->frames_per_s.value_or(rate))))
+        continue;
       py::dict about = dict_of(summary);
       if (passes) about["target"] = dict_of(*passes);
       return py::make_tuple(joined(frames, room), array_of(std::move(rows)), about);
@@ -240,7 +247,8 @@ py::tuple encode_with(VideoEncoder& encoder, py::handle frames, py::handle size,
 py::object to_python(EncodedFrame&& frame, const VideoFormat& format) {
   const py::object statistics = array_of({row_of(frame)})[py::int_(0)];
   return of_package("c63._encode", "CodedFrame")(
-      frame.index, frame.key, frame.repeat, py::bytes(reinterpret_cast<const char*>(frame.bytes.data()), frame.bytes.size()), statistics,
+      frame.index, frame.key, frame.repeat,
+      py::bytes(reinterpret_cast<const char*>(frame.bytes.data()), frame.bytes.size()), statistics,
       picture_of(std::move(frame.reconstruction), format.width, format.height),
       picture_of(std::move(frame.prediction), format.width, format.height), motion_of(frame.motion));
 }
@@ -274,8 +282,12 @@ class PushEncoder {
     session->push(array.span<const std::uint8_t>());
   }
 
-  py::object poll() { return take([](EncodeSession& session) { return session.poll(); }); }
-  py::object wait() { return take([](EncodeSession& session) { return session.wait(); }); }
+  py::object poll() {
+    return take([](EncodeSession& session) { return session.poll(); });
+  }
+  py::object wait() {
+    return take([](EncodeSession& session) { return session.wait(); });
+  }
 
   void finish() {
     const auto session = open();

@@ -108,14 +108,16 @@ py::object convolve_picture(py::handle in, py::handle taps, py::handle row, py::
     kernel.size = static_cast<int>(std::lround(std::sqrt(kernel.taps.size())));
     if (!row.is_none()) kernel.row = take(row, "row", 1);
     if (!column.is_none()) kernel.column = take(column, "column", 1);
-    if (std::is_integral_v<Tap> && !(divisor >= 1 && divisor <= std::numeric_limits<Tap>::max() && std::floor(divisor) == divisor)) {
+    if (std::is_integral_v<Tap> &&
+        !(divisor >= 1 && divisor <= std::numeric_limits<Tap>::max() && std::floor(divisor) == divisor)) {
       refuse("divisor", "a whole number from 1 on for kernels of bytes", scale);
     }
     kernel.divisor = static_cast<Tap>(divisor);
     const auto view = view_of<const Sample>(from);
-    return filled<Sample>(std::ptrdiff_t{view.height} * view.width, {view.height, view.width}, [&](std::vector<Sample>& out) {
-      convolve(view, kernel, BasicPlaneView<Sample>{out.data(), view.width, view.height, view.width});
-    });
+    return filled<Sample>(
+        std::ptrdiff_t{view.height} * view.width, {view.height, view.width}, [&](std::vector<Sample>& out) {
+          convolve(view, kernel, BasicPlaneView<Sample>{out.data(), view.width, view.height, view.width});
+        });
   });
 }
 
@@ -237,9 +239,13 @@ void add_filters(py::module_& module) {
   using namespace py::literals;
   module.def("convolve_signal", convolve_signal, "signal"_a, "taps"_a);
   module.def("convolve_picture", convolve_picture, "picture"_a, "taps"_a, "row"_a, "column"_a, "divisor"_a);
-  module.def("mean_kernel", [](py::handle size) { return parts_of(mean_kernel(value_of<int>(size, "size"))); }, "size"_a);
-  module.def("gauss_kernel", [](py::handle sigma) { return parts_of(gauss_kernel(value_of<double>(sigma, "sigma"))); }, "sigma"_a);
-  module.def("mean_taps", [](py::handle width) { return mean_taps(value_of<int>(width, "width")); }, "width"_a);
+  module.def(
+      "mean_kernel", [](py::handle size) { return parts_of(mean_kernel(value_of<int>(size, "size"))); }, "size"_a);
+  module.def(
+      "gauss_kernel", [](py::handle sigma) { return parts_of(gauss_kernel(value_of<double>(sigma, "sigma"))); },
+      "sigma"_a);
+  module.def(
+      "mean_taps", [](py::handle width) { return mean_taps(value_of<int>(width, "width")); }, "width"_a);
   module.def("histogram", count, "values"_a, "bins"_a);
   module.def("reduce", reduce, "values"_a, "operation"_a);
   module.def("sum_of_squared_errors", squared_errors, "a"_a, "b"_a);

@@ -1,10 +1,9 @@
-#include "video_input.h"
-
 #include <cstring>
 #include <string>
 
 #include "backends.h"
 #include "c63/error.h"
+#include "video_input.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/device_frames.h"
 #endif

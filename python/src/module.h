@@ -27,8 +27,8 @@ void add_video_reader(pybind11::module_& module);
 /// Throws Error (usage, C63-SETTING): "NAME: wanted WANTED, got GIVEN".
 [[noreturn]] void refuse(const char* name, const std::string& wanted, pybind11::handle given);
 
-/// Returns an argument as a T: a value of an enum by its name, a text, a flag or a number. Accepts numpy's numbers. Calls
-/// refuse() for others, for numbers that do not fit a T, and for True and False as numbers.
+/// Returns an argument as a T: a value of an enum by its name, a text, a flag or a number. Accepts numpy's numbers.
+/// Calls refuse() for others, for numbers that do not fit a T, and for True and False as numbers.
 template <typename T>
 T value_of(pybind11::handle given, const char* name) {
   constexpr bool is_text = std::is_same_v<T, std::string>;
@@ -41,11 +41,13 @@ T value_of(pybind11::handle given, const char* name) {
     refuse(name, "one of " + known, given);
   } else {
     pybind11::detail::make_caster<T> caster;
-    const bool may_be = is_text ? pybind11::isinstance<pybind11::str>(given) : std::is_same_v<T, bool> || !PyBool_Check(given.ptr());
+    const bool may_be =
+        is_text ? pybind11::isinstance<pybind11::str>(given) : std::is_same_v<T, bool> || !PyBool_Check(given.ptr());
     if (may_be && caster.load(given, std::is_floating_point_v<T>)) return pybind11::detail::cast_op<T>(caster);
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       using Limits = std::numeric_limits<T>;
-      refuse(name, "a whole number from " + std::to_string(Limits::min()) + " to " + std::to_string(Limits::max()), given);
+      refuse(name, "a whole number from " + std::to_string(Limits::min()) + " to " + std::to_string(Limits::max()),
+             given);
     }
     refuse(name, is_text ? "a text" : std::is_same_v<T, bool> ? "True or False" : "a number", given);
   }

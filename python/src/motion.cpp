@@ -35,13 +35,15 @@ ConstPlaneView plane_at(const Array& planes, std::ptrdiff_t index) {
           static_cast<int>(planes.shape()[first]), planes.strides()[first]};
 }
 
-/// The planes and results of estimate_motion(). The arrays are used in place, and this object keeps them alive. All are in host
-/// memory or all on one GPU. Planes are (height, width), or (n, height, width) for n pairs. The shapes of results for n pairs
-/// also begin with n.
+/// The planes and results of estimate_motion(). The arrays are used in place, and this object keeps them alive. All are
+/// in host memory or all on one GPU. Planes are (height, width), or (n, height, width) for n pairs. The shapes of
+/// results for n pairs also begin with n.
 struct PlanePairs {
   /// Throws Error (usage), which names the wrong array. `stream` is the CUDA stream for arrays on a GPU.
   PlanePairs(py::handle current_planes, py::handle reference_planes, bool is_on_device, std::uintptr_t of_stream)
-      : current(current_planes, "current", of_stream), reference(reference_planes, "reference", of_stream), on_device(is_on_device),
+      : current(current_planes, "current", of_stream),
+        reference(reference_planes, "reference", of_stream),
+        on_device(is_on_device),
         stream(of_stream) {
     require_planes(current, on_device);
     require_planes(reference, on_device);
@@ -63,7 +65,8 @@ struct PlanePairs {
   }
 
   /// Returns the memory of an array with `each` values for a block. It is kept until this object is destroyed.
-  void* memory_of(py::handle object, const std::string& name, const std::string& dtype, std::ptrdiff_t each, bool written) {
+  void* memory_of(py::handle object, const std::string& name, const std::string& dtype, std::ptrdiff_t each,
+                  bool written) {
     const Array& array = others.emplace_back(object, name, stream);
     if (on_device && !array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the planes' GPU");
     if (!on_device) array.require_host();
@@ -138,7 +141,8 @@ void estimate_on_device(const PlanePairs& planes, const MotionSettings& s) {
   const auto entry = estimators().find(
       {plane.width, plane.height, s.range, s.zero_bias, s.second_distance, cuda::device_of(plane.data), planes.stream});
   const std::lock_guard lock(entry->mutex);
-  entry->estimator.estimate_async(planes.pairs, planes.results, planes.around, reinterpret_cast<CUstream_st*>(planes.stream));
+  entry->estimator.estimate_async(planes.pairs, planes.results, planes.around,
+                                  reinterpret_cast<CUstream_st*>(planes.stream));
 }
 
 #else
@@ -147,14 +151,15 @@ void estimate_on_device(const PlanePairs&, const MotionSettings&) { refuse_devic
 
 #endif
 
-/// Returns the fields of c63.Motion. `out` has the arrays of the results, or is None. Then make(shape, dtype) makes them.
+/// Returns the fields of c63.Motion. `out` has the arrays of the results, or is None. Then make(shape, dtype) makes
+/// them.
 py::tuple estimate(py::handle current, py::handle reference, py::handle range, py::handle method, py::handle zero_bias,
-                   py::handle second_distance, py::handle around, py::handle second, py::handle quarters, const py::object& out,
-                   const py::object& make, bool on_device, std::uintptr_t stream) {
+                   py::handle second_distance, py::handle around, py::handle second, py::handle quarters,
+                   const py::object& out, const py::object& make, bool on_device, std::uintptr_t stream) {
   const MotionSettings settings{.range = value_of<int>(range, "search_range"),
-                                      .method = value_of<SearchMethod>(method, "method"),
-                                      .zero_bias = value_of<int>(zero_bias, "zero_bias"),
-                                      .second_distance = value_of<int>(second_distance, "second_distance")};
+                                .method = value_of<SearchMethod>(method, "method"),
+                                .zero_bias = value_of<int>(zero_bias, "zero_bias"),
+                                .second_distance = value_of<int>(second_distance, "second_distance")};
   const bool has_second = value_of<bool>(second, "second");
   const bool has_quarters = value_of<bool>(quarters, "quarters");
   const std::size_t count = 2 + (has_second ? 1 : 0) + (has_quarters ? 1 : 0);
@@ -162,12 +167,16 @@ py::tuple estimate(py::handle current, py::handle reference, py::handle range, p
     refuse("out", std::to_string(count) + " arrays: vectors, sad, then second and quarters if requested", out);
   }
   PlanePairs planes(current, reference, on_device, stream);
-  if (!around.is_none()) planes.around = static_cast<const MotionVector*>(planes.memory_of(around, "around", "int8", 2, false));
+  if (!around.is_none())
+    planes.around = static_cast<const MotionVector*>(planes.memory_of(around, "around", "int8", 2, false));
   std::size_t next = 0;
-  const auto take = [&](auto*& memory, const char* name, const char* dtype, std::ptrdiff_t each, bool is_wanted) -> py::object {
+  const auto take = [&](auto*& memory, const char* name, const char* dtype, std::ptrdiff_t each,
+                        bool is_wanted) -> py::object {
     if (!is_wanted) return py::none();
-    const py::object array = out.is_none() ? make(py::tuple(py::cast(planes.shape_of(each))), dtype) : py::object(out[py::int_(next++)]);
-    memory = static_cast<std::decay_t<decltype(memory)>>(planes.memory_of(array, std::string("out, ") + name, dtype, each, true));
+    const py::object array =
+        out.is_none() ? make(py::tuple(py::cast(planes.shape_of(each))), dtype) : py::object(out[py::int_(next++)]);
+    memory = static_cast<std::decay_t<decltype(memory)>>(
+        planes.memory_of(array, std::string("out, ") + name, dtype, each, true));
     return array;
   };
   const py::object vectors = take(planes.results.vectors, "vectors", "int8", 2, true);
@@ -176,7 +185,8 @@ py::tuple estimate(py::handle current, py::handle reference, py::handle range, p
   const py::object of_quarters = take(planes.results.quarters, "quarters", "uint16", 4, has_quarters);
   {
     const py::gil_scoped_release released;
-    on_device ? estimate_on_device(planes, settings) : estimate_motion(planes.pairs, settings, planes.results, planes.around);
+    on_device ? estimate_on_device(planes, settings)
+              : estimate_motion(planes.pairs, settings, planes.results, planes.around);
   }
   return py::make_tuple(vectors, sads, py::none(), seconds, of_quarters);
 }

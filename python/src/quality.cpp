@@ -44,7 +44,8 @@ std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, 
 /// videos differ in size or length, input if they have no frames.
 template <typename Visit>
 void for_each_pair(VideoInput& x, VideoInput& y, Visit&& visit) {
-  std::set<VideoReader*> readers;  // each once, and in the same order for all threads, so that two cannot block each other
+  std::set<VideoReader*>
+      readers;  // each once, and in the same order for all threads, so that two cannot block each other
   for (const VideoInput* const video : {&x, &y}) {
     if (video->reader() != nullptr) readers.insert(video->reader());
   }

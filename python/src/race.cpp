@@ -19,17 +19,20 @@ using race::SearchResults;
 using race::Judge;
 using race::RaceCase;
 
-/// Has a function in Python search a case. It returns vectors (rows, columns, 2), SADs (rows, columns), whether it wrote past them,
-/// and whether it wrote into the planes.
+/// Has a function in Python search a case. It returns vectors (rows, columns, 2), SADs (rows, columns), whether it
+/// wrote past them, and whether it wrote into the planes.
 race::SearchedCase search_case(const py::function& search, const RaceCase& c, const race::CaseLayout& layout) {
-  const auto plane = [&](std::vector<std::uint8_t> bytes, int pitch) { return numpy_array<std::uint8_t>(std::move(bytes), {c.height, pitch}); };
-  const py::tuple found = search(c.name, plane(c.current, c.current_pitch), plane(c.reference, c.reference_pitch), c.width, c.range,
-                                 layout.poison, layout.around);
+  const auto plane = [&](std::vector<std::uint8_t> bytes, int pitch) {
+    return numpy_array<std::uint8_t>(std::move(bytes), {c.height, pitch});
+  };
+  const py::tuple found = search(c.name, plane(c.current, c.current_pitch), plane(c.reference, c.reference_pitch),
+                                 c.width, c.range, layout.poison, layout.around);
   race::SearchedCase searched{SearchResults::poisoned(c.blocks(), 0), found[2].cast<bool>(), found[3].cast<bool>()};
   const auto take = [&](py::handle object, auto& values) {
     const Array array(object, "results");
     array.require_contiguous();
-    if (array.size() * static_cast<std::size_t>(array.item_bytes()) != 2 * c.blocks()) array.refuse("C63-ARRAY-SHAPE", "results of the case");
+    if (array.size() * static_cast<std::size_t>(array.item_bytes()) != 2 * c.blocks())
+      array.refuse("C63-ARRAY-SHAPE", "results of the case");
     std::memcpy(values.data(), array.data(), 2 * c.blocks());
   };
   take(found[0], searched.results.vectors);
@@ -52,20 +55,22 @@ void add_race(py::module_& module) {
   using namespace py::literals;
   py::class_<Judge>(module, "RaceJudge")
       .def(py::init<bool>(), "inexact"_a)
-      .def("judge",
-           [](Judge& judge, const py::function& search, std::uint32_t seed, int range, int searches_again) {
-             constexpr std::array kCalls = {std::size_t{1}};
-             const auto search_cases = [&](std::span<const RaceCase> cases, const race::CaseLayout& layout) {
-               return std::vector{search_case(search, cases.front(), layout)};
-             };
-             judge.judge(search_cases, seed, range, kCalls, searches_again, [](const std::string&) {});
-           },
-           "search"_a, "seed"_a, "search_range"_a, "searches_again"_a)
-      .def("stopped",
-           [](Judge& judge, const std::string& what, const std::string& id, const std::string& text) {
-             judge.stopped(what, {id, text, 1});
-           },
-           "what"_a, "id"_a, "text"_a)
+      .def(
+          "judge",
+          [](Judge& judge, const py::function& search, std::uint32_t seed, int range, int searches_again) {
+            constexpr std::array kCalls = {std::size_t{1}};
+            const auto search_cases = [&](std::span<const RaceCase> cases, const race::CaseLayout& layout) {
+              return std::vector{search_case(search, cases.front(), layout)};
+            };
+            judge.judge(search_cases, seed, range, kCalls, searches_again, [](const std::string&) {});
+          },
+          "search"_a, "seed"_a, "search_range"_a, "searches_again"_a)
+      .def(
+          "stopped",
+          [](Judge& judge, const std::string& what, const std::string& id, const std::string& text) {
+            judge.stopped(what, {id, text, 1});
+          },
+          "what"_a, "id"_a, "text"_a)
       .def("verdict", &verdict_of);
   module.def(
       "moving_texture",

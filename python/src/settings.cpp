@@ -54,13 +54,15 @@ void describe(py::dict row, const std::optional<T>&) {
 }  // namespace
 
 void refuse(const char* name, const std::string& wanted, py::handle given) {
-  throw Error(ErrorKind::usage, "C63-SETTING", std::string(name) + ": wanted " + wanted + ", got " + py::repr(given).cast<std::string>());
+  throw Error(ErrorKind::usage, "C63-SETTING",
+              std::string(name) + ": wanted " + wanted + ", got " + py::repr(given).cast<std::string>());
 }
 
 void add_arguments(py::module_& module) {
   using namespace py::literals;
   using Limits = std::numeric_limits<int>;
-  module.def("flag", [](const char* name, py::handle given) { return value_of<bool>(given, name); }, "name"_a, "value"_a);
+  module.def(
+      "flag", [](const char* name, py::handle given) { return value_of<bool>(given, name); }, "name"_a, "value"_a);
   module.def(
       "integer",
       [](const char* name, py::handle given, int least, int most) {

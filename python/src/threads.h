@@ -63,7 +63,8 @@ class OwnProcess {
   /// Throws Error (usage, C63-FORKED) in another process.
   void require(const char* what) const {
     if (is_current()) return;
-    throw Error(ErrorKind::usage, "C63-FORKED", std::string(what) + " works only in the process that made it, not after a fork");
+    throw Error(ErrorKind::usage, "C63-FORKED",
+                std::string(what) + " works only in the process that made it, not after a fork");
   }
 
  private:

@@ -29,14 +29,14 @@ struct PlaneRows {
   [[nodiscard]] bool without_gaps() const { return rows <= 1 || row_stride == static_cast<std::ptrdiff_t>(row_bytes); }
 };
 
-/// Frames in arrays, as a source: uint8 (n, height·3/2, width) with the planes Y, U, V one below the other, or a tuple of
-/// three arrays, (n, height, width) and twice (n, height/2, width/2), or (n, frame bytes), or grey planes (n, height, width),
-/// whose chroma is 128. Keeps the arrays alive.
+/// Frames in arrays, as a source: uint8 (n, height·3/2, width) with the planes Y, U, V one below the other, or a tuple
+/// of three arrays, (n, height, width) and twice (n, height/2, width/2), or (n, frame bytes), or grey planes (n,
+/// height, width), whose chroma is 128. Keeps the arrays alive.
 class ArraySource {
  public:
-  /// `size` is (width, height) or None. It is needed for (n, frame bytes) and for grey planes. `stream` is the handle of the
-  /// CUDA stream on which arrays of a GPU are computed. Throws Error: usage, which says what was given and what was wanted;
-  /// device if the arrays are on a GPU and none can be used.
+  /// `size` is (width, height) or None. It is needed for (n, frame bytes) and for grey planes. `stream` is the handle
+  /// of the CUDA stream on which arrays of a GPU are computed. Throws Error: usage, which says what was given and what
+  /// was wanted; device if the arrays are on a GPU and none can be used.
   ArraySource(py::handle frames, py::handle size, std::uintptr_t stream);
 
   [[nodiscard]] FrameSource& source() { return *source_; }

@@ -1,5 +1,3 @@
-#include "video_input.h"
-
 #include <pybind11/stl.h>
 
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "c63/media.h"
 #include "module.h"
 #include "threads.h"
+#include "video_input.h"
 
 namespace c63::python {
 namespace {
@@ -35,7 +34,8 @@ std::int64_t read_into(VideoReader& reader, std::int64_t first, py::handle out) 
 
 }  // namespace
 
-VideoReader::VideoReader(std::string path, int width, int height, py::handle format, py::handle strict, py::handle tolerant) {
+VideoReader::VideoReader(std::string path, int width, int height, py::handle format, py::handle strict,
+                         py::handle tolerant) {
   options_.path = std::move(path);
   options_.width = width;
   options_.height = height;
@@ -91,15 +91,17 @@ void add_video_reader(py::module_& module) {
       "keep_media_messages", &keep_media_messages,
       "From now on FFmpeg's messages are in c63's errors, not on standard error. c63.open() does that, too.");
   py::class_<VideoReader, OwnProcessPtr<VideoReader>>(module, "VideoReader")
-      .def(py::init<std::string, int, int, py::handle, py::handle, py::handle>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a,
-           "tolerant"_a)
-      .def("about",
-           [](VideoReader& r) {
-             const VideoFormat format = r.source().format();
-             return py::make_tuple(format.width, format.height, format.rate.numerator, format.rate.denominator,
-                                   r.source().frame_count(), r.source().seekable());
-           },
-           "Returns width, height, numerator and denominator of the frame rate, number of frames or None, and whether any can be read")
+      .def(py::init<std::string, int, int, py::handle, py::handle, py::handle>(), "path"_a, "width"_a, "height"_a,
+           "format"_a, "strict"_a, "tolerant"_a)
+      .def(
+          "about",
+          [](VideoReader& r) {
+            const VideoFormat format = r.source().format();
+            return py::make_tuple(format.width, format.height, format.rate.numerator, format.rate.denominator,
+                                  r.source().frame_count(), r.source().seekable());
+          },
+          "Returns width, height, numerator and denominator of the frame rate, number of frames or None, and whether "
+          "any can be read")
       .def_property_readonly("warnings",
                              [](VideoReader& r) {
                                py::list lines;

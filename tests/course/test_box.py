@@ -161,8 +161,10 @@ class Attacks(CourseTest):
                 self.box = box.Box(trust)
                 ended = self.shell(script, ["run/a", "run/passwd"])
                 self.assertEqual(ended["files"], {}, script)
-        replaced = f"cd ..; rm -r handin; ln -s {COURSE} handin"
-        for script, modes in (("mkdir x; echo 1 >x/y; chmod 711 x/y; ln -s /etc etc; ln -s y x/z", {"main.sh": 0o644, "x/y": 0o755}), (replaced, {})):
+        for script, modes in (
+            ("mkdir x; echo 1 >x/y; chmod 711 x/y; ln -s /etc etc; ln -s y x/z", {"main.sh": 0o644, "x/y": 0o755}),
+            (f"cd ..; rm -r handin; ln -s {COURSE} handin", {}),
+        ):
             ended = self.shell(script, ["handin"])
             self.assertEqual({name[7:]: mode for name, (_, mode) in ended["files"].items()}, modes)
 

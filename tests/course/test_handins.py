@@ -215,6 +215,7 @@ class Handins(Graded):
 
     def test_builds(self):
         makefile = (self.handin / "Makefile").read_text()
+        lying = makefile.replace("build:\n", "build:\n\techo >>../run/compiled; echo gcc >>../run/compiled\n")
         for makefile, check, pattern in (
             (None, "build", "no Makefile"),
             ("c63enc:\n\tgcc -c absent.c\n", "build", "exit code 2"),
@@ -222,7 +223,7 @@ class Handins(Graded):
             ("c63enc:\n\tmkdir c63enc\n", "build", "does not make c63enc"),
             ("c63enc:\n\tsleep 1000 & sleep 1001\n", "build", "limit of time"),
             (makefile.replace("$(OPTIMIZE)", "-g -O0"), "optimized", r"enc\.c"),
-            (makefile.replace("build:\n", "build:\n\techo >>../run/compiled; echo gcc >>../run/compiled\n"), "optimized", "^$"),
+            (lying, "optimized", "^$"),
         ):
             with self.subTest(makefile=makefile):
                 (self.handin / "Makefile").unlink() if makefile is None else (self.handin / "Makefile").write_text(makefile)

@@ -16,7 +16,7 @@ VIDEOS = (
     ("checker", 2, 2, 3), ("noise", 4, 1, 2), ("rotate", 16, 18, 3), ("objects", 176, 144, 4), ("stars", 64, 64, 3),
 )  # fmt: skip
 GOLDEN = ("people_320x192", "static_152x100")
-COMPILERS = ["gcc", "clang"] + [f"gcc-{version}" for version in range(9, 17)] + [f"clang-{version}" for version in range(9, 23)]
+COMPILERS = ["gcc", "clang", *(f"{name}-{n}" for name, most in (("gcc", 17), ("clang", 23)) for n in range(9, most))]
 CUDA = "/usr/local/cuda/bin"
 
 
@@ -84,7 +84,8 @@ class Skeleton(CourseTest):
         video = self.video("pan", 32, 32, 5)
         expected = self.encode(video, 32, 32).read_bytes()
         words = [self.built / "c63enc", "-w", "32", "-h", "32", "-o", "-", "-"]
-        self.assertEqual(subprocess.run(words, input=video.read_bytes(), stdout=subprocess.PIPE, check=True).stdout, expected)
+        ended = subprocess.run(words, input=video.read_bytes(), stdout=subprocess.PIPE, check=True)
+        self.assertEqual(ended.stdout, expected)
 
     def test_stages_are_told(self):
         video = self.video("pan", 64, 64, 3)
@@ -124,7 +125,8 @@ class Skeleton(CourseTest):
                     damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
             file = self.folder / "damaged.c63"
             file.write_bytes(damaged)
-            ended = subprocess.run([checked / "c63dec", file, "/dev/null"], stderr=subprocess.PIPE, text=True, timeout=60)
+            words = [checked / "c63dec", file, "/dev/null"]
+            ended = subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=60)
             self.assertIn(ended.returncode, (0, 4), f"{i}: {ended.stderr}")
             self.assertNotRegex(ended.stderr, "Sanitizer|runtime error")
             refused += ended.returncode == 4

@@ -35,7 +35,8 @@ def test_nothing_is_kept_unless_requested(video):
 
 def test_wrong_frames_are_refused_and_the_encoder_goes_on(video):
     with c63.Encoder(112, 96) as encoder:
-        for wrong, id in ((video[0, :96], "SHAPE"), (video[0].astype(np.int64), "DTYPE"), (np.asfortranarray(video[0]), "STRIDES")):
+        frame = video[0]
+        for wrong, id in ((frame[:96], "SHAPE"), (frame.astype(int), "DTYPE"), (np.asfortranarray(frame), "STRIDES")):
             assert error_of(encoder.push, wrong).id == f"C63-ARRAY-{id}"
         encoder.push(video[0])
     assert join(encoder.poll()) == c63.encode(video[:1])

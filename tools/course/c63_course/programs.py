@@ -36,7 +36,8 @@ def find_program(name, needed=True):
 
 
 def call(program, *words, good=(0,)):
-    """Runs a c63 program and returns its standard output. If it does not end with a good exit code, its error line becomes ours."""
+    """Runs a c63 program and returns its standard output. If its exit code is not a good one, its error line becomes
+    ours."""
     result = subprocess.run([find_program(program), *map(str, words)], capture_output=True)
     if result.returncode not in good:
         said = result.stderr.decode(errors="replace").strip().splitlines()

@@ -87,8 +87,9 @@ def filled(table, given, where):
 
 def pairs(values, where):
     """Checks a list of (figure, points), such as [[1, 0], [8, 40]]. Figures must rise."""
-    are_pairs = all(isinstance(pair, list) and len(pair) == 2 and all(type(n) in (int, float) for n in pair) for pair in values)
-    if not are_pairs or any(one[0] >= following[0] for one, following in zip(values, values[1:])):
+    numbers = (int, float)
+    good = all(isinstance(pair, list) and len(pair) == 2 and all(type(n) in numbers for n in pair) for pair in values)
+    if not good or any(one[0] >= following[0] for one, following in zip(values, values[1:])):
         raise CourseError(f"{where} must be pairs of a figure and points, with rising figures: [[1, 0], [8, 40]]", 4)
 
 
@@ -104,7 +105,7 @@ def load(path):
     if not sequences:
         sequences = tomllib.loads((course_folder() / "tasks" / "sequences.toml").read_text())["sequence"]
         timed = given.get("speed", {}).get("sequence")
-        sequences = [sequence for sequence in sequences if sequence["name"] not in ("speed", "gops") or sequence["name"] == timed]
+        sequences = [one for one in sequences if one["name"] not in ("speed", "gops") or one["name"] == timed]
     for name in given:
         if name not in TABLES:
             raise CourseError(f"{path}: there is no table [{name}] ({', '.join(TABLES)}, and [[sequence]])", 4)
