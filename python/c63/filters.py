@@ -10,27 +10,6 @@ import numpy.typing as npt
 from . import _c63
 from ._arguments import refuse
 
-__all__ = [
-    "Kernel",
-    "argmax",
-    "argmin",
-    "convolve",
-    "convolve_picture",
-    "estimate_shift",
-    "exclusive_scan",
-    "gauss_kernel",
-    "histogram",
-    "inclusive_scan",
-    "maximum",
-    "mean_filter",
-    "mean_kernel",
-    "minimum",
-    "multiply",
-    "sum",
-    "sum_of_squared_errors",
-    "whiten",
-]
-
 Array = npt.NDArray[Any]
 
 

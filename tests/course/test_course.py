@@ -112,6 +112,7 @@ class Course(CourseTest):
                     self.assertEqual(page.count(f"\n## {part}\n"), 1)
                 self.assertTrue((SKELETON / task["task"]["start"].replace(".cu", ".c")).is_file())
                 self.assertEqual(page.count("<details>"), page.count("</details>"))
+                self.assertEqual(page.count("<details>"), file.with_suffix(".md").read_text().count("\n### "))
                 questions = re.findall(r"(?m)^\d+\. ", page.split("## Questions")[1].split("## Hints")[0])
                 self.assertEqual(len(questions), task["answers"]["questions"])
                 self.assertEqual(sum(task["points"].values()), 100)

@@ -32,6 +32,8 @@ def task_page(file):
     about = "*{time} · start from `{start}` · `guides/course.md`, {step}*".format_map(task["task"])
     text = file.with_suffix(".md").read_text()
     text = text.replace("## Questions\n", "## Questions\n\nWrite the answers to `answers.md`, each below a heading such as `## 1`.\n")
+    hint = r"^### (.*)\n\n((?:.+\n)+)"  # unfolds with a click on its title
+    text = re.sub(hint, r"<details><summary>\1</summary>\n\n\2\n</details>\n", text, flags=re.M)
     parts = [f"# {task['task']['title']}", about, text.strip(), "## How it is graded", f"```\nmake grade TASK={task['name']}\n```"]
     points = [f"| {rules.CHECKS[name]} | {points} |" for name, points in task["points"].items() if points]
     parts.append("\n".join(["| what | points |", "| --- | --- |", *points]))

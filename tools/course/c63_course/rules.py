@@ -42,7 +42,7 @@ TABLES = {
     "search": {"range": (int, 16), "exact": (bool, False)},
     "flight": {"frames": (int, 3), "seconds": (int, 30)},
     "decoder": {"command": (str, "./c63dec {input} {output}")},
-    "speed": {"sequence": str, "rounds": (int, 5), "warmup": (int, 1), "baseline": (str, "skeleton"), "for_points": list},
+    "speed": {"sequence": (str, "speed"), "rounds": (int, 5), "warmup": (int, 1), "baseline": (str, "skeleton"), "for_points": list},
     "answers": {"file": (str, "answers.md"), "questions": int},
     "points": dict.fromkeys(CHECKS, (int, 0)),
 }
@@ -104,7 +104,7 @@ def load(path):
     sequences = given.pop("sequence", None)
     if not sequences:
         sequences = tomllib.loads((course_folder() / "tasks" / "sequences.toml").read_text())["sequence"]
-        timed = given.get("speed", {}).get("sequence")
+        timed = given["speed"].get("sequence", "speed") if "speed" in given else ""
         sequences = [one for one in sequences if one["name"] not in ("speed", "gops") or one["name"] == timed]
     for name in given:
         if name not in TABLES:
