@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fractions
+import itertools
 import operator
 import os
 from typing import Any, Iterator, Literal, Optional, Union, overload
@@ -28,7 +29,6 @@ class Video:
 
     def __init__(self, reader: _c63.VideoReader, path: str) -> None:
         self._opened: Optional[_c63.VideoReader] = reader
-        self._next = 0  # number of the next frame, if the source is not seekable
         self.path = path
         self.width: int
         self.height: int
@@ -38,13 +38,11 @@ class Video:
         self.rate = fractions.Fraction(*rate)  #: frames per second
 
     def __iter__(self) -> Iterator[U8]:
-        index = 0 if self.seekable else self._next
-        while True:
+        for index in itertools.count():
             frame = self._read(index, 1)
             if not len(frame):
                 return
             yield frame[0]
-            index += 1
 
     def __len__(self) -> int:
         if self.count is None:
@@ -77,13 +75,12 @@ class Video:
     def read(self, count: Optional[int] = None) -> U8:
         """Returns the first `count` frames as one array; from a source that is not seekable, the next ones. None: all
         frames."""
-        index = 0 if self.seekable else self._next
         if count is not None:
             count = integer("count", count, 0)
         if self.count is not None:
-            count = self.count - index if count is None else min(count, self.count - index)
+            count = self.count if count is None else min(count, self.count)
         if count is not None:
-            return self._read(index, count)
+            return self._read(0, count)
         frames = list(self)
         return self._whole(np.stack(frames) if frames else np.empty((0, *frame_shape(self.width, self.height)), np.uint8))
 
@@ -117,10 +114,9 @@ class Video:
         return as_frames(frames, self.width, self.height)
 
     def _read(self, index: int, count: int) -> U8:
+        """Returns frames from `index` on; from a source that is not seekable, the next ones."""
         frames: U8 = np.empty((count, *frame_shape(self.width, self.height)), np.uint8)
-        read = self._reader.read_into(index, frames)
-        self._next = index + read
-        return self._whole(frames[:read])
+        return self._whole(frames[: self._reader.read_into(index, frames)])
 
     def _read_all(self, indices: range) -> U8:
         if indices.step == 1:

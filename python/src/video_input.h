@@ -78,8 +78,8 @@ class VideoReader {
   /// `again` keeps open. `passes`: it will be read more than once. Throws Error (usage, C63-TARGET-INPUT) if it is a pipe
   /// that was read, or is to be read again. Call it without the GIL.
   [[nodiscard]] FrameSource& from_start(std::unique_ptr<FrameSource>& again, bool passes);
-  /// Reads frames from `first` on, and returns how many there were. Throws Error (usage, C63-TARGET-INPUT) if from_start()
-  /// has given away a source that gives its frames once.
+  /// Reads frames from `first` on, or the next ones if the source is not seekable. Returns how many there were. Throws
+  /// Error (usage, C63-TARGET-INPUT) if from_start() has given away a source that gives its frames once.
   [[nodiscard]] std::int64_t read(std::int64_t first, std::span<std::uint8_t> frames, const std::stop_token& stop);
   [[nodiscard]] const std::string& path() const { return options_.path; }
   /// Ends a read that waits for a pipe.

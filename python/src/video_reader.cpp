@@ -72,6 +72,7 @@ std::int64_t VideoReader::read(std::int64_t first, std::span<std::uint8_t> frame
   if (!source_->seekable() && next_ == kReadElsewhere) {
     throw Error(ErrorKind::usage, "C63-TARGET-INPUT", "an encode or a metric has read its frames: open it again", {.file = path()});
   }
+  if (!source_->seekable()) first = next_;
   std::int64_t count = 0;
   for (std::size_t at = 0; at < frames.size() && !stop.stop_requested(); at += bytes, ++count) {
     if (!source_->read(first + count, frames.subspan(at, bytes))) break;
