@@ -1,6 +1,6 @@
 #if defined(C63_SIMD_X86)
 
-// The parts of choosing AC levels (choose_levels_portable.h) that AVX-512 does in its own way, and writing them.
+// The parts of choosing AC levels (choose_levels_portable.h) that AVX-512 does in its own way.
 
 #include <bit>
 
@@ -145,28 +145,6 @@ struct Kit {
 
 void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices) {
   portable::choose_levels<Kit>(blocks, table, choices);
-}
-
-void write_levels(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
-                  std::int16_t* levels) {
-  const __m512i zero = _mm512_setzero_si512();
-  unroll<2>([&](auto i) __attribute__((always_inline)) {
-    const __m512i coefficients = _mm512_load_si512(block.coefficients.data() + 32 * i);
-    const __m512i magnitudes = _mm512_abs_epi16(coefficients);
-    const __m512i reciprocals = _mm512_load_si512(table.short_reciprocals.data() + 32 * i);
-    // Computes nearest_level() from the upper halves of the products only. The lower halves cannot change the result:
-    // they would be shifted out, and they cause no carry.
-    const __m512i products = _mm512_mask_mov_epi16(_mm512_mulhi_epu16(magnitudes, reciprocals),
-                                                   _mm512_testn_epi16_mask(reciprocals, reciprocals), magnitudes);
-    const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(products, all_16(8)), 4);
-    const __m512i nearest = _mm512_min_epi16(_mm512_max_epi16(rounded, all_16(1)), all_16(table.quantizer.max_level));
-    const auto coded = static_cast<__mmask32>(choice.coded >> (32 * i));
-    const auto lower = static_cast<__mmask32>(choice.lower >> (32 * i));
-    const __m512i level = _mm512_mask_sub_epi16(nearest, lower, nearest, all_16(1));
-    const __m512i signed_level = _mm512_mask_sub_epi16(level, _mm512_movepi16_mask(coefficients), zero, level);
-    _mm512_storeu_si512(levels + 32 * i, _mm512_maskz_mov_epi16(coded, signed_level));
-  });
-  levels[0] = dc;
 }
 
 }  // namespace c63::cpu::avx512

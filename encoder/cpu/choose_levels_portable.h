@@ -418,6 +418,34 @@ void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& t
   }
 }
 
+/// DecisionKernels::write_levels.
+[[maybe_unused]] void write_levels(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
+                                   std::int16_t* levels) {
+  const hn::CappedTag<std::int16_t, 32> shorts;
+  const hn::RebindToUnsigned<decltype(shorts)> unsigneds;
+  for (std::size_t k = 0; k < 64; k += hn::MaxLanes(shorts)) {
+    const auto coefficients = hn::Load(shorts, block.coefficients.data() + k);
+    const auto magnitudes = hn::BitCast(unsigneds, hn::Abs(coefficients));
+    const auto reciprocals = hn::Load(unsigneds, table.short_reciprocals.data() + k);
+    // Computes nearest_level() from the upper halves of the products only. The lower halves cannot change the result:
+    // they would be shifted out, and they cause no carry.
+    const auto products = hn::IfThenElse(hn::Eq(reciprocals, hn::Zero(unsigneds)), magnitudes, hn::MulHigh(magnitudes, reciprocals));
+    const auto rounded = hn::BitCast(shorts, hn::ShiftRight<4>(hn::Add(products, hn::Set(unsigneds, 8))));
+    const auto one = hn::Set(shorts, 1);
+    const auto nearest = hn::Min(hn::Max(rounded, one), hn::Set(shorts, static_cast<std::int16_t>(table.quantizer.max_level)));
+    const auto mask_of = [&](std::uint64_t places) __attribute__((always_inline)) {
+      std::uint8_t bits[8];
+      places >>= k;
+      std::memcpy(bits, &places, sizeof bits);
+      return hn::LoadMaskBits(shorts, bits);
+    };
+    const auto level = hn::Sub(nearest, hn::IfThenElseZero(mask_of(choice.lower), one));
+    const auto sign = hn::BroadcastSignBit(coefficients);  // 0 or -1; (v ^ sign) - sign is v or -v
+    hn::StoreU(hn::IfThenElseZero(mask_of(choice.coded), hn::Sub(hn::Xor(level, sign), sign)), shorts, levels + k);
+  }
+  levels[0] = dc;
+}
+
 }  // namespace portable
 }  // namespace
 }  // namespace c63::cpu

@@ -150,11 +150,10 @@ static_assert(kDcLevels == 4);
   return choices;
 }
 
-/// Returns the decision kernels of an instruction set without its own forms: portable and scalar kernels.
+/// Returns the decision kernels of an instruction set without its own forms.
 [[maybe_unused]] const DecisionKernels& decision_table() {
-  const DecisionKernels& scalar = scalar_decision_kernels();
-  static const DecisionKernels kKernels{transform_blocks<AnyWidth>, choose_levels<PortableKit>, scalar.write_levels,
-                                        cost_candidate, extend_beam, extend_narrow_by<cost_candidate, extend_beam>};
+  static constexpr DecisionKernels kKernels{transform_blocks<AnyWidth>, choose_levels<PortableKit>, write_levels,
+                                            cost_candidate, extend_beam, extend_narrow_by<cost_candidate, extend_beam>};
   return kKernels;
 }
 

@@ -182,9 +182,8 @@ struct Avx2 {
 }  // namespace
 
 const DecisionKernels& avx2_decision_kernels() {
-  static const DecisionKernels kKernels{portable::transform_blocks<portable::AnyWidth>, portable::choose_levels<portable::PortableKit>,
-                                        scalar_decision_kernels().write_levels,         portable::cost_candidate,
-                                        portable::extend_beam,                          extend_narrow};
+  static constexpr DecisionKernels kKernels{portable::transform_blocks<portable::AnyWidth>, portable::choose_levels<portable::PortableKit>,
+                                        portable::write_levels, portable::cost_candidate, portable::extend_beam, extend_narrow};
   return kKernels;
 }
 

@@ -286,7 +286,7 @@ struct FourBlocks {
 }  // namespace
 
 const DecisionKernels& avx512_decision_kernels() {
-  static constexpr DecisionKernels kKernels{portable::transform_blocks<FourBlocks>, avx512::choose_levels, avx512::write_levels,
+  static constexpr DecisionKernels kKernels{portable::transform_blocks<FourBlocks>, avx512::choose_levels, portable::write_levels,
                                             portable::cost_candidate,               portable::extend_beam, extend_narrow};
   return kKernels;
 }

@@ -14,7 +14,5 @@ void dequantize_reconstruct(const std::int16_t* levels, const TransformTable& ta
 void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,
                SsimSums* sums);
 void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices);
-void write_levels(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
-                  std::int16_t* levels);
 
 }  // namespace c63::cpu::avx512
