@@ -50,7 +50,7 @@ SearchWindow PlaneSearch::window_of(int column, int row) const {
   return window.empty() ? SearchWindow{x, y, x + 1, y + 1} : window;
 }
 
-void PlaneSearch::set(BlockSearch& search, const SearchWindow& window, int column, int row) const {
+void PlaneSearch::set(BlockSearch& search, const SearchWindow& window, int column, int row, bool has_starts) const {
   const int x = column * kBlockSize;
   const int y = row * kBlockSize;
   const auto block = static_cast<std::size_t>(row * geometry_.columns + column);
@@ -59,6 +59,7 @@ void PlaneSearch::set(BlockSearch& search, const SearchWindow& window, int colum
   search.current = &current_.at(x, y);
   search.current_pitch = current_.pitch;
   search.reference = reference_;
+  if (!has_starts) return;
   // A search starts at the zero vector, the block's vector in the previous frame, and the vectors of the left and the
   // upper neighbour. Other MCU rows may be searched at the same time, so the upper neighbour must be in this MCU row. If
   // it is not, the right neighbour's vector in the previous frame is used instead. If the left neighbour is searched in
@@ -121,11 +122,12 @@ std::uint64_t PlaneSearch::search_row(int row) {
   std::uint64_t sads = 0;
   Searches searches;  // constructed once, because that takes time
   Keys keys;
+  const bool needs_starts = searcher_->needs_starts(row * kBlockSize);
   for (int first = 0; first < geometry_.columns; first += kGroup) {
     const int count = std::min(kGroup, geometry_.columns - first);
     for (int i = 0; i < count; ++i) {
       BlockSearch& search = searches[static_cast<std::size_t>(i)];
-      set(search, window_of(first + i, row), first + i, row);
+      set(search, window_of(first + i, row), first + i, row, needs_starts);
       search.keys = keys.data() + static_cast<std::size_t>(i) * kMaxFoundVectors;
     }
     if (row % rows_per_mcu_ == 0) prefetch_below(first, row);
@@ -160,7 +162,7 @@ std::uint64_t PlaneSearch::search_mcu_row(int mcu_row) {
 std::uint32_t PlaneSearch::least_sad(const SearchWindow& part, int column, int row) const {
   std::uint32_t key = 0;
   BlockSearch search;
-  set(search, part, column, row);
+  set(search, part, column, row, searcher_->needs_starts(row * kBlockSize));
   search.keys = &key;
   searcher_->search({&search, 1});
   return key >> 16;

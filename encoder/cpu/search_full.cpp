@@ -46,10 +46,13 @@ class FullSearch final : public BlockSearcher {
   }
 
   void search(std::span<const BlockSearch> blocks) const override {
-    const bool eliminates = goal_.costs != nullptr || form_at(blocks.front().own.y) == kEliminate;
+    const bool eliminates = needs_starts(blocks.front().own.y);
     if (eliminates) prefetch_sums_below(blocks);
     kernels_.search(blocks, eliminates ? QuarterSumsView{sums_.data(), geometry_.width} : QuarterSumsView{}, goal_.costs, goal_.count);
   }
+
+  /// Elimination begins at the starts. Brute force does not.
+  [[nodiscard]] bool needs_starts(int y) const override { return goal_.costs != nullptr || form_at(y) == kEliminate; }
 
   [[nodiscard]] std::chrono::nanoseconds begin_row(int /*y*/) const override { return now(); }
   void end_row(int y, std::chrono::nanoseconds begun) override { spend(form_at(y), now() - begun); }
@@ -64,9 +67,9 @@ class FullSearch final : public BlockSearcher {
     if (frame_ == kFirstTimed) {
       for (auto& spent : spent_) spent = 0;
     }
-    // Other programs disturb the times. So brute force is only chosen if it took less than 7/8 of the time of
+    // Other programs disturb the times. So brute force is only chosen if it took less than 15/16 of the time of
     // elimination.
-    if (frame_ == kFirstTimed + kTimed) chosen_ = 8 * spent_[kBrute] < 7 * spent_[kEliminate] ? kBrute : kEliminate;
+    if (frame_ == kFirstTimed + kTimed) chosen_ = 16 * spent_[kBrute] < 15 * spent_[kEliminate] ? kBrute : kEliminate;
   }
   [[nodiscard]] bool is_timed() const { return frame_ >= kFirstTimed && frame_ < kFirstTimed + kTimed; }
   [[nodiscard]] std::chrono::nanoseconds now() const { return is_timed() ? clock_() : std::chrono::nanoseconds(); }

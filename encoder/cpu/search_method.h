@@ -87,6 +87,9 @@ class BlockSearcher {
     }
   }
 
+  /// Returns false if the search of the blocks at row `y` of samples does not read BlockSearch::starts.
+  [[nodiscard]] virtual bool needs_starts(int /*y*/) const { return true; }
+
   // For methods that measure the time of MCU rows. The thread that searches an MCU row calls begin_row() before the
   // search and end_row() after it, with what begin_row() returned. `y` is the first row of samples of the MCU row.
   [[nodiscard]] virtual std::chrono::nanoseconds begin_row(int /*y*/) const { return {}; }

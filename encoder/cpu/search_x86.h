@@ -256,6 +256,30 @@ template <typename V, bool kCosted, std::size_t kBest>
 
 // ---- blocks
 
+/// Searches all candidates of a tile. If it is no wider than half a register, the other half has more rows.
+template <typename V, bool kCosted, std::size_t kBest>
+[[gnu::always_inline]] inline void search_columns(const BlockSearch& search, const Tile& tile, BestKeys& best) {
+  const int rows = tile.rows / 2;
+  if (tile.columns <= V::TwoRows::kColumns && tile.rows % 2 == 0) {
+    V::template search_columns<kCosted, kBest>(search, tile, typename V::TwoRows(rows, search.reference.pitch), rows, best);
+  } else {
+    V::template search_columns<kCosted, kBest>(search, tile, typename V::OneRow(), tile.rows, best);
+  }
+}
+
+/// Searches all candidates of a window, without bounds.
+template <typename V, bool kCosted, std::size_t kBest>
+void search_window(const BlockSearch& search, const SearchCosts& costs) {
+  BestKeys best({search.keys, kBest});
+  Tile tile;
+  for (int y = search.window.top; y < search.window.bottom; y += kTileRows) {
+    for (int x = search.window.left; x < search.window.right; x += kTileColumns) {
+      tile.move_to<kCosted>(search, costs, x, y);
+      search_columns<V, kCosted, kBest>(search, tile, best);
+    }
+  }
+}
+
 /// A block at work.
 template <typename V, bool kCosted, std::size_t kBest>
 struct Job {
@@ -317,7 +341,7 @@ struct Job {
   /// Searches the listed octets, and moves to the next tile.
   void search_tile(const SearchCosts& costs) {
     if (count == kAllOctets) {
-      if constexpr (kBest != kAny) search_columns();
+      if constexpr (kBest != kAny) search_columns<V, kCosted, kBest>(*search, tile, best);
     } else if (count > 0) {
       search_octets<V, kCosted, kBest>(*search, tile, octets, count, best);
     }
@@ -330,15 +354,6 @@ struct Job {
   }
 
  private:
-  /// Searches all candidates of the tile. If it is no wider than half a register, the other half has more rows.
-  void search_columns() {
-    const int rows = tile.rows / 2;
-    if (tile.columns <= V::TwoRows::kColumns && tile.rows % 2 == 0) {
-      V::template search_columns<kCosted, kBest>(*search, tile, typename V::TwoRows(rows, search->reference.pitch), rows, best);
-    } else {
-      V::template search_columns<kCosted, kBest>(*search, tile, typename V::OneRow(), tile.rows, best);
-    }
-  }
   [[nodiscard]] bool is_whole_window() const {
     const SearchWindow& window = search->window;
     return window.right - window.left <= kTileColumns && window.bottom - window.top <= kTileRows;
@@ -355,6 +370,12 @@ struct Job {
 /// Does what Kernels::search does, for blocks with the same template arguments.
 template <typename V, bool kCosted, std::size_t kBest>
 void search_alike(std::span<const BlockSearch> blocks, const QuarterSumsView& sums, const SearchCosts& costs, std::size_t wanted) {
+  if constexpr (kBest != kAny) {
+    if (sums.data == nullptr) {
+      for (const BlockSearch& block : blocks) search_window<V, kCosted, kBest>(block, costs);
+      return;
+    }
+  }
   constexpr std::size_t kJobs = 8;
   Job<V, kCosted, kBest> jobs[kJobs];
   for (; !blocks.empty(); blocks = blocks.subspan(std::min(kJobs, blocks.size()))) {

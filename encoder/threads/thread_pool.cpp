@@ -25,12 +25,21 @@ void pause() {
 #endif
 }
 
-/// How many times a thread looks whether there is something to do before it sleeps, which is for about 20 µs: waking a
-/// thread takes longer than the next frame often needs to arrive. If there are more threads than CPUs, it looks only
-/// once: another thread needs the CPU.
-int most_looks(int threads) {
-  static const int cpus = logical_cpus();
-  return threads > cpus ? 1 : 500;
+/// Waits until may_end() is true, but only as long as waking a thread that sleeps would take: some microseconds in a
+/// loop, then about 200 µs in which others may use the CPU. Returns the last may_end().
+template <typename MayEnd>
+bool wait_awake(MayEnd&& may_end) {
+  constexpr int kPauses = 100;
+  constexpr int kYields = 300;
+  for (int i = 0; i < kPauses + kYields; ++i) {
+    if (may_end()) return true;
+    if (i < kPauses) {
+      pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  return may_end();
 }
 
 /// Locks a mutex of the pool. Who holds it needs it for less than a microsecond, so it tries again before it sleeps.
@@ -49,17 +58,14 @@ std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
 
 }  // namespace
 
-/// A loop of parallel_for(), on the stack of its caller. The mutex of the pool guards `helpers` and `later`.
+/// A loop of parallel_for(), on the stack of its caller.
 struct ThreadPool::Loop {
   std::size_t count;
   void (*body)(const void* object, std::size_t index);
   const void* object;
-  std::atomic<std::size_t> next = 0;    ///< the first call that has not begun
+  std::atomic<std::size_t> next = 0;  ///< the first call that has not begun
   std::atomic<bool> has_fault = false;
-  std::exception_ptr fault = {};        ///< written by the thread that sets has_fault
-  std::atomic<int> helpers = 0;         ///< threads that take part, without the caller
-  std::condition_variable ended = {};   ///< notified when the last helper has left
-  Loop* later = nullptr;
+  std::exception_ptr fault = {};  ///< written by the thread that sets has_fault
 
   void take_part() noexcept {
     for (std::size_t i = next++; i < count; i = next++) {
@@ -85,7 +91,8 @@ ThreadPool& ThreadPool::current() {
 
 ThreadPool::ThreadPool(int threads) : ThreadPool(threads, true) {}
 
-ThreadPool::ThreadPool(int threads, bool starts_one) : concurrency_(threads > 0 ? threads : logical_cpus()) {
+ThreadPool::ThreadPool(int threads, bool starts_one)
+    : concurrency_(threads > 0 ? threads : logical_cpus()), waits_awake_(concurrency_ <= logical_cpus()), idle_(concurrency_) {
   threads_.reserve(static_cast<std::size_t>(concurrency_));
   const std::lock_guard lock(mutex_);
   if (starts_one) start_one();
@@ -95,122 +102,171 @@ ThreadPool::~ThreadPool() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
+    ++changes_;
   }
   woken_.notify_all();
   threads_.clear();
 }
 
+/// The caller holds the mutex.
 void ThreadPool::start_one() {
-  threads_.push_back(start_thread([this] { work(); }));
   ++looking_;
+  try {
+    threads_.push_back(start_thread([this] { work(); }));
+  } catch (...) {
+    --looking_;
+    throw;
+  }
+  --idle_;
 }
 
 void ThreadPool::post(Task& task) noexcept {
-  const auto lock = lock_soon(mutex_);
-  task.next = nullptr;
-  (first_ != nullptr ? last_->next : first_) = &task;
-  last_ = &task;
+  {
+    const auto lock = lock_soon(mutex_);
+    task.next = nullptr;
+    (first_ != nullptr ? last_->next : first_) = &task;
+    last_ = &task;
+    ++waiting_;
+  }
   ++changes_;
   wake();
 }
 
-/// Sees to it that a thread takes work soon, unless all are busy. The thread then does the same if there is more work,
-/// so one thread need not wake all others.
-void ThreadPool::wake() noexcept {
-  if (looking_ > 0) return;
-  if (asleep_ > 0) {
-    --asleep_;
-    ++looking_;
-    ++wakes_;
-    woken_.notify_one();
-  } else if (static_cast<int>(threads_.size()) < concurrency_) {
-    try {
-      start_one();
-    } catch (...) {  // the threads that run do the work
-    }
-  }
+ThreadPool::Task* ThreadPool::take_task() noexcept {
+  if (waiting_ == 0) return nullptr;
+  const auto lock = lock_soon(mutex_);
+  if (first_ == nullptr) return nullptr;
+  --waiting_;
+  return std::exchange(first_, first_->next);
 }
 
-/// Returns the oldest loop in which one more thread may take part, or null. Other threads take calls meanwhile, so it
-/// may have none left a moment later.
-ThreadPool::Loop* ThreadPool::open_loop() const {
-  for (Loop* loop = loops_; loop != nullptr; loop = loop->later) {
-    if (loop->next < loop->count && loop->helpers + 1 < concurrency_) return loop;
+/// Makes this thread take part in a loop that has calls left. Returns null if there is none.
+ThreadPool::LoopPlace* ThreadPool::join_loop() noexcept {
+  for (LoopPlace& place : loops_) {
+    std::uint32_t state = place.state;
+    while ((state & LoopPlace::kOpen) != 0 && static_cast<int>(state & ~(LoopPlace::kTaken | LoopPlace::kOpen)) + 1 < concurrency_) {
+      if (!place.state.compare_exchange_weak(state, state + 1)) continue;
+      if (place.loop->next < place.loop->count) return &place;
+      leave_loop(place);
+      break;
+    }
   }
   return nullptr;
 }
 
-/// Does one piece of work, and releases the mutex meanwhile. Returns false if there is none.
-bool ThreadPool::take_work(std::unique_lock<std::mutex>& lock) noexcept {
-  if (first_ != nullptr) {
-    Task& task = *std::exchange(first_, first_->next);
-    if (has_work()) wake();
-    lock.unlock();
-    task.run(task);
-    lock_soon(lock);
-    return true;
-  }
-  Loop* const loop = open_loop();
-  if (loop == nullptr) return false;
-  ++loop->helpers;
-  if (has_work()) wake();
-  lock.unlock();
-  loop->take_part();
-  lock_soon(lock);
-  if (--loop->helpers == 0) loop->ended.notify_one();
-  return true;
+void ThreadPool::leave_loop(LoopPlace& place) noexcept {
+  place.state &= ~LoopPlace::kOpen;  // no calls are left
+  if (--place.state == LoopPlace::kTaken) place.state.notify_one();
 }
 
-/// Waits a moment for work. Returns true if some may have come. The mutex is released meanwhile.
-bool ThreadPool::look_for_work(std::unique_lock<std::mutex>& lock) const noexcept {
-  const std::uint64_t seen = changes_;
-  lock.unlock();
-  for (int i = most_looks(concurrency_); i > 0 && changes_ == seen; --i) pause();
-  lock_soon(lock);
-  return changes_ != seen;
+/// Lets other threads take part in a loop. Returns null if too many loops run.
+ThreadPool::LoopPlace* ThreadPool::open_loop(Loop& loop) noexcept {
+  for (LoopPlace& place : loops_) {
+    std::uint32_t free = 0;
+    if (place.state != 0 || !place.state.compare_exchange_strong(free, LoopPlace::kTaken)) continue;
+    place.loop = &loop;
+    place.state |= LoopPlace::kOpen;
+    ++changes_;
+    wake();
+    return &place;
+  }
+  return nullptr;
+}
+
+/// Waits until all other threads have left the loop.
+void ThreadPool::close_loop(LoopPlace& place) noexcept {
+  std::uint32_t state = place.state &= ~LoopPlace::kOpen;
+  if (waits_awake_) wait_awake([&] { return (state = place.state) == LoopPlace::kTaken; });
+  for (; state != LoopPlace::kTaken; state = place.state) place.state.wait(state);
+  place.state = 0;
+}
+
+/// Returns how many threads could find work now. For an open loop, these are all.
+int ThreadPool::waiting_work() const noexcept {
+  for (const LoopPlace& place : loops_) {
+    if ((place.state & LoopPlace::kOpen) != 0) return concurrency_;
+  }
+  return waiting_;
+}
+
+/// Sees to it that threads look for the work that waits, unless all are busy. Each of them then does the same, so no
+/// thread need wake all others.
+void ThreadPool::wake() noexcept {
+  constexpr int kMostWakes = 2;
+  for (int i = 0; i < kMostWakes && idle_ > 0 && looking_ < waiting_work(); ++i) {
+    const auto lock = lock_soon(mutex_);
+    if (asleep_ > 0) {
+      --asleep_;
+      --idle_;
+      ++looking_;
+      ++wakes_;
+      woken_.notify_one();
+    } else if (static_cast<int>(threads_.size()) < concurrency_) {
+      try {
+        start_one();
+      } catch (...) {  // the threads that run do the work
+        return;
+      }
+    } else {
+      return;
+    }
+  }
+}
+
+/// Does the work that it finds. Returns false if there is none.
+bool ThreadPool::do_work() noexcept {
+  bool found = false;
+  for (;;) {
+    Task* const task = take_task();
+    LoopPlace* const place = task != nullptr ? nullptr : join_loop();
+    if (task == nullptr && place == nullptr) break;
+    if (!found) --looking_;
+    found = true;
+    wake();
+    if (task != nullptr) {
+      task->run(*task);
+    } else {
+      place->loop->take_part();
+      leave_loop(*place);
+    }
+  }
+  if (found) ++looking_;
+  return found;
+}
+
+void ThreadPool::sleep(std::uint64_t seen) noexcept {
+  auto lock = lock_soon(mutex_);
+  --looking_;
+  ++asleep_;
+  ++idle_;
+  woken_.wait(lock, [&] { return wakes_ > 0 || changes_ != seen; });
+  if (wakes_ > 0) {
+    --wakes_;
+  } else {
+    --asleep_;
+    --idle_;
+    ++looking_;
+  }
 }
 
 void ThreadPool::work() noexcept {
   pool_of_thread = this;
-  auto lock = lock_soon(mutex_);
   for (;;) {
-    if (has_work()) {
-      --looking_;
-      while (take_work(lock)) {
-      }
-      ++looking_;
+    const std::uint64_t seen = changes_;
+    if (do_work()) continue;
+    {
+      const auto lock = lock_soon(mutex_);
+      if (closed_) return;
     }
-    if (closed_) return;
-    if (look_for_work(lock)) continue;
-    --looking_;
-    ++asleep_;
-    woken_.wait(lock, [this] { return wakes_ > 0 || closed_; });
-    if (closed_) return;
-    --wakes_;
+    if (!waits_awake_ || !wait_awake([&] { return changes_ != seen; })) sleep(seen);
   }
 }
 
 void ThreadPool::run_loop(std::size_t count, void (*body)(const void* object, std::size_t index), const void* object) {
   Loop loop{.count = count, .body = body, .object = object};
-  if (count == 1 || concurrency_ == 1) {
-    loop.take_part();
-  } else {
-    Loop** end = &loops_;
-    {
-      const auto lock = lock_soon(mutex_);
-      while (*end != nullptr) end = &(*end)->later;
-      *end = &loop;
-      ++changes_;
-      wake();
-    }
-    loop.take_part();
-    for (int i = most_looks(concurrency_); i > 0 && loop.helpers > 0; --i) pause();
-    auto lock = lock_soon(mutex_);
-    for (end = &loops_; *end != &loop; end = &(*end)->later) {
-    }
-    *end = loop.later;
-    loop.ended.wait(lock, [&] { return loop.helpers == 0; });
-  }
+  LoopPlace* const place = count == 1 || concurrency_ == 1 ? nullptr : open_loop(loop);
+  loop.take_part();
+  if (place != nullptr) close_loop(*place);
   if (loop.fault) std::rethrow_exception(loop.fault);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -60,26 +61,45 @@ class ThreadPool {
 
   ThreadPool(int threads, bool starts_one);
 
-  // All of these functions but work() need the mutex.
+  /// Where a loop can be found by threads that may take part in it.
+  struct alignas(64) LoopPlace {
+    static constexpr std::uint32_t kTaken = 1U << 31U;  ///< a loop is here
+    static constexpr std::uint32_t kOpen = 1U << 30U;   ///< threads may still begin to take part
+    std::atomic<std::uint32_t> state = 0;               ///< these two, and the number of threads that take part
+    Loop* loop = nullptr;
+  };
+  /// If more loops run at the same time, the caller of each further loop does it alone.
+  static constexpr std::size_t kMostLoops = 16;
+
   void work() noexcept;
-  void start_one();
-  [[nodiscard]] Loop* open_loop() const;
-  [[nodiscard]] bool has_work() const { return first_ != nullptr || open_loop() != nullptr; }
-  bool take_work(std::unique_lock<std::mutex>& lock) noexcept;
-  [[nodiscard]] bool look_for_work(std::unique_lock<std::mutex>& lock) const noexcept;
+  [[nodiscard]] bool do_work() noexcept;
+  [[nodiscard]] Task* take_task() noexcept;
+  [[nodiscard]] LoopPlace* join_loop() noexcept;
+  void leave_loop(LoopPlace& place) noexcept;
+  [[nodiscard]] LoopPlace* open_loop(Loop& loop) noexcept;
+  void close_loop(LoopPlace& place) noexcept;
+  [[nodiscard]] int waiting_work() const noexcept;
+  void sleep(std::uint64_t seen) noexcept;
   void wake() noexcept;
+  void start_one();
 
   const int concurrency_;
+  const bool waits_awake_;  ///< false: there are more threads than CPUs, so another thread needs the CPU
+
+  // A thread that found no work sleeps only if `changes_` is still what it was before it looked. Who adds work first
+  // increments `changes_`, then reads how many threads look and how many sleep. So one of the two sees the other.
   std::atomic<std::uint64_t> changes_ = 0;  ///< how many tasks and loops have begun to wait for threads
+  std::atomic<int> looking_ = 0;            ///< threads that are awake and will look for work before they sleep
+  std::atomic<int> idle_ = 0;               ///< threads that sleep or have not been started
+  std::array<LoopPlace, kMostLoops> loops_;
+  std::atomic<int> waiting_ = 0;  ///< tasks in the list below
 
   std::mutex mutex_;  ///< guards the members below
-  std::condition_variable woken_;
   Task* first_ = nullptr;  ///< the tasks that wait, oldest first
   Task* last_ = nullptr;
-  Loop* loops_ = nullptr;  ///< the loops that run, oldest first
-  int looking_ = 0;        ///< threads that are about to take work or to sleep
+  std::condition_variable woken_;
   int asleep_ = 0;
-  int wakes_ = 0;          ///< threads that were woken but do not run yet; they are counted in looking_
+  int wakes_ = 0;  ///< threads that were woken but do not run yet; they are counted in looking_
   bool closed_ = false;
   std::vector<std::jthread> threads_;
 };
