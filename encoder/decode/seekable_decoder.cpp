@@ -12,7 +12,7 @@
 #include "decode/cpu_decode_backend.h"
 #include "decode/decode_run.h"
 #include "decode/stream_reader.h"
-#include "io/byte_source.h"
+#include "io/input_file.h"
 
 namespace c63 {
 

@@ -8,7 +8,7 @@
 #include "c63/byte_count.h"
 #include "c63/error.h"
 #include "c63/settings.h"
-#include "io/byte_source.h"
+#include "io/input_file.h"
 #include "io/media_module.h"
 #include "io/source_parts.h"
 #include "io/text.h"

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
+
+#include "c63/decoder.h"
 
 namespace c63 {
 
@@ -55,5 +58,11 @@ class InputFile {
   std::vector<std::uint8_t> peeked_;
   std::size_t taken_ = 0;  // bytes of peeked_ that were already read
 };
+
+/// Opens a coded stream: a file, a pipe or, for "-", stdin. Throws Error (input). If a stop is requested while a pipe
+/// is waited for, the stream ends at this point.
+[[nodiscard]] std::unique_ptr<ByteSource> open_byte_source(const std::string& path, std::stop_token stop = {});
+/// Makes a source of an input of which nothing has been read yet.
+[[nodiscard]] std::unique_ptr<ByteSource> make_byte_source(std::unique_ptr<InputFile> file);
 
 }  // namespace c63

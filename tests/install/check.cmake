@@ -47,7 +47,8 @@ elseif(STEP STREQUAL "subproject")
   set(BUILD_TYPE Debug)
   set(ENV{C63_OBJECTS} ${BUILD})
   consume(subproject subproject -DC63_PROJECT=${PROJECT} -DBUILD_SHARED_LIBS=ON -DC63_CUDA=OFF -DC63_FFMPEG=${FFMPEG} -DC63_INSTALL=ON
-    -DCMAKE_UNITY_BUILD=${UNITY} -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_CXX_COMPILER_LAUNCHER=${SOURCE}/reuse_objects)
+    -DCMAKE_UNITY_BUILD=${UNITY} -DCMAKE_UNITY_BUILD_BATCH_SIZE=${BATCH}
+    -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_CXX_COMPILER_LAUNCHER=${SOURCE}/reuse_objects)
   if(NOT EXISTS ${WORK}/subproject/c63/encoder/libc63.so)
     message(FATAL_ERROR "no shared library was built")
   endif()

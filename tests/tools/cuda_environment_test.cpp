@@ -1,6 +1,6 @@
 // Tests how a program sets environment variables for the CUDA driver. Needs neither a driver nor a GPU.
 
-#include "common/cuda_environment.h"
+#include "common/backends.h"
 
 #include <gtest/gtest.h>
 

@@ -172,26 +172,6 @@ TEST_F(StoppedEncodes, APartReplacesAnOlderFileIfItIsToOrIfThatIsEmpty) {
   EXPECT_EQ(files_in_folder(), 2);
 }
 
-TEST_F(StoppedEncodes, WhatWasReadAheadOfAFileIsNotCoded) {
-  // A c63 stream as input is read in order, and ahead of the encoder. So soon all of it is in memory. After a stop,
-  // most of these frames must not be coded.
-  ASSERT_EQ(run({kEnc, "--quiet", "--me", "zero", "-o", path("in.c63"), input_}).exit_code, 0);
-  (void)encode_and_stop({path("in.c63")});
-  EXPECT_LT(frames_of_stream("out.c63"), std::size_t{kFrames} / 2);
-}
-
-TEST_F(StoppedEncodes, ASecondSignalDropsWhatCameFromAPipe) {
-  Process process({kEnc, "-v", "--backend", "cpu", "--preset", "best", "-w", "352", "-h", "288", "-o", path("out.c63"), "-"});
-  ASSERT_TRUE(process.write(read_file(input_)));  // the pipe stays open
-  ASSERT_TRUE(process.wait_for_error_output("frame 2:"));
-  process.kill(SIGTERM);
-  ASSERT_TRUE(process.wait_for_error_output("a second signal drops them"));
-  process.kill(SIGINT);
-  const ProcessResult result = process.wait();
-  EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
-  EXPECT_LT(frames_of_stream("out.c63"), std::size_t{kFrames});
-}
-
 TEST_F(StoppedEncodes, APassOfATargetLeavesAWholePassOrTheOlderFile) {
   for (const bool first_pass_fits : {true, false}) {
     write_file("out.c63", "older");

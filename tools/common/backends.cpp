@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <future>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 #include "backend/backend.h"
 #include "c63/device_choice.h"
 #include "c63/error.h"
-#include "common/cuda_environment.h"
 #include "common/errors.h"
 #include "common/options.h"
 #include "common/report.h"
@@ -319,5 +320,25 @@ std::vector<std::string> list_devices() {
   if (const std::string obstacle = cuda_obstacle(); !obstacle.empty()) lines.push_back("cuda: none, " + obstacle);
   return lines;
 }
+
+bool show_only_devices(std::span<const int> devices) {
+  constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
+  const char* const value = std::getenv(kVariable);
+  std::vector<std::string> visible;  // the user's CUDA_VISIBLE_DEVICES
+  std::istringstream list(value != nullptr ? value : "");
+  for (std::string device; std::getline(list, device, ',');) visible.push_back(device);
+  std::string shown;
+  for (const int device : devices) {
+    const auto i = static_cast<std::size_t>(device);
+    if (value != nullptr && i >= visible.size()) return false;
+    if (!shown.empty()) shown += ',';
+    shown += value == nullptr ? std::to_string(device) : visible[i];
+  }
+  return setenv(kVariable, shown.c_str(), 1) == 0;
+}
+
+void ask_for_queues(int count) { setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(count).c_str(), 0); }
+
+int queues_for(const CodingSettings& settings) { return looks_ahead(settings) ? 8 : 2; }
 
 }  // namespace c63::tools

@@ -45,12 +45,16 @@
 
 namespace c63::tools {
 
+// Made by CMake.
+extern const char* const kCudaDescription;
+extern const char* const kFfmpegDescription;
+
 std::string version_text(const std::string& program) {
   std::vector<std::string> levels;
   for (const SimdLevel level : available_simd_levels()) levels.emplace_back(name(level));
   return fmt::format("{} {}\nrevision {}\ncompiler {}\nCUDA {}\nSIMD {} (of {})\nFFmpeg {}", program, version(),
-                     revision(), compiler(), C63_CUDA_DESCRIPTION, levels.back(), fmt::join(levels, ", "),
-                     C63_FFMPEG_DESCRIPTION);
+                     revision(), compiler(), kCudaDescription, levels.back(), fmt::join(levels, ", "),
+                     kFfmpegDescription);
 }
 
 namespace {

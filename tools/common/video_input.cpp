@@ -13,7 +13,7 @@
 #include "c63/decoder.h"
 #include "c63/error.h"
 #include "decode/stream_reader.h"
-#include "io/byte_source.h"
+#include "io/input_file.h"
 #include "io/source_parts.h"
 #include "io/text.h"
 

@@ -24,7 +24,7 @@
 #include "decode/frame_task.h"
 #include "decode/picture_pool.h"
 #include "decode/stream_reader.h"
-#include "io/byte_source.h"
+#include "io/input_file.h"
 #include "race/motion_audit.h"
 
 namespace c63::tools {

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "c63/device_choice.h"
 #include "c63/error.h"
@@ -18,8 +23,7 @@
 #include "common/report.h"
 #include "common/text.h"
 #include "common/trace_file.h"
-#include "decode/stream_statistics.h"
-#include "io/byte_source.h"
+#include "io/input_file.h"
 #include "files/frame_writer.h"
 #include "io/text.h"
 #include "pictures/picture_file.h"
@@ -97,6 +101,75 @@ class PictureFiles {
   const DecodeOptions& options_;
   NumberedName name_;
 };
+
+/// Collects the statistics of --stats.
+class StreamStatistics {
+ public:
+  /// Adds a frame, which must have been decoded with its vectors.
+  void add(const FrameView& frame);
+  [[nodiscard]] std::vector<std::string> lines() const;
+
+ private:
+  struct Sizes {
+    std::int64_t frames = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t smallest = 0;
+    std::uint64_t largest = 0;
+  };
+
+  std::array<Sizes, 2> sizes_;  // of inter frames, of key frames
+  std::int64_t replacing_ = 0;  // inter frames that replace the previous frame
+  std::int64_t repeats_ = 0;
+  std::uint64_t blocks_ = 0;   // luma blocks in inter frames
+  std::uint64_t vectors_ = 0;  // those among them with a vector
+  std::uint64_t zero_vectors_ = 0;
+  double length_sum_ = 0;
+  int largest_component_ = 0;
+};
+
+void StreamStatistics::add(const FrameView& frame) {
+  if (frame.repeat) {
+    ++repeats_;
+    return;
+  }
+  if (!frame.advances_reference) ++replacing_;
+  Sizes& sizes = sizes_[frame.key ? 1 : 0];
+  sizes.smallest = sizes.frames == 0 ? frame.coded_bytes : std::min(sizes.smallest, frame.coded_bytes);
+  sizes.largest = std::max(sizes.largest, frame.coded_bytes);
+  sizes.bytes += frame.coded_bytes;
+  ++sizes.frames;
+  const MotionField& motion = frame.motion[0];
+  blocks_ += motion.vectors.size();
+  for (std::size_t block = 0; block < motion.vectors.size(); ++block) {
+    if (motion.inter[block] == 0) continue;
+    const MotionVector mv = motion.vectors[block];
+    ++vectors_;
+    if (mv == MotionVector{}) ++zero_vectors_;
+    length_sum_ += std::hypot(mv.x, mv.y);
+    largest_component_ = std::max({largest_component_, std::abs(mv.x), std::abs(mv.y)});
+  }
+}
+
+std::vector<std::string> StreamStatistics::lines() const {
+  std::vector<std::string> lines;
+  for (const int key : {1, 0}) {
+    const Sizes& s = sizes_[key];
+    if (s.frames == 0) continue;
+    lines.push_back(fmt::format("{} frames: {}, {} bytes, {:.1f} a frame ({} to {})", key == 1 ? "key" : "inter",
+                                s.frames, s.bytes, static_cast<double>(s.bytes) / static_cast<double>(s.frames),
+                                s.smallest, s.largest));
+  }
+  if (replacing_ > 0) lines.push_back(fmt::format("inter frames without SOF: {}", replacing_));
+  if (repeats_ > 0) lines.push_back(fmt::format("repeat frames: {}", repeats_));
+  if (blocks_ > vectors_)
+    lines.push_back(fmt::format("luma blocks without a vector: {} of {}", blocks_ - vectors_, blocks_));
+  if (vectors_ > 0) {
+    const auto n = static_cast<double>(vectors_);
+    lines.push_back(fmt::format("luma vectors: {}, {:.1f} % zero, mean length {:.2f}, largest component {}", vectors_,
+                                100 * static_cast<double>(zero_vectors_) / n, length_sum_ / n, largest_component_));
+  }
+  return lines;
+}
 
 /// Writes decoded frames to the outputs.
 class DecodeSink {

@@ -10,13 +10,13 @@
 
 #include "c63/decoder.h"
 #include "common/command_line.h"
-#include "io/byte_source.h"
+#include "io/input_file.h"
 #include "files/output_file.h"
 
 namespace c63::tools {
 namespace {
 
-constexpr std::size_t kPiece = 64 << 10;  ///< bytes of text that are written together
+constexpr std::size_t kTextPiece = 64 << 10;  ///< bytes of text that are written together
 
 std::string_view kind_of(const FrameEntry& entry) {
   if (entry.repeat) return "repeat";
@@ -31,7 +31,7 @@ void print_list(SeekableDecoder& decoder) {
     const FrameEntry& entry = decoder.entry(i);
     fmt::format_to(std::back_inserter(text), "{:>8} {:>12} {:>9} {:<9} {}\n", i, entry.offset, entry.bytes,
                    kind_of(entry), entry.tables);
-    if (text.size() < kPiece) continue;
+    if (text.size() < kTextPiece) continue;
     write_stdout(text);
     text.clear();
   }
@@ -52,7 +52,7 @@ void write_index(SeekableDecoder& decoder, const DecodeOptions& options) {
     tables = std::max(tables, entry.tables + 1);
     fmt::format_to(std::back_inserter(text), "{}{{\"offset\": {}, \"bytes\": {}, \"kind\": \"{}\", \"tables\": {}}}",
                    i == 0 ? "\n  " : ",\n  ", entry.offset, entry.bytes, kind_of(entry), entry.tables);
-    if (text.size() < kPiece) continue;
+    if (text.size() < kTextPiece) continue;
     file.write(text);
     text.clear();
   }

@@ -34,6 +34,12 @@ struct EncodeSource {
 /// Makes the plan of the video that `source` reads, of which segments are encoded. Reads all of it if that is necessary.
 [[nodiscard]] SegmentPlan plan_input(const Session& session, const EncodeOptions& options, FrameSource& source);
 
+/// Logs the results of an encode. With -v, also logs the settings and where the time went. `frame_count`: frames of the
+/// input, if known. `stopped_search`: a stop request ended the search for a target, and the stream is the best pass
+/// before it.
+void log_result(const Session& session, const EncodeOptions& options, const EncodeReport& report,
+                std::optional<std::int64_t> frame_count, bool stopped_search);
+
 /// Does what the options of c63enc say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_encode(const Session& session, EncodeOptions options);
 

@@ -5,12 +5,41 @@
 #include <optional>
 #include <vector>
 
-#include "generate/texture.h"
-
 // Scenes of moving layers. Positions are in units of 1/256 sample, angles in units of 1/kTurn circle (integer_math.h).
 // The state of a layer in a frame depends only on the frame's index.
 
 namespace c63 {
+
+/// A square picture that repeats without visible borders and can be sampled at any point. Coordinates are in 1/256
+/// sample.
+class Texture {
+ public:
+  /// Makes natural-looking noise: a sum of noises of several sizes, of which the finer ones are weaker, and with edges.
+  /// `log2_side` is at least 3.
+  static Texture natural(std::uint32_t seed, int log2_side, int contrast);
+  /// Makes a checkerboard of squares with sides of `square` samples (a power of two), in two greys.
+  static Texture checker(int log2_side, int square, int dark, int bright);
+
+  /// Returns the bilinearly interpolated sample at a point.
+  [[nodiscard]] int at(std::int64_t x, std::int64_t y) const {
+    const std::int64_t mask = (std::int64_t{1} << log2_side_) - 1;
+    const std::size_t x0 = static_cast<std::size_t>((x >> 8) & mask);
+    const std::size_t x1 = static_cast<std::size_t>(((x >> 8) + 1) & mask);
+    const std::size_t y0 = static_cast<std::size_t>((y >> 8) & mask) << log2_side_;
+    const std::size_t y1 = static_cast<std::size_t>(((y >> 8) + 1) & mask) << log2_side_;
+    const int fx = static_cast<int>(x & 255);
+    const int fy = static_cast<int>(y & 255);
+    const int top = samples_[y0 + x0] * (256 - fx) + samples_[y0 + x1] * fx;
+    const int bottom = samples_[y1 + x0] * (256 - fx) + samples_[y1 + x1] * fx;
+    return (top * (256 - fy) + bottom * fy + 32768) >> 16;
+  }
+
+ private:
+  explicit Texture(int log2_side);
+
+  int log2_side_;
+  std::vector<std::uint8_t> samples_;
+};
 
 struct Point {
   std::int64_t x = 0;
@@ -78,6 +107,36 @@ class Scene {
   int width_;
   int height_;
   std::vector<Layer> layers_;
+};
+
+/// What one frame of a star field shows. Positions are in 1/256 sample.
+struct StarTruth {
+  Point shift;          ///< shift of the whole sky against frame 0
+  Point object;         ///< position of the moving object
+  int object_peak = 0;  ///< brightness that the object adds at its centre, in grey levels
+};
+
+/// Draws the frames of pattern `stars`: fixed stars, seen by a camera that shakes, and one dim object that moves.
+class StarField {
+ public:
+  StarField(int width, int height, std::uint32_t seed, Point velocity);
+
+  [[nodiscard]] StarTruth truth(std::int64_t frame) const;
+  /// Writes the luma of a frame, width * height samples. No noise is added.
+  void render(std::int64_t frame, std::uint8_t* luma) const;
+
+ private:
+  struct Star {
+    Point at;
+    int peak;
+  };
+  static void add_spot(std::vector<int>& light, int width, int height, Point at, int peak);
+
+  int width_;
+  int height_;
+  std::uint32_t seed_;
+  Point velocity_;
+  std::vector<Star> stars_;
 };
 
 }  // namespace c63

@@ -9,7 +9,7 @@
 
 #include "c63/encoder.h"
 #include "c63/enum_names.h"
-#include "generate/star_field.h"
+#include "generate/scene.h"
 
 namespace c63 {
 

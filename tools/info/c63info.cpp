@@ -18,7 +18,7 @@
 #include "common/report.h"
 #include "common/values.h"
 #include "info/stream_info.h"
-#include "io/byte_source.h"
+#include "io/input_file.h"
 
 namespace c63::tools {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
-#include "io/byte_source.h"
+#include "io/input_file.h"
 #include "encode/block_statistics.h"
 #include "decode/stream_reader.h"
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <thread>
 
-#include "mpi/cluster_run.h"
+#include "mpi/cluster_job.h"
 
 namespace {
 

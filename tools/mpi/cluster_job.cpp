@@ -12,7 +12,6 @@
 #include "c63/error.h"
 #include "c63/thread_pool.h"
 #include "common/backends.h"
-#include "common/cuda_environment.h"
 #include "common/options.h"
 #include "common/outputs.h"
 #include "common/report.h"

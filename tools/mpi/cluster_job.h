@@ -51,4 +51,8 @@ void check_command_line(ClusterOptions& options, const Session& session);
 /// other ranks check that they have the same input and options. Throws the same Error on all ranks.
 void prepare_job(ClusterJob& job, const Session& session, Communicator& ranks);
 
+/// Encodes on all ranks of an MPI job. Returns the exit code. Throws the same Error on all ranks; only rank 0 reports
+/// it.
+[[nodiscard]] int run_cluster(const Session& session, ClusterOptions options);
+
 }  // namespace c63::tools

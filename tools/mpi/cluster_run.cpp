@@ -1,5 +1,3 @@
-#include "mpi/cluster_run.h"
-
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 

@@ -7,6 +7,7 @@
 
 #include "c63/encoder.h"
 #include "encode/encode_program.h"
+#include "io/source_parts.h"
 
 namespace c63::tools {
 namespace {
@@ -16,6 +17,14 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
+
+std::unique_ptr<FrameSource> SegmentSource::frames_of(const Segment& segment) {
+  if (!source_ || (!source_->seekable() && next_ > segment.first)) {
+    source_ = open_();
+    next_ = 0;
+  }
+  return adapt(source_, {.first = segment.first, .count = segment.frames, .has_count = true, .position = &next_});
+}
 
 SegmentWorker::SegmentWorker(const ClusterJob& job, const Session& session, Communicator& ranks)
     : job_(job), session_(session), ranks_(ranks), source_([this] { return open_source(); }) {

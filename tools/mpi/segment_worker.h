@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -10,13 +11,32 @@
 #include <vector>
 
 #include "c63/encoder.h"
+#include "c63/frame_source.h"
 #include "common/progress.h"
 #include "mpi/cluster_job.h"
 #include "mpi/load_report.h"
-#include "mpi/segment_source.h"
 #include "segments/join.h"
 
 namespace c63::tools {
+
+/// Opens the whole video. Called again if the source must be read from the start.
+using OpenSource = std::function<std::unique_ptr<FrameSource>()>;
+
+/// Reads the segments of one video, one after another. A seekable source is opened once. Any other source is opened
+/// again if a segment begins before its next unread frame. Otherwise the frames between two segments are skipped.
+class SegmentSource {
+ public:
+  explicit SegmentSource(OpenSource open) : open_(std::move(open)) {}
+
+  /// Returns a source with the frames of a segment, numbered from 0. Only one such source may exist at a time, and it
+  /// must not outlive this object.
+  [[nodiscard]] std::unique_ptr<FrameSource> frames_of(const Segment& segment);
+
+ private:
+  OpenSource open_;
+  std::shared_ptr<FrameSource> source_;
+  std::int64_t next_ = 0;  ///< number of the next frame, if the source is not seekable
+};
 
 /// The work of one rank. It takes segments until none are left, and codes those that are not complete already. One
 /// thread codes, while the caller's thread communicates with the other ranks.

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "mpi/segment_source.h"
+#include "mpi/segment_worker.h"
 #include "support/sources.h"
 
 namespace c63::tools {

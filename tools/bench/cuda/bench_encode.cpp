@@ -16,7 +16,6 @@
 #include "c63/error.h"
 #include "c63/thread_pool.h"
 #include "common/backends.h"
-#include "common/cuda_environment.h"
 #include "common/values.h"
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
