@@ -253,16 +253,13 @@ def race(
     `arrays` is missing.
     """
     choice("arrays", arrays, get_args(RaceArrays))
-    inexact, search_range, rounds = flag("inexact", inexact), integer("search_range", search_range), integer("rounds", rounds)
+    inexact, rounds = flag("inexact", inexact), integer("rounds", rounds, 1)
+    search_range = integer("search_range", search_range, 1, 127)
     checked = picture_size(size, "size")
     if not callable(function):
         refuse("function", "a function of (current, reference, search_range, vectors, sads)", function)
     if checked is None or checked[0] % 8 or checked[1] % 8:
         refuse("size", "(width, height), multiples of 8", size)
-    if not 1 <= search_range <= 127:
-        refuse("search_range", "1 to 127", search_range)
-    if rounds < 1:
-        refuse("rounds", "1 or more", rounds)
     seed = integer("seed", seed) if seed is not None else time.time_ns() // 1000 % 1000000007 + 1
     library = Library(arrays)
     label = name or str(getattr(function, "__name__", type(function).__name__))

@@ -3,6 +3,7 @@
 #include <dlpack/dlpack.h>
 
 #include <array>
+#include <map>
 #include <utility>
 
 #include "c63/error.h"
@@ -16,13 +17,16 @@ namespace {
 }
 
 /// Returns numpy's name of a type, such as "uint8". `format` is one of Python's struct module, or a typestr.
-std::string dtype_name(std::string format) {
+const std::string& dtype_name(std::string format) {
+  static std::map<std::string, std::string> known;  // guarded by the GIL
   if (format.starts_with('@')) format.erase(0, 1);  // the native byte order, which numpy does not write
+  const auto [found, is_new] = known.try_emplace(format, "items of format " + format);
+  if (!is_new) return found->second;
   try {
-    return py::str(py::module_::import("numpy").attr("dtype")(format));
-  } catch (const py::error_already_set&) {
-    return "items of format " + format;
+    found->second = py::str(py::module_::import("numpy").attr("dtype")(format));
+  } catch (const py::error_already_set&) {  // a structure
   }
+  return found->second;
 }
 
 }  // namespace

@@ -50,22 +50,24 @@ BasicPlaneView<T> view_of(const Array& array) {
 }
 
 template <typename T>
-std::string dtype_of() {
-  return (std::is_floating_point_v<T> ? "float" : std::is_signed_v<T> ? "int" : "uint") + std::to_string(8 * sizeof(T));
+constexpr const char* dtype_of() {
+  if constexpr (std::is_same_v<T, std::uint8_t>) return "uint8";
+  if constexpr (std::is_same_v<T, std::int32_t>) return "int32";
+  if constexpr (std::is_same_v<T, std::uint32_t>) return "uint32";
+  if constexpr (std::is_same_v<T, float>) return "float32";
+  if constexpr (std::is_same_v<T, double>) return "float64";
 }
 
 /// Returns visit(T()), where T is the C++ type of the array's elements. Calls refuse() if it is none of Types.
 template <typename... Types, typename Visit>
 py::object for_type(const Array& array, Visit&& visit) {
   py::object result;
-  std::string known;
-  const auto try_type = [&](auto zero) {
-    const std::string dtype = dtype_of<decltype(zero)>();
-    known += (known.empty() ? "" : " or ") + dtype;
-    if (array.dtype() == dtype) result = visit(zero);
-  };
-  (try_type(Types{}), ...);
-  if (!result) array.refuse("C63-ARRAY-DTYPE", known);
+  static_cast<void>(((array.dtype() == dtype_of<Types>() && (result = visit(Types{}), true)) || ...));
+  if (!result) {
+    std::string known;
+    ((known += (known.empty() ? "" : " or ") + std::string(dtype_of<Types>())), ...);
+    array.refuse("C63-ARRAY-DTYPE", known);
+  }
   return result;
 }
 

@@ -210,7 +210,7 @@ class Grader:
 
     def stream_file(self, content):
         self.counter += 1
-        path = self.work / f"handin{self.counter}.c63"
+        path = self.work / f"stream{self.counter}.c63"
         path.write_bytes(content)
         return path
 
@@ -224,24 +224,19 @@ class Grader:
             title = sequence.name + (f" at qp {quantizer}" if len(self.quantizers()) > 1 else "")
             self.say(f"{title}: {sequence.width}x{sequence.height}, {sequence.frames} frames")
             ended, content = self.encode(built, sequence, quantizer)
-            fault, stream, fine = None, self.stream_file(content or b""), False
-            if ended["exit"] != 0 or ended["over"]:
-                fault = how_it_ended(ended)
-            elif not content:
-                fault = "It wrote no stream."
-            else:
-                try:
-                    decoded = sequence.decode(stream)
-                except CourseError as error:
-                    fault = str(error).replace(str(stream), "the stream")
-            if fault:
-                decodable.lines += [f"{title}: {fault}", *last_lines(ended)]
+            stream, fine = self.stream_file(content or b""), False
+            try:
+                if ended["exit"] != 0 or ended["over"] or not content:
+                    raise CourseError(how_it_ended(ended) if ended["exit"] or ended["over"] else "It wrote no stream.", 4)
+                decoded = sequence.decode(stream)
+            except CourseError as error:
+                decodable.lines += [f"{title}: {error}", *last_lines(ended)]
             else:
                 self.streams[sequence.name, quantizer] = content
                 try:
                     lines, fine = compare(sequence, quantizer, stream, decoded, ratios)
                 except CourseError as error:  # such as pictures of another shape
-                    lines = [f"It differs, and cannot be compared: {str(error).replace(str(stream), 'the stream')}"]
+                    lines = [f"It differs, and cannot be compared: {error}"]
                 rule.lines += [f"{title}: {line}" for line in lines]
             right += fine
             wrong += [] if fine else [sequence.hidden]
@@ -303,7 +298,7 @@ class Grader:
                 mine = explain.share_of(stream, sequence, (-far, -far)) if content and not ended["exit"] else 0.0
             except CourseError as error:
                 mine = 0.0
-                check.lines.append(f"Its stream cannot be read: {str(error).replace(str(stream), 'the stream')}")
+                check.lines.append(f"Its stream cannot be read: {error}")
             theirs = explain.share_of(sequence.expect()[0], sequence, (-far, -far))
             shares.append(mine / theirs if theirs else 0)
             check.lines.append(
