@@ -107,7 +107,9 @@ class Tables {
                                     _mm512_permutex2var_epi32(quantizers_[0], places.raw, quantizers_[1]),
                                     _mm512_permutex2var_epi32(quantizers_[2], places.raw, quantizers_[3]))};
   }
-  [[nodiscard, gnu::always_inline]] L places(L node, L k) const { return {_mm512_mask_blend_epi16(0x55555555, node.raw, k.raw)}; }
+  [[nodiscard, gnu::always_inline]] L places(L node, L k) const {
+    return {_mm512_mask_blend_epi16(0x55555555, node.raw, k.raw)};
+  }
   /// Both levels are looked up at once, one in each half of a lane.
   [[nodiscard, gnu::always_inline]] CodeBits bits(const L (&zeros)[4], L nearest, L below) const {
     const __m512i sizes = _mm512_or_si512(sizes_of(nearest.raw), _mm512_slli_epi32(sizes_of(below.raw), 16));

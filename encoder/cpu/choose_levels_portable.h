@@ -1,10 +1,10 @@
 #pragma once
 
-// Chooses AC levels: choose_ac_masks() for several blocks at a time, one block in each 32-bit lane of a register. A kept
-// coefficient is one that AcSummary::kept marks; all others become zero. Step i looks at the i-th kept coefficient of
-// every block. So blocks are sorted by their number of kept coefficients, and blocks with similar numbers are processed
-// together. The result for a block is two masks (Masks). While they are computed, bit i is for the i-th kept coefficient.
-// At the end the bits are moved to the positions of the coefficients.
+// Chooses AC levels: choose_ac_masks() for several blocks at a time, one block in each 32-bit lane of a register. A
+// kept coefficient is one that AcSummary::kept marks; all others become zero. Step i looks at the i-th kept coefficient
+// of every block. So blocks are sorted by their number of kept coefficients, and blocks with similar numbers are
+// processed together. The result for a block is two masks (Masks). While they are computed, bit i is for the i-th kept
+// coefficient. At the end the bits are moved to the positions of the coefficients.
 //
 // Uses the library Highway for vectors, so it serves every instruction set. A kit has the parts that differ: `Steps`
 // collects the kept coefficients, `Tables` looks up bits. Everything is local to the file that includes it, as in
@@ -66,7 +66,8 @@ constexpr std::size_t kSorted = 192;
   const std::uint64_t coded = kept | 1;  // what a coefficient may follow; bit 0, of DC, is the start of the block
   const std::uint64_t behind_none = coded << 1;
   const std::uint64_t behind_one = behind_none | coded << 2;
-  const std::uint64_t worth = kept & ((above[0] & (above[1] | behind_none) & (above[2] | behind_one)) | std::uint64_t{1} << 63);
+  const std::uint64_t worth =
+      kept & ((above[0] & (above[1] | behind_none) & (above[2] | behind_one)) | std::uint64_t{1} << 63);
   return kept & (~std::uint64_t{0} >> std::countl_zero(worth | 1));  // DC is never kept
 }
 
@@ -84,8 +85,8 @@ struct PortableKit {
    public:
     /// Makes room for blocks of at most `steps` kept coefficients.
     Steps(const LevelTable& table, int steps) : table_(table), steps_(steps) {}
-    /// Always takes `steps` turns, because loops with a different end for every block are predicted badly. Turns after a
-    /// block's last kept coefficient take DC, and their results are not used.
+    /// Always takes `steps` turns, because loops with a different end for every block are predicted badly. Turns after
+    /// a block's last kept coefficient take DC, and their results are not used.
     void set_lane(std::size_t lane, const std::int16_t* coefficients, std::uint64_t nodes) {
       for (int i = 0; i < steps_; ++i, nodes &= nodes - 1) {
         const int k = std::countr_zero(nodes) % 64;
@@ -125,7 +126,9 @@ struct PortableKit {
     /// `zeros` are the numbers of zeros before the coefficients.
     [[nodiscard, gnu::always_inline]] CodeBits bits(const L (&zeros)[4], L nearest, L below) const {
       // Byte i of a lane is for way i, so that one look-up serves all ways.
-      const auto part = [&](int way) __attribute__((always_inline)) { return hn::And(zeros[way], all_lanes(static_cast<std::int32_t>(0xFFU << (8 * way)))); };
+      const auto part = [&](int way) __attribute__((always_inline)) {
+        return hn::And(zeros[way], all_lanes(static_cast<std::int32_t>(0xFFU << (8 * way))));
+      };
       const L four = hn::Or(hn::Or(part(0), part(1)), hn::Or(part(2), part(3)));
       const auto nibble = hn::Set(LaneBytes(), 15);
       const B low = hn::And(bytes(four), nibble);
@@ -143,7 +146,9 @@ struct PortableKit {
       use_row(std::integral_constant<int, 2>());
       use_row(std::integral_constant<int, 3>());
       if (!hn::AllTrue(Lanes(), hn::Lt(nearest, all_lanes(8)))) {  // large levels are rare
-        unroll<kMaxSmallSize - 3>([&](auto more) __attribute__((always_inline)) { use_row(std::integral_constant<int, more + 4>()); });
+        unroll<kMaxSmallSize - 3>([&](auto more) __attribute__((always_inline)) {
+          use_row(std::integral_constant<int, more + 4>());
+        });
       }
       CodeBits found;
       const auto split = [&](B all, L (&ways)[4]) __attribute__((always_inline)) {
@@ -167,9 +172,12 @@ struct PortableKit {
     /// Copies one byte of every lane to all bytes of the lane.
     template <int kByte>
     [[nodiscard, gnu::always_inline]] static L to_all_bytes(L v) {
-      alignas(16) static constexpr std::uint8_t kFrom[16] = {kByte, kByte, kByte, kByte, kByte + 4, kByte + 4, kByte + 4, kByte + 4,
-                                                             kByte + 8, kByte + 8, kByte + 8, kByte + 8, kByte + 12, kByte + 12, kByte + 12, kByte + 12};
-      return hn::BitCast(Lanes(), hn::TableLookupBytes(bytes(v), hn::LoadDup128(LaneBytes(), kFrom)));
+      alignas(16) static constexpr auto kFrom = [] {
+        std::array<std::uint8_t, 16> from{};
+        for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint8_t>(i / 4 * 4 + kByte);
+        return from;
+      }();
+      return hn::BitCast(Lanes(), hn::TableLookupBytes(bytes(v), hn::LoadDup128(LaneBytes(), kFrom.data())));
     }
     /// The exponent of a level as a float is 126 plus its size.
     [[nodiscard, gnu::always_inline]] static B exponents(L levels) {
@@ -210,7 +218,8 @@ struct ChosenLanes {
   alignas(64) std::array<Cost, kBlockLanes> costs;  ///< cost of the chosen levels, minus the error if all are zero
   alignas(64) std::int32_t coded[2][kBlockLanes];
   alignas(64) std::int32_t lower[2][kBlockLanes];
-  alignas(64) std::array<std::int32_t, kBlockLanes> largest;  ///< levels; if one is above 255, the lane's choice is invalid
+  /// The largest nearest level of each block. If it is above 255, the block's choice is invalid.
+  alignas(64) std::array<std::int32_t, kBlockLanes> largest;
 
   [[nodiscard]] static std::uint64_t mask(const std::int32_t (&words)[2][kBlockLanes], std::size_t lane) {
     return static_cast<std::uint32_t>(words[0][lane]) | static_cast<std::uint64_t>(words[1][lane]) << 32;
@@ -218,7 +227,8 @@ struct ChosenLanes {
 };
 
 [[gnu::always_inline]] inline L gain_of(L levels, L steps, L twice_magnitudes) {
-  const L shown = hn::ShiftLeft<2 + kCoefficientFractionBits>(hn::ShiftRight<2>(hn::Add(hn::Mul(levels, steps), all_lanes(2))));
+  const L shown =
+      hn::ShiftLeft<2 + kCoefficientFractionBits>(hn::ShiftRight<2>(hn::Add(hn::Mul(levels, steps), all_lanes(2))));
   return hn::Mul(shown, hn::Sub(shown, twice_magnitudes));
 }
 
@@ -254,7 +264,8 @@ template <typename Kit, int kWords>
     const L magnitude = hn::And(node, all_lanes(0xFFFF));
     const L quantizers = tables.quantizers(steps, i, k);
     const L step = hn::And(quantizers, all_lanes(255));
-    const L rounded = hn::ShiftRight<20>(hn::Add(hn::Mul(magnitude, hn::ShiftRight<8>(quantizers)), all_lanes(1 << 19)));
+    const L rounded =
+        hn::ShiftRight<20>(hn::Add(hn::Mul(magnitude, hn::ShiftRight<8>(quantizers)), all_lanes(1 << 19)));
     const L nearest = hn::Min(hn::Max(rounded, one), all_lanes(table.quantizer.max_level));
     // If the nearest level is 1, both levels are 1, and the nearest one is chosen.
     const L below = hn::Max(hn::Sub(nearest, one), one);
@@ -269,7 +280,8 @@ template <typename Kit, int kWords>
     const auto zeros_after = [&](const Ways<kWords>& before) __attribute__((always_inline)) {
       return hn::BitCast(Lanes(), hn::Sub(place_before, hn::BitCast(places, before.place)));
     };
-    const CodeBits bits = tables.bits({zeros_after(older), zeros_after(third), zeros_after(second), zeros_after(last)}, nearest, below);
+    const CodeBits bits =
+        tables.bits({zeros_after(older), zeros_after(third), zeros_after(second), zeros_after(last)}, nearest, below);
     const auto continue_ways = [&](auto number, const Ways<kWords>& before) __attribute__((always_inline)) {
       const L as_nearest = hn::Add(gain, hn::Mul(bits.nearest[number], lambda));
       const L as_below = hn::Add(gain_below, hn::Mul(bits.below[number], lambda));
@@ -291,7 +303,9 @@ template <typename Kit, int kWords>
     continue_ways(std::integral_constant<int, 1>(), third);
     continue_ways(std::integral_constant<int, 2>(), second);
     continue_ways(std::integral_constant<int, 3>(), last);
-    unroll<kWords>([&](auto w) __attribute__((always_inline)) { way.masks.coded[w] = hn::Or(way.masks.coded[w], bit[w]); });
+    unroll<kWords>([&](auto w) __attribute__((always_inline)) {
+      way.masks.coded[w] = hn::Or(way.masks.coded[w], bit[w]);
+    });
 
     const auto older_is_cheaper = hn::Lt(older.cost, third.cost);
     older.cost = hn::Min(third.cost, older.cost);
@@ -357,7 +371,9 @@ class SortedBlocks {
 
   [[nodiscard]] std::span<const std::uint8_t> order() const { return {order_.data(), size_}; }
   [[nodiscard]] std::uint64_t nodes(std::size_t block) const { return nodes_[block]; }
-  [[nodiscard]] std::size_t count(std::size_t block) const { return static_cast<std::size_t>(std::popcount(nodes_[block])); }
+  [[nodiscard]] std::size_t count(std::size_t block) const {
+    return static_cast<std::size_t>(std::popcount(nodes_[block]));
+  }
 
  private:
   std::array<std::uint8_t, kSorted> order_;
@@ -389,7 +405,8 @@ void choose_together(std::span<const TransformedBlock> blocks, const SortedBlock
   choose(steps, most, counts.data(), table, chosen);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const std::size_t i = lanes[lane];
-    choices[i] = {blocks[i].ac.energy + chosen.costs[lane], ChosenLanes::mask(chosen.coded, lane), ChosenLanes::mask(chosen.lower, lane)};
+    choices[i] = {blocks[i].ac.energy + chosen.costs[lane], ChosenLanes::mask(chosen.coded, lane),
+                  ChosenLanes::mask(chosen.lower, lane)};
     if (chosen.largest[lane] > 255) choices[i] = choose_levels_of(blocks[i], table);
   }
 }
@@ -419,8 +436,8 @@ void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& t
 }
 
 /// DecisionKernels::write_levels.
-[[maybe_unused]] void write_levels(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
-                                   std::int16_t* levels) {
+[[maybe_unused]] void write_levels(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice,
+                                   std::int16_t dc, std::int16_t* levels) {
   const hn::CappedTag<std::int16_t, 32> shorts;
   const hn::RebindToUnsigned<decltype(shorts)> unsigneds;
   for (std::size_t k = 0; k < 64; k += hn::MaxLanes(shorts)) {
@@ -429,10 +446,12 @@ void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& t
     const auto reciprocals = hn::Load(unsigneds, table.short_reciprocals.data() + k);
     // Computes nearest_level() from the upper halves of the products only. The lower halves cannot change the result:
     // they would be shifted out, and they cause no carry.
-    const auto products = hn::IfThenElse(hn::Eq(reciprocals, hn::Zero(unsigneds)), magnitudes, hn::MulHigh(magnitudes, reciprocals));
+    const auto products =
+        hn::IfThenElse(hn::Eq(reciprocals, hn::Zero(unsigneds)), magnitudes, hn::MulHigh(magnitudes, reciprocals));
     const auto rounded = hn::BitCast(shorts, hn::ShiftRight<4>(hn::Add(products, hn::Set(unsigneds, 8))));
     const auto one = hn::Set(shorts, 1);
-    const auto nearest = hn::Min(hn::Max(rounded, one), hn::Set(shorts, static_cast<std::int16_t>(table.quantizer.max_level)));
+    const auto nearest =
+        hn::Min(hn::Max(rounded, one), hn::Set(shorts, static_cast<std::int16_t>(table.quantizer.max_level)));
     const auto mask_of = [&](std::uint64_t places) __attribute__((always_inline)) {
       std::uint8_t bits[8];
       places >>= k;

@@ -1,6 +1,6 @@
 // A plugin of qemu-user 7.2 that counts the instructions of each function of a program:
 //   gcc -O2 -shared -fPIC -o build/count_instructions.so tools/checks/count_instructions.c
-//   qemu-aarch64 -plugin build/count_instructions.so build/arm/tests/test_parity --gtest_filter=FILTER 2>&1 | c++filt | sort -rn
+//   qemu-aarch64 -plugin build/count_instructions.so build/arm/tests/test_parity 2>&1 | c++filt | sort -rn
 // Debian has no header for plugins, so what is used of it is declared here.
 
 #include <inttypes.h>
@@ -41,7 +41,10 @@ static void translated(Id id, Block* block) {
 static void at_exit(Id id, void* data) {
   (void)id;
   (void)data;
-  for (size_t i = 0; i < count; ++i) fprintf(stderr, "%" PRIu64 " %s\n", functions[i].instructions, i == 0 ? "?" : functions[i].symbol);
+  functions[0].symbol = "?";
+  for (size_t i = 0; i < count; ++i) {
+    fprintf(stderr, "%" PRIu64 " %s\n", functions[i].instructions, functions[i].symbol);
+  }
 }
 
 __attribute__((visibility("default"))) int qemu_plugin_install(Id id, const void* info, int argc, char** argv) {
