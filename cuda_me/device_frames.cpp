@@ -49,8 +49,9 @@ DeviceFrames::DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_
   const auto require = [](bool holds, const std::string& why) {
     if (!holds) throw Error(ErrorKind::usage, "C63-DEVICE-FRAMES", why);
   };
-  require(format.width % 2 == 0 && format.height % 2 == 0,
-          "planes of " + std::to_string(format.width) + "x" + std::to_string(format.height) + ": both sides must be even");
+  require(
+      format.width % 2 == 0 && format.height % 2 == 0,
+      "planes of " + std::to_string(format.width) + "x" + std::to_string(format.height) + ": both sides must be even");
   require(count >= 0, "the number of frames is negative: " + std::to_string(count));
   for (std::size_t p = 0; p < planes.size(); ++p) {
     const int width = p == 0 ? format.width : format.width / 2;

@@ -25,8 +25,8 @@ constexpr int kRowAlignment = 16;
 
 void require_between(int least, int value, int most, const char* what) {
   if (value >= least && value <= most) return;
-  refuse_planes(std::string("the ") + what + " must be " + std::to_string(least) + ".." + std::to_string(most) + ", not " +
-                std::to_string(value));
+  refuse_planes(std::string("the ") + what + " must be " + std::to_string(least) + ".." + std::to_string(most) +
+                ", not " + std::to_string(value));
 }
 
 const MotionEstimatorOptions& checked(const MotionEstimatorOptions& options) {
@@ -103,7 +103,8 @@ struct MotionEstimator::State {
             "cudaMemcpy2DAsync");
     }
     const auto on_device = [&](const ConstPlaneView& plane) {
-      return ConstPlaneView{planes + places.at({plane.data, plane.pitch}) * plane_size, plane.width, plane.height, pitch};
+      return ConstPlaneView{planes + places.at({plane.data, plane.pitch}) * plane_size, plane.width, plane.height,
+                            pitch};
     };
     std::vector<MotionPair> moved;
     for (const MotionPair& pair : pairs) moved.push_back({on_device(pair.current), on_device(pair.reference)});

@@ -115,7 +115,8 @@ void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
     if (entry.frame().role.by_rate) rate_items_.push_back(rate_item(entry, job));
     if (job.reference == nullptr) continue;
     if (context_.keep.host_reference && job.inherited == nullptr) {  // the host has a copy of the newest picture only
-      copy_async(const_cast<std::uint8_t*>(job.reference), entry.chain->host.reference, context_.layout.picture_bytes, coding_);
+      copy_async(const_cast<std::uint8_t*>(job.reference), entry.chain->host.reference, context_.layout.picture_bytes,
+                 coding_);
     }
   }
   const std::size_t plain_frames = jobs_.size() - rate_items_.size();

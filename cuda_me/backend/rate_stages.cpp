@@ -86,7 +86,8 @@ RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch)
   return frame;
 }
 
-std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> items, std::size_t outputs, const Streams& streams) {
+std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> items, std::size_t outputs,
+                                                   const Streams& streams) {
   for (const RateItem& item : items) reserve(item.plan->rate, streams);
   std::size_t next = outputs * frames_;
   std::vector<Group> groups;
@@ -110,7 +111,8 @@ std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> ite
   return groups;
 }
 
-void RateStages::enqueue(std::span<const RateItem> items, std::size_t outputs, const Streams& streams, UserFrameSearch* user) {
+void RateStages::enqueue(std::span<const RateItem> items, std::size_t outputs, const Streams& streams,
+                         UserFrameSearch* user) {
   if (items.empty()) return;
   const Range range("rate");
   for (const Group& group : prepare(items, outputs, streams)) {

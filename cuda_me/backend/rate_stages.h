@@ -51,7 +51,8 @@ class RateStages {
   };
   /// Prepares the inputs of the stages and returns the groups. Groups of a side share memory. So each group must go
   /// through all stages before the next group of its side begins.
-  [[nodiscard]] std::vector<Group> prepare(std::span<const RateItem> items, std::size_t outputs, const Streams& streams);
+  [[nodiscard]] std::vector<Group> prepare(std::span<const RateItem> items, std::size_t outputs,
+                                           const Streams& streams);
 
  private:
   [[nodiscard]] RateScratch carve(Carver& carver, int slots) const;

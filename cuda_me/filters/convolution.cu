@@ -8,7 +8,8 @@ namespace {
 using SignalTaps = Taps<double, kMaxTaps>;
 
 /// Output i. Input values before and after the signal are 0.
-__device__ double convolved_at(const double* signal, std::size_t count, const double* taps, int tap_count, std::size_t i) {
+__device__ double convolved_at(const double* signal, std::size_t count, const double* taps, int tap_count,
+                               std::size_t i) {
   double total = 0;
   for (int k = 0; k < tap_count; ++k) {
     const std::size_t at = i + static_cast<std::size_t>(tap_count / 2 - k);

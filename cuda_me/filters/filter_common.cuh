@@ -81,7 +81,8 @@ using Adder = std::conditional_t<std::is_floating_point_v<T>, T, std::uint32_t>;
 void scan_look_back(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,
                     bool inclusive);
 /// Only if can_scan_rounds() says so: it depends on the device and on the data's alignment.
-void scan_rounds(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count, bool inclusive);
+void scan_rounds(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,
+                 bool inclusive);
 [[nodiscard]] bool can_scan_rounds(const std::uint32_t* values, const std::uint32_t* out);
 template <typename T>
 void scan_cub(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive);

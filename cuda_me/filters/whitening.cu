@@ -1,5 +1,5 @@
-// Whitening on a GPU. WhiteningEngine::whiten() launches up to five kernels, one after another: shifts, outliers, products
-// of all pairs of frames, weights, output. The host waits for none of them before finish().
+// Whitening on a GPU. WhiteningEngine::whiten() launches up to five kernels, one after another: shifts, outliers,
+// products of all pairs of frames, weights, output. The host waits for none of them before finish().
 #include <algorithm>
 #include <string>
 
@@ -182,10 +182,12 @@ __global__ void __launch_bounds__(kRejectThreads) reject_kernel(const __grid_con
       deviations[w] = pick(values, middle);
     }
     const Cleaner cleaner(medians, deviations, threshold);
-    std::uint8_t* to = out + static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
+    std::uint8_t* to =
+        out + static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      if (k < history.count) store_four(to + static_cast<std::size_t>(k) * samples, cleaner.clean(frames[k]), left, out_aligned);
+      if (k < history.count)
+        store_four(to + static_cast<std::size_t>(k) * samples, cleaner.clean(frames[k]), left, out_aligned);
     }
   }
 }
@@ -422,7 +424,8 @@ struct WhiteningEngine::State {
 WhiteningEngine::WhiteningEngine(FilterQueue& queue, ConstPlaneView reference, const WhiteningSettings& settings) {
   check_whitening(settings);
   check_view(reference, "the reference");
-  require(reference.width > 0 && reference.height > 0, "C63-FILTER-SHAPE", "invalid picture size " + shape_of(reference));
+  require(reference.width > 0 && reference.height > 0, "C63-FILTER-SHAPE",
+          "invalid picture size " + shape_of(reference));
   state_ = std::make_unique<State>(queue, reference, settings);
 }
 WhiteningEngine::~WhiteningEngine() = default;
@@ -463,8 +466,8 @@ void WhiteningEngine::whiten(ConstPlaneView frame, std::span<const ConstPlaneVie
          s.products.data(), s.weights.data(), s.status.data());
   const std::size_t groups = divide_up(static_cast<std::size_t>(s.width), 4) * static_cast<std::size_t>(s.height);
   launch(kernels::subtract_kernel,
-         {std::min<std::size_t>(divide_up(groups, kernels::kSubtractThreads), 65536), kernels::kSubtractThreads}, stream,
-         list, s.weights.data(), out, kernels::is_aligned(out.data, 16) && out.pitch % 4 == 0);
+         {std::min<std::size_t>(divide_up(groups, kernels::kSubtractThreads), 65536), kernels::kSubtractThreads},
+         stream, list, s.weights.data(), out, kernels::is_aligned(out.data, 16) && out.pitch % 4 == 0);
 }
 
 void WhiteningEngine::finish() {

@@ -536,12 +536,11 @@ void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_
   if (group.beam_width == 1 && group.slots <= 2) return enqueue_greedy_row(layout, group, stream);
   const bool few = group.slots <= 2;
   const int mcu_rows = layout.mcus / layout.mcu_columns;
-  const auto frames = static_cast<unsigned>(group.count);
   const int rows = few ? kWarp / (2 * kDcLevels) : 1;
-  const int warps = (mcu_rows + rows - 1) / rows;
-  launch(kernel_for(group, few), {{divide_up(kPlanes * warps, kThreads / kWarp), frames}, kThreads}, stream, layout,
-         group.frames, warps);
-  launch(winners_kernel, {{divide_up(layout.blocks, kWinnerThreads), frames}, kWinnerThreads}, stream, layout,
+  const int warps = divide_up(mcu_rows, rows);
+  launch(kernel_for(group, few), {{divide_up(kPlanes * warps, kThreads / kWarp), group.count}, kThreads}, stream,
+         layout, group.frames, warps);
+  launch(winners_kernel, {{divide_up(layout.blocks, kWinnerThreads), group.count}, kWinnerThreads}, stream, layout,
          group.frames);
 }
 

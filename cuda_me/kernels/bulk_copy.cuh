@@ -37,8 +37,8 @@ class PlaneBoxes {
     int width;
     int height;
   };
-  /// Writes the tensor maps of both planes of a job to the members `reference` and `current` of `maps`. Returns false if
-  /// bulk copies are not available, if base or pitch is not a multiple of 16, or if the driver refuses the sizes.
+  /// Writes the tensor maps of both planes of a job to the members `reference` and `current` of `maps`. Returns false
+  /// if bulk copies are not available, if base or pitch is not a multiple of 16, or if the driver refuses the sizes.
   template <typename Maps>
   [[nodiscard]] bool describe(Maps& maps, const MotionJob& job, Box of_reference, Box of_current) const {
     return describe(maps.reference, job, job.reference, job.reference_pitch, of_reference) &&

@@ -168,8 +168,7 @@ void enqueue_repeat_error(const FrameLayout& layout, const RateGroup& group, cud
 }
 
 void enqueue_code_choices(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  const auto frames = static_cast<unsigned>(group.count);
-  launch(code_choices_kernel, {{layout.segments, frames}, kSegmentThreads}, stream, layout, group.frames);
+  launch(code_choices_kernel, {{layout.segments, group.count}, kSegmentThreads}, stream, layout, group.frames);
 }
 
 }  // namespace c63::cuda

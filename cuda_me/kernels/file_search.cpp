@@ -67,7 +67,8 @@ class LoadedSearch final : public FileSearch {
       if (!host_part.empty()) host_ = open_library(host_part);
     }
     if (host_) {
-      launch_ = reinterpret_cast<int (*)(const c63_motion_batch*, const c63_motion_gpu*)>(::dlsym(host_.get(), kLaunch));
+      launch_ =
+          reinterpret_cast<int (*)(const c63_motion_batch*, const c63_motion_gpu*)>(::dlsym(host_.get(), kLaunch));
       if (launch_ == nullptr) refuse(path, std::string("has no function ") + kLaunch + "() (c63/motion_kernel.h)");
     } else {
       find_kernel();

@@ -84,8 +84,8 @@ class MotionSearch {
 [[nodiscard]] std::unique_ptr<MotionSearch> make_motion_search(std::string_view kernel,
                                                                const char* unknown_id = "C63-CUDA-KERNEL");
 
-// The searches that others use: the best for the card, by tiles with windows that are fetched ahead or not; and successive
-// elimination, where four sums rule out most candidates.
+// The searches that others use: the best for the card, by tiles with windows that are fetched ahead or not; and
+// successive elimination, where four sums rule out most candidates.
 std::unique_ptr<MotionSearch> make_fast_search();
 std::unique_ptr<MotionSearch> make_eliminate_search();
 

@@ -85,7 +85,8 @@ class EliminateSearch final : public MotionSearch {
     if (narrow_count > 0) narrow_->enqueue({narrow.data(), narrow_count}, stream);
     if (queue.tiles > 0) {
       launch(motion_eliminate_queue,
-             {std::min(queue.tiles, multiprocessors_), kQueueThreads, sizeof(QueueShared), Start::early}, stream, queue);
+             {std::min(queue.tiles, multiprocessors_), kQueueThreads, sizeof(QueueShared), Start::early}, stream,
+             queue);
     }
     if (other_tiles > 0) {
       launch(motion_eliminate, {other_tiles, kEliminateThreads}, stream, others);
@@ -100,7 +101,8 @@ class EliminateSearch final : public MotionSearch {
   /// Fills `queued` for the kernel of motion_eliminate_queue.cuh. Returns false if that kernel cannot search the job:
   /// because its range is not kEliminateRange, or because bulk copies cannot read its planes.
   [[nodiscard]] bool describe(QueueJob& queued, const MotionJob& job) const {
-    return job.range == kEliminateRange && boxes_.describe(queued, job, {kBoxColumns, kBoxRows}, {kTileWidth, kTileHeight});
+    return job.range == kEliminateRange &&
+           boxes_.describe(queued, job, {kBoxColumns, kBoxRows}, {kTileWidth, kTileHeight});
   }
 
   std::uint32_t multiprocessors_ = static_cast<std::uint32_t>(require_device(current_device()).multiprocessors);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -80,13 +81,18 @@ using ::int64_t; using ::uint64_t; using ::intptr_t; using ::uintptr_t; }
 /// The content of headers whose declarations are built into NVRTC.
 constexpr const char* kNothing = "#pragma once\n";
 
-struct Output {
-  std::vector<char> bytes;
-  std::string messages;
-};
+/// Returns what a pair of NVRTC's functions gives: the first one says how many bytes, the second one copies them.
+std::vector<char> bytes_of(Nvrtc::Program program, Nvrtc::Result (*size_of)(Nvrtc::Program, std::size_t*),
+                           Nvrtc::Result (*copy)(Nvrtc::Program, char*)) {
+  std::size_t size = 0;
+  size_of(program, &size);
+  std::vector<char> bytes(size);
+  if (size > 0) copy(program, bytes.data());
+  return bytes;
+}
 
-/// Compiles for the architecture `option`: sm_90 gives a cubin, compute_90 gives PTX.
-Output compile_for(std::string_view text, const std::string& name, const std::string& option, bool cubin) {
+/// Compiles for an architecture, to a cubin or to PTX.
+CompiledKernels compile_for(std::string_view text, const std::string& name, int architecture, bool cubin) {
   const Nvrtc& nvrtc = Nvrtc::get();
   const std::string source(text);
   const std::string header(motion_kernel_header());
@@ -100,36 +106,33 @@ Output compile_for(std::string_view text, const std::string& name, const std::st
                    names.data()) != 0) {
     throw Error(ErrorKind::device, "C63-NO-NVRTC", "NVRTC cannot create a program");
   }
-  std::vector<std::string> options = {"--gpu-architecture=" + option, "--std=c++17", "-lineinfo"};
+  std::vector<std::string> options = {
+      "--gpu-architecture=" + std::string(cubin ? "sm_" : "compute_") + std::to_string(architecture), "--std=c++17",
+      "-lineinfo"};
   const std::string folder = std::filesystem::path(name).parent_path().string();
   options.push_back("--include-path=" + (folder.empty() ? std::string(".") : folder));
   const char* const home = std::getenv("CUDA_HOME");
-  for (const std::string& toolkit :
-       {home != nullptr ? std::string(home) : std::string(), std::string("/usr/local/cuda")}) {
+  for (const std::string toolkit : {home != nullptr ? home : "", "/usr/local/cuda"}) {
     if (!toolkit.empty() && std::filesystem::exists(toolkit + "/include"))
       options.push_back("--include-path=" + toolkit + "/include");
   }
   std::vector<const char*> pointers;
   for (const std::string& o : options) pointers.push_back(o.c_str());
   const int status = nvrtc.compile(program, static_cast<int>(pointers.size()), pointers.data());
-  Output output;
-  std::size_t size = 0;
-  nvrtc.log_size(program, &size);
-  output.messages.resize(size);
-  if (size > 0) nvrtc.log(program, output.messages.data());
-  while (!output.messages.empty() && (output.messages.back() == '\0' || output.messages.back() == '\n'))
-    output.messages.pop_back();
+  CompiledKernels compiled{.is_cubin = cubin};
+  const std::vector<char> log = bytes_of(program, nvrtc.log_size, nvrtc.log);
+  compiled.messages.assign(log.begin(), std::ranges::find(log, '\0'));
+  while (compiled.messages.ends_with('\n')) compiled.messages.pop_back();
   if (status == 0) {
-    (cubin ? nvrtc.cubin_size : nvrtc.ptx_size)(program, &size);
-    output.bytes.resize(size);
-    if (size > 0) (cubin ? nvrtc.cubin : nvrtc.ptx)(program, output.bytes.data());
+    compiled.image =
+        cubin ? bytes_of(program, nvrtc.cubin_size, nvrtc.cubin) : bytes_of(program, nvrtc.ptx_size, nvrtc.ptx);
   }
   nvrtc.destroy(&program);
   if (status != 0) {
-    throw Error(ErrorKind::usage, "C63-KERNEL-COMPILE", "it does not compile:\n" + output.messages + "\n",
+    throw Error(ErrorKind::usage, "C63-KERNEL-COMPILE", "it does not compile:\n" + compiled.messages + "\n",
                 {.file = name});
   }
-  return output;
+  return compiled;
 }
 
 /// Returns the newest architecture that NVRTC knows and whose code the device can run; 0 if there is none.
@@ -153,26 +156,19 @@ CompiledKernels compile_kernels(std::string_view text, const std::string& name, 
   int major = 0;
   int minor = 0;
   Nvrtc::get().version(&major, &minor);
-  CompiledKernels compiled;
-  compiled.compiler = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+  const std::string compiler = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
   const int known = known_architecture(sm);
   if (known == 0) {
-    throw Error(ErrorKind::device, "C63-NO-NVRTC",
-                compiled.compiler + " cannot compile for this GPU, sm_" + std::to_string(sm));
+    throw Error(ErrorKind::device, "C63-NO-NVRTC", compiler + " cannot compile for this GPU, sm_" + std::to_string(sm));
   }
-  compiled.is_cubin = known == sm;
-  Output output =
-      compile_for(text, name, (compiled.is_cubin ? "sm_" : "compute_") + std::to_string(known), compiled.is_cubin);
-  compiled.image = std::move(output.bytes);
-  compiled.messages = std::move(output.messages);
+  CompiledKernels compiled = compile_for(text, name, known, known == sm);
+  compiled.compiler = compiler;
   return compiled;
 }
 
 std::string compile_ptx(std::string_view text, const std::string& name, int sm) {
-  const Output output = compile_for(text, name, "compute_" + std::to_string(known_architecture(sm)), false);
-  std::string ptx(output.bytes.begin(), output.bytes.end());
-  while (!ptx.empty() && ptx.back() == '\0') ptx.pop_back();
-  return ptx;
+  const std::vector<char> ptx = compile_for(text, name, known_architecture(sm), false).image;
+  return {ptx.begin(), std::ranges::find(ptx, '\0')};
 }
 
 }  // namespace c63::cuda

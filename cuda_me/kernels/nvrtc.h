@@ -8,10 +8,10 @@ namespace c63::cuda {
 
 /// The result of compiling CUDA C++ source text.
 struct CompiledKernels {
-  std::vector<char> image;  ///< a cubin, or PTX if NVRTC is older than the device
+  std::vector<char> image = {};  ///< a cubin, or PTX if NVRTC is older than the device
   bool is_cubin = false;
-  std::string messages;  ///< warnings, with line numbers of the text
-  std::string compiler;  ///< "NVRTC 13.0"
+  std::string messages = {};  ///< warnings, with line numbers of the text
+  std::string compiler = {};  ///< "NVRTC 13.0"
 };
 
 /// Compiles CUDA C++ for architecture `sm` (90 for sm_90). `name` is the file's name: it appears in messages, and its

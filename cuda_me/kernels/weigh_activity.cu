@@ -54,9 +54,8 @@ __global__ void __launch_bounds__(kThreads)
 
 void enqueue_weights(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.weighs_activity) return;
-  const auto frames = static_cast<unsigned>(group.count);
-  launch(activity_kernel, {{divide_up(layout.mcus, kWarps), frames}, kThreads}, stream, layout, group.frames);
-  launch(weights_kernel, {{divide_up(layout.mcus, kThreads), frames}, kThreads}, stream, layout, group.frames);
+  launch(activity_kernel, {{divide_up(layout.mcus, kWarps), group.count}, kThreads}, stream, layout, group.frames);
+  launch(weights_kernel, {{divide_up(layout.mcus, kThreads), group.count}, kThreads}, stream, layout, group.frames);
 }
 
 }  // namespace c63::cuda

@@ -70,7 +70,7 @@ void CudaSourceFrames::pop_front() {
 
 std::array<MotionTotals, 2> CudaSourceFrames::push() {
   const DeviceGuard guard(device_);
-  frames_.push_back({.slot = free_.front(), .has_motion = !frames_.empty()});
+  frames_.push_back({.slot = free_.front()});
   free_.pop_front();
   const std::size_t newest = frames_.size() - 1;
   const SourceMemory::Frame& own = memory_of(newest);
@@ -87,9 +87,9 @@ std::array<MotionTotals, 2> CudaSourceFrames::push() {
   for (std::size_t distance = 1; distance <= 2; ++distance) {
     SourceMotionJobs jobs;
     const int back = static_cast<int>(distance);
-    const SourceBlock* const hints = distance == 2                                       ? own.backward[0]
-                                     : newest >= 1 && frames_[newest - 1].has_motion ? memory_of(newest - 1).backward[0]
-                                                                                         : nullptr;
+    const SourceBlock* const hints = distance == 2                                 ? own.backward[0]
+                                     : newest >= 1 && frames_[newest - 1].back > 0 ? memory_of(newest - 1).backward[0]
+                                                                                   : nullptr;
     if (newest >= distance) jobs.add(backward_job(back, hints, back, own.backward[distance - 1]));
     if (filters) add_forward_job(*looking_at_, distance, jobs);
     enqueue_source_motion(layout_, jobs, stream_);

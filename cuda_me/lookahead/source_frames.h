@@ -78,9 +78,8 @@ class CudaSourceFrames final : public SourceFrames {
  private:
   /// A frame that the device keeps, from push() to pop_front().
   struct Kept {
-    std::size_t slot = 0;    ///< index in SourceMemory::frames
-    bool has_motion = false;  ///< motion relative to the previous frame was found
-    int back = 0;            ///< distance to the reference in frames; 0: no reference
+    std::size_t slot = 0;  ///< index in SourceMemory::frames
+    int back = 0;          ///< distance to the reference in frames; 0: no reference, so it is the first of its GOP
   };
 
   [[nodiscard]] const SourceMemory::Frame& memory_of(std::size_t place) const { return memory_.frames[frames_[place].slot]; }

@@ -47,7 +47,8 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_
   std::array<void*, sizeof...(Parameters) + 1> addresses{
       const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
   cudaLaunchAttribute attribute{};
-  attribute.id = shape.start == Start::early ? cudaLaunchAttributeProgrammaticStreamSerialization : cudaLaunchAttributeCooperative;
+  attribute.id =
+      shape.start == Start::early ? cudaLaunchAttributeProgrammaticStreamSerialization : cudaLaunchAttributeCooperative;
   (shape.start == Start::early ? attribute.val.programmaticStreamSerializationAllowed : attribute.val.cooperative) = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;

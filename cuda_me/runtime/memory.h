@@ -77,8 +77,9 @@ using PinnedBuffer = detail::Buffer<T, detail::PinnedMemory>;
 /// The bytes of page-locked memory in this process's PinnedBuffers. For tests.
 [[nodiscard]] inline std::size_t pinned_bytes() { return detail::PinnedMemory::total; }
 
-/// Makes sure that a buffer has room for at least `size` elements, and returns its memory. When it must grow, its content
-/// is lost, and it gets a quarter more than needed, so that it seldom grows. Nothing may still use the old memory.
+/// Makes sure that a buffer has room for at least `size` elements, and returns its memory. When it must grow, its
+/// content is lost, and it gets a quarter more than needed, so that it seldom grows. Nothing may still use the old
+/// memory.
 template <typename Buffer>
 auto* make_room(Buffer& buffer, std::size_t size) {
   if (buffer.size() < size) {

@@ -198,7 +198,8 @@ TEST(Backend, TakesTheDocumentedMemory) {
   const double segments = blocks / 6 / 8;
   const double frame = 1920.0 * 1080 * 3 / 2;
   const double device = 8 * picture + 8 * blocks + 3 * (segments * (10176 + 16) + frame / 2 + (64 << 10)) + (18 << 10);
-  const double host = std::floor((48 << 20) / frame) * frame + 17 * (blocks + (18 << 10)) + 3 * 17 * (frame / 2 + (64 << 10));
+  const double host =
+      std::floor((48 << 20) / frame) * frame + 17 * (blocks + (18 << 10)) + 3 * 17 * (frame / 2 + (64 << 10));
   const double filtered = 6 * picture;
   const double looked_at = 19 * (frame + picture + blocks * 40 / 3) + 6 * frame + 32 * blocks;
   EncoderSettings settings{.coding = {.width = 1920, .height = 1080}};
@@ -247,8 +248,8 @@ Ending ending_of(const EncodedFrame& frame) {
 }
 
 /// Returns a picture of one MCU. Its last Y block aims at level `base` at zig-zag index 0 and at level -1 from index 56
-/// on. Each unit of `jitter` makes the coefficients of the -1 levels 2 % larger. Samples are whole numbers from 0 to 255,
-/// so the block only comes near these levels. All other blocks are flat.
+/// on. Each unit of `jitter` makes the coefficients of the -1 levels 2 % larger. Samples are whole numbers from 0 to
+/// 255, so the block only comes near these levels. All other blocks are flat.
 Bytes picture_with_long_tail(int base, int jitter) {
   const QuantizationTable steps = make_quantization_tables(25)[0];
   float coefficients[64] = {};

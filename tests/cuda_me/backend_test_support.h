@@ -46,7 +46,12 @@ inline Encoded on_gpu(const EncoderSettings& settings, const test::Bytes& video,
 inline std::vector<CudaBackendOptions> ways_to_encode() {
   std::vector<int> all;
   for (const DeviceInfo& device : devices().devices) all.push_back(device.index);
-  return {{}, {.graphs = false}, {.coded_capacity = 100}, {.upload = UploadMode::pair}, {.devices = {0, 0}}, {.devices = all}};
+  return {{},
+          {.graphs = false},
+          {.coded_capacity = 100},
+          {.upload = UploadMode::pair},
+          {.devices = {0, 0}},
+          {.devices = all}};
 }
 
 /// Compares two streams. If they differ, the message says where.

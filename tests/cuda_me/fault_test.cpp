@@ -21,8 +21,8 @@ constexpr std::int64_t kFaultAt = 7;
 
 const EncoderSettings kSettings{.coding = {.width = 64, .height = 48, .key_interval = 5}, .execution = {.lanes = 1}};
 
-/// Encodes a video on a device that fails. Exits with 0 if the encode ends with a device error that names the frame, or,
-/// with the CPU as a fallback, with the right bytes.
+/// Encodes a video on a device that fails. Exits with 0 if the encode ends with a device error that names the frame,
+/// or, with the CPU as a fallback, with the right bytes.
 [[noreturn]] void encode_on_a_breaking_device(bool with_fallback) {
   const test::Bytes video = test::moving_video(64, 48, 12);
   const test::Bytes expected = on_cpu(kSettings, video).stream();

@@ -10,7 +10,8 @@ namespace {
 class CudaPictures : public FilterTest {};
 C63_INSTANTIATE_FILTER_TESTS(CudaPictures);
 
-void expect_close(const Picture<float>& expected, const std::vector<float>& got, double tolerance, std::string_view name) {
+void expect_close(const Picture<float>& expected, const std::vector<float>& got, double tolerance,
+                  std::string_view name) {
   ASSERT_EQ(expected.samples.size(), got.size());
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(expected.samples[i], got[i], tolerance) << name;
 }
@@ -110,7 +111,8 @@ TEST_P(CudaPictures, ShiftsHaveTheSumsOfTheCpu) {
         shift_sums(queue, frames[0], frames, sums, variant);
         for (std::size_t k = 0; k < frames.size(); ++k) {
           const auto five = [](const ShiftSums& s) { return std::array{s.p, s.q, s.u, s.v, s.w}; };
-          ASSERT_EQ(five(reference.sums_of(sequence.views(false)[k])), five(sums[k])) << name << " " << size.width << "x" << size.height;
+          ASSERT_EQ(five(reference.sums_of(sequence.views(false)[k])), five(sums[k]))
+              << name << " " << size.width << "x" << size.height;
         }
       }
     }

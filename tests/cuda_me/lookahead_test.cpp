@@ -158,7 +158,9 @@ TEST_F(LookaheadTest, LargePictures) {
   expect_what_the_host_finds(1920, 1080, kAll, test::noisy_video(1920, 1080, 6, 6), 4);
 }
 
-TEST_F(LookaheadTest, SmallForSanitizers) { expect_what_the_host_finds(50, 40, kAll, test::noisy_video(50, 40, 6, 5), 4); }
+TEST_F(LookaheadTest, SmallForSanitizers) {
+  expect_what_the_host_finds(50, 40, kAll, test::noisy_video(50, 40, 6, 5), 4);
+}
 
 }  // namespace
 }  // namespace c63::cuda

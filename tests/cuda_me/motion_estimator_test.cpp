@@ -85,7 +85,10 @@ TEST_F(MotionEstimatorOnDevice, PlanesWithOneAddressAndDifferentPitchesAreDiffer
 TEST_F(MotionEstimatorOnDevice, RefusesPlanesOfAnotherSizeAndUnknownKernels) {
   const parity::Plane plane(parity::Content::random, 104, 72, 104, 1);
   MotionEstimator estimator({.width = 96, .height = 72});
-  EXPECT_EQ(test::error_id([&] { static_cast<void>(estimator.estimate({plane.view(), plane.view()})); }), "C63-MOTION-PLANE");
+  EXPECT_EQ(test::error_id([&] {
+              static_cast<void>(estimator.estimate({plane.view(), plane.view()}));
+            }),
+            "C63-MOTION-PLANE");
   EXPECT_EQ(id_of({.width = 96, .height = 72, .kernel = "quickest"}), "C63-MOTION-PLANE");
   EXPECT_EQ(MotionEstimator::kernel_names().front(), "textbook");
 }

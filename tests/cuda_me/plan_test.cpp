@@ -31,7 +31,8 @@ struct PlanKinds {
 /// sent in key frames and whenever they change. A frame without SOF always follows an inter frame and has its tables.
 class RandomPlanner final : public Planner {
  public:
-  RandomPlanner(const Geometry& geometry, PlanKinds kinds) : mcus_(static_cast<std::size_t>(geometry.mcus())), kinds_(kinds) {}
+  RandomPlanner(const Geometry& geometry, PlanKinds kinds)
+      : mcus_(static_cast<std::size_t>(geometry.mcus())), kinds_(kinds) {}
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     Random random(static_cast<std::uint64_t>(frame.index) + 1);
@@ -96,7 +97,8 @@ class RandomPlanner final : public Planner {
 /// Returns settings for a small video. `keeps` says whether pictures and vectors are kept, too.
 EncoderSettings settings_for(int width, int height, bool keeps) {
   EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 7}};
-  settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = keeps;
+  settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion =
+      keeps;
   return settings;
 }
 
@@ -108,8 +110,8 @@ Encoded encode_planned(Encoder&& encoder, const Bytes& video, PlanKinds kinds = 
   return encode_with(std::move(encoder), video);
 }
 
-/// Expects the frames of the CPU from the GPU, for random plans of all kinds. Without pictures and vectors, the GPU runs
-/// frames as graphs if the plan allows it, or in two groups if all frames of a batch are decided by rate.
+/// Expects the frames of the CPU from the GPU, for random plans of all kinds. Without pictures and vectors, the GPU
+/// runs frames as graphs if the plan allows it, or in two groups if all frames of a batch are decided by rate.
 void expect_what_the_cpu_gives(int width, int height, const Bytes& video) {
   for (const PlanKinds kinds :
        {PlanKinds{.still = false}, PlanKinds{}, PlanKinds{.still = false, .by_rate = true}, PlanKinds{.by_rate = true},
@@ -117,8 +119,8 @@ void expect_what_the_cpu_gives(int width, int height, const Bytes& video) {
     EncoderSettings settings = settings_for(width, height, true);
     const Encoded cpu = encode_planned(Encoder(settings), video, kinds);
     for (const int lanes : {1, 3}) {
-      SCOPED_TRACE(testing::Message() << width << "x" << height << ", still " << kinds.still << ", by rate " << kinds.by_rate
-                                      << ", weighted " << kinds.weighted << ", " << lanes << " lanes");
+      SCOPED_TRACE(testing::Message() << width << "x" << height << ", still " << kinds.still << ", by rate "
+                                      << kinds.by_rate << ", weighted " << kinds.weighted << ", " << lanes << " lanes");
       for (const bool keeps : {true, false}) {
         settings = settings_for(width, height, keeps);
         settings.execution.lanes = lanes;
@@ -145,7 +147,8 @@ TEST_F(PlanTest, GivesWhatTheCpuGives) {
       const auto frame = moving.begin() + static_cast<std::ptrdiff_t>(i * still.size());
       std::copy_n(frame - static_cast<std::ptrdiff_t>(still.size()), still.size(), frame);
     }
-    for (const Bytes& video : {moving, test::random_video(width, height, 9), test::extreme_video(width, height, 9), frozen}) {
+    for (const Bytes& video :
+         {moving, test::random_video(width, height, 9), test::extreme_video(width, height, 9), frozen}) {
       expect_what_the_cpu_gives(width, height, video);
     }
   }

@@ -1,5 +1,5 @@
-// Tests the search by SAD and vector cost. For each block it must find the vectors that the CPU finds, in the same order:
-// the cheapest first. Vectors of equal cost have a defined order, too.
+// Tests the search by SAD and vector cost. For each block it must find the vectors that the CPU finds, in the same
+// order: the cheapest first. Vectors of equal cost have a defined order, too.
 
 #include <algorithm>
 #include <array>
@@ -46,7 +46,8 @@ Found expected(const FrameLayout& layout, const Geometry& geometry, const Bytes&
   for (int p = 0; p < kPlanes; ++p) {
     const PlaneGeometry plane = geometry.plane(p);
     const int plane_range = plane_search_range(range, p);
-    const auto searcher = cpu::make_block_searcher(SearchMethod::full_brute, cpu::kernels(SimdLevel::scalar), plane, plane_range);
+    const auto searcher =
+        cpu::make_block_searcher(SearchMethod::full_brute, cpu::kernels(SimdLevel::scalar), plane, plane_range);
     const ConstPlaneView a{current.data() + layout.offset[p], plane.width, plane.height, plane.width};
     const ConstPlaneView b{reference.data() + layout.offset[p], plane.width, plane.height, plane.width};
     searcher->begin(a, b, goal);

@@ -26,12 +26,12 @@ std::string id_of(cudaError_t status) {
 
 TEST(Check, NamesEachClassOfFailure) {
   EXPECT_EQ(id_of(cudaSuccess), "");
-  EXPECT_EQ(id_of(cudaErrorMemoryAllocation), "C63-CUDA-MEMORY");
+  test::expect_error(ErrorKind::memory, "C63-CUDA-MEMORY", [] { check(cudaErrorMemoryAllocation, "probe"); });
+  test::expect_error(ErrorKind::device, "C63-CUDA-CALL", [] { check(cudaErrorInvalidValue, "probe"); });
   EXPECT_EQ(id_of(cudaErrorInsufficientDriver), "C63-CUDA-NO-DRIVER");
   EXPECT_EQ(id_of(cudaErrorNoDevice), "C63-CUDA-NO-DEVICE");
   EXPECT_EQ(id_of(cudaErrorNoKernelImageForDevice), "C63-CUDA-NO-CODE");
   EXPECT_EQ(id_of(cudaErrorIllegalAddress), "C63-CUDA-STICKY");
-  EXPECT_EQ(id_of(cudaErrorInvalidValue), "C63-CUDA-CALL");
 }
 
 TEST(Check, DroppedErrorsAreNotReportedLater) {
