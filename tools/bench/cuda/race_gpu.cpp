@@ -80,7 +80,7 @@ std::vector<race::SearchedCase> search_cases(cuda::MotionSearch& search, const c
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const RaceCase& c = cases[i];
     CaseMemory& m = memory[i];
-    race::SearchedCase& one = found.emplace_back(race::SearchResults::poisoned(c.blocks(), layout.poison));
+    race::SearchedCase& one = found.emplace_back(race::SearchedCase{race::SearchResults::poisoned(c.blocks(), layout.poison)});
     one.past_results |= !m.vectors.download(bytes, layout.poison, stream);
     std::ranges::copy(bytes, reinterpret_cast<std::uint8_t*>(one.results.vectors.data()));
     one.past_results |= !m.sads.download(bytes, layout.poison, stream);
