@@ -49,10 +49,11 @@ constexpr const char* kRowFormat =
     "filter_ms:?:key:"
     "?:repeat:}";
 
-/// Returns rows as a numpy array.
+/// Returns rows as a numpy array of the type c63.STATISTICS. That type is made once, because numpy takes 0.1 ms to read
+/// kRowFormat.
 py::object array_of(std::vector<Row>&& rows) {
-  const auto count = static_cast<py::ssize_t>(rows.size());
-  return numpy_array<Row>(std::move(rows), {count}, kRowFormat);
+  const auto bytes = static_cast<py::ssize_t>(rows.size() * sizeof(Row));
+  return numpy_array<std::uint8_t>(std::move(rows), {bytes}).attr("view")(of_package("c63._encode", "STATISTICS"));
 }
 
 Row row_of(const EncodedFrame& frame) {
@@ -359,7 +360,7 @@ void add_encoding(py::module_& module) {
   module.def("check_settings", check_settings, "settings"_a);
   module.def("gpu_obstacle", gpu_obstacle);
   module.def("options", options);
-  module.def("no_statistics", [] { return array_of({}); });
+  module.def("no_statistics", [] { return numpy_array<Row>(std::vector<Row>(), {0}, kRowFormat); });
 }
 
 }  // namespace c63::python
