@@ -1,4 +1,4 @@
-#include "cpu/pair_search.h"
+#include "c63/motion_search.h"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,13 @@
 #include "c63/thread_pool.h"
 #include "c63/error.h"
 #include "c63/motion.h"
+#include "codec/geometry.h"
+#include "cpu/kernels.h"
 #include "cpu/plane_search.h"
 #include "cpu/search_method.h"
 
-namespace c63::cpu {
+namespace c63 {
+namespace cpu {
 namespace {
 
 /// A plane with kPlaneGuard readable bytes around it: the caller's plane, or a copy.
@@ -35,8 +38,6 @@ class GuardedPlane {
   ConstPlaneView view_;
   std::vector<std::uint8_t> samples_;
 };
-
-}  // namespace
 
 /// Searches one pair of planes after another. The MCU rows of a pair are searched in parallel.
 class PairSearcher {
@@ -135,8 +136,6 @@ class PairSearcher {
   GuardedPlane reference_;
 };
 
-namespace {
-
 /// Returns the number of pairs to search at the same time. It is above 1 if the rows of one pair do not keep all
 /// threads busy.
 std::size_t pairs_at_once(std::size_t pairs, const PlaneGeometry& geometry) {
@@ -168,31 +167,43 @@ void check_pair(const MotionPair& pair, const MotionPair& first) {
 }
 
 }  // namespace
+}  // namespace cpu
 
-PairSearchers::PairSearchers(const MotionSettings& settings, const Kernels& kernels) : settings_(settings), kernels_(kernels) {
-  check_settings(settings);
-}
-PairSearchers::~PairSearchers() = default;
-
-void PairSearchers::search(std::span<const MotionPair> pairs, const MotionResults& results,
-                           const MotionVector* around) {
-  if (pairs.empty()) return;
-  for (const MotionPair& pair : pairs) check_pair(pair, pairs[0]);
-  const ConstPlaneView& plane = pairs[0].current;
-  require(plane.width > 0 && plane.height > 0 && plane.width % kBlockSize == 0 && plane.height % kBlockSize == 0, "C63-PLANE-SIZE",
-          "plane size " + std::to_string(plane.width) + "x" + std::to_string(plane.height) +
-              ": both sides must be multiples of 8");
-  require(results.vectors != nullptr, "C63-PLANE-NULL", "there must be room for vectors");
-  if (geometry_.width == 0) {
-    geometry_ = {plane.width, plane.height, plane.width / kBlockSize, plane.height / kBlockSize,
-                 static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height)};
+struct PlaneSearcher::State {
+  explicit State(const MotionSettings& of_all) : settings(of_all), kernels(cpu::kernels(settings.simd)) {
+    cpu::check_settings(settings);
   }
-  require(plane.width == geometry_.width && plane.height == geometry_.height, "C63-PLANE-SIZE",
-          "the planes differ in size from the previous planes");
-  const auto blocks = static_cast<std::size_t>(geometry_.blocks());
-  const std::size_t at_once = pairs_at_once(pairs.size(), geometry_);
-  while (searchers_.size() < at_once)
-    searchers_.push_back(std::make_unique<PairSearcher>(geometry_, settings_, kernels_));
+
+  PlaneGeometry geometry;  ///< of the first planes
+  MotionSettings settings;
+  const cpu::Kernels& kernels;
+  std::vector<std::unique_ptr<cpu::PairSearcher>> searchers;  ///< one for each pair that is searched at the same time
+};
+
+PlaneSearcher::PlaneSearcher(const MotionSettings& settings) : state_(std::make_unique<State>(settings)) {}
+PlaneSearcher::~PlaneSearcher() = default;
+PlaneSearcher::PlaneSearcher(PlaneSearcher&&) noexcept = default;
+PlaneSearcher& PlaneSearcher::operator=(PlaneSearcher&&) noexcept = default;
+
+void PlaneSearcher::estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around) {
+  State& state = *state_;
+  if (pairs.empty()) return;
+  for (const MotionPair& pair : pairs) cpu::check_pair(pair, pairs[0]);
+  const ConstPlaneView& plane = pairs[0].current;
+  cpu::require(plane.width > 0 && plane.height > 0 && plane.width % kBlockSize == 0 && plane.height % kBlockSize == 0, "C63-PLANE-SIZE",
+               "plane size " + std::to_string(plane.width) + "x" + std::to_string(plane.height) + ": both sides must be multiples of 8");
+  cpu::require(results.vectors != nullptr, "C63-PLANE-NULL", "there must be room for vectors");
+  if (state.geometry.width == 0) {
+    state.geometry = {plane.width, plane.height, plane.width / kBlockSize, plane.height / kBlockSize,
+                      static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height)};
+  }
+  cpu::require(plane.width == state.geometry.width && plane.height == state.geometry.height, "C63-PLANE-SIZE",
+               "the planes differ in size from the previous planes");
+  const auto blocks = static_cast<std::size_t>(state.geometry.blocks());
+  const std::size_t at_once = cpu::pairs_at_once(pairs.size(), state.geometry);
+  while (state.searchers.size() < at_once) {
+    state.searchers.push_back(std::make_unique<cpu::PairSearcher>(state.geometry, state.settings, state.kernels));
+  }
   parallel_for(at_once, [&](std::size_t part) {
     const std::size_t first = part * pairs.size() / at_once;
     for (std::size_t i = first; i < (part + 1) * pairs.size() / at_once; ++i) {
@@ -200,26 +211,9 @@ void PairSearchers::search(std::span<const MotionPair> pairs, const MotionResult
       const MotionResults own{results.vectors + at, results.sads != nullptr ? results.sads + at : nullptr,
                               results.seconds != nullptr ? results.seconds + at : nullptr,
                               results.quarters != nullptr ? results.quarters + 4 * at : nullptr};
-      searchers_[part]->search(pairs[i], own, around != nullptr ? around + at : nullptr);
+      state.searchers[part]->search(pairs[i], own, around != nullptr ? around + at : nullptr);
     }
   });
-}
-
-}  // namespace c63::cpu
-
-namespace c63 {
-
-struct PlaneSearcher::State : cpu::PairSearchers {
-  using PairSearchers::PairSearchers;
-};
-
-PlaneSearcher::PlaneSearcher(const MotionSettings& settings) : state_(std::make_unique<State>(settings, cpu::kernels())) {}
-PlaneSearcher::~PlaneSearcher() = default;
-PlaneSearcher::PlaneSearcher(PlaneSearcher&&) noexcept = default;
-PlaneSearcher& PlaneSearcher::operator=(PlaneSearcher&&) noexcept = default;
-
-void PlaneSearcher::estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around) {
-  state_->search(pairs, results, around);
 }
 
 void estimate_motion(std::span<const MotionPair> pairs, const MotionSettings& settings, const MotionResults& results,

@@ -33,24 +33,19 @@ class ArrivingSupply final : public FrameSupply {
   }
 
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    std::shared_ptr<std::vector<std::uint8_t>> bytes;  // shared, because two devices may read a frame that is kept
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = frames_.find(index);
-      if (found == frames_.end()) return false;
-      bytes = found->second.bytes;
-      if (!rewindable_) frames_.erase(found);
+    std::unique_lock lock(mutex_);
+    auto taken = frames_.extract(index);
+    if (taken.empty()) return false;
+    lock.unlock();
+    std::ranges::copy(taken.mapped().bytes, frame.begin());
+    lock.lock();
+    if (!std::exchange(taken.mapped().taken, true)) --waiting_;
+    if (rewindable_) {
+      frames_.insert(std::move(taken));
+    } else {
+      spare_.push_back(std::move(taken.mapped().bytes));
     }
-    std::ranges::copy(*bytes, frame.begin());
-    {
-      const std::lock_guard lock(mutex_);
-      if (!rewindable_) {
-        spare_.push_back(std::move(*bytes));
-        --waiting_;
-      } else if (const auto found = frames_.find(index); found != frames_.end()) {
-        if (!std::exchange(found->second.taken, true)) --waiting_;
-      }
-    }
+    lock.unlock();
     room_.notify_one();
     return true;
   }
@@ -91,7 +86,7 @@ class ArrivingSupply final : public FrameSupply {
 
  private:
   struct Frame {
-    std::shared_ptr<std::vector<std::uint8_t>> bytes;
+    std::vector<std::uint8_t> bytes;
     bool taken = false;
   };
 
@@ -146,7 +141,7 @@ class ArrivingSupply final : public FrameSupply {
       const std::lock_guard lock(mutex_);
       reading_ += end - start;
       if (!there) return false;
-      frames_.emplace(index, Frame{std::make_shared<std::vector<std::uint8_t>>(std::move(bytes))});
+      frames_.emplace(index, Frame{std::move(bytes)});
       if (histogram) cuts_->add(*histogram);
       ++next_;
       ++waiting_;
@@ -166,6 +161,7 @@ class ArrivingSupply final : public FrameSupply {
   std::vector<std::vector<std::uint8_t>> spare_;  ///< unused buffers for later frames
   std::int64_t next_ = 0;     ///< number of frames that were read
   std::int64_t waiting_ = 0;  ///< frames that nobody has taken yet
+  bool stopped_ = false;
   bool ended_ = false;
   std::jthread reader_;  ///< the last member, since it uses all others
 };

@@ -20,7 +20,6 @@
 #include "encode/frame_supply.h"
 #include "encode/gop_queue.h"
 #include "encode/lookahead.h"
-#include "threads/change_signal.h"
 
 namespace c63 {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -13,9 +14,23 @@
 #include "c63/thread_pool.h"
 #include "c63/trace.h"
 #include "encode/scene_cuts.h"
-#include "threads/change_signal.h"
 
 namespace c63 {
+
+/// Lets threads wait until something has changed. First take version(), then look for work. If there is none, call
+/// wait_past() with that version. It returns at once if something has changed since version() was taken.
+class ChangeSignal {
+ public:
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+  void notify() noexcept {
+    ++version_;
+    version_.notify_all();
+  }
+  void wait_past(std::uint64_t version) { version_.wait(version); }
+
+ private:
+  std::atomic<std::uint64_t> version_ = 0;
+};
 
 /// What is known about a frame that has not been read.
 enum class FrameState {
@@ -61,8 +76,8 @@ class FrameSupply {
   /// The name that a trace shows for read().
   [[nodiscard]] virtual const char* read_name() const = 0;
 
-  /// Stops reading ahead and searching. Frames that were read can still be taken.
-  virtual void stop() = 0;
+  /// Stops reading ahead. Frames that were read can still be taken.
+  virtual void stop() {}
   /// Says that frames before `index` will not be read again. Frames from `index` on may be read again, after rewind().
   virtual void forget_before([[maybe_unused]] std::int64_t index) {}
   /// Says that frames from `index` on will be read again.
@@ -104,7 +119,6 @@ class FrameSupply {
   std::optional<SceneCuts> cuts_;
   std::exception_ptr fault_;  ///< the error that ended the source
   Clock::duration reading_{};
-  bool stopped_ = false;
 };
 
 /// Makes a supply for a seekable source. read() reads on the caller's thread.

@@ -33,7 +33,7 @@ class SeekingSupply final : public FrameSupply {
     const std::lock_guard searching(search_mutex_);
     {
       const std::lock_guard lock(mutex_);
-      if (!cuts_ || stopped_ || wanted_ < cuts_->decided()) return false;
+      if (!cuts_ || wanted_ < cuts_->decided()) return false;
       if (wanted_ >= end_) {  // a read has found the end meanwhile
         wanted_ = -1;
         return true;
@@ -43,7 +43,7 @@ class SeekingSupply final : public FrameSupply {
     const std::int64_t count = concurrent_ ? kFramesAtOnce : 1;
     parallel_for(count, [&](std::int64_t i) { looks[static_cast<std::size_t>(i)] = look_at(looked_at_ + i); });
     const std::lock_guard lock(mutex_);
-    for (std::int64_t i = 0; i < count && !stopped_; ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
       const Look& look = looks[static_cast<std::size_t>(i)];
       if (!look.histogram) {
         // The first frame that cannot be read ends the video, even if it could be read later, because the starts of
@@ -78,10 +78,6 @@ class SeekingSupply final : public FrameSupply {
   }
   [[nodiscard]] bool concurrent() const override { return concurrent_; }
   [[nodiscard]] const char* read_name() const override { return "read"; }
-  void stop() override {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-  }
   [[nodiscard]] std::optional<std::int64_t> frames() const override {
     const std::lock_guard lock(mutex_);
     if (promised_) return promised_;
@@ -99,10 +95,6 @@ class SeekingSupply final : public FrameSupply {
   };
 
   [[nodiscard]] Look look_at(std::int64_t index) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopped_) return {};
-    }
     try {
       std::vector<std::uint8_t> frame(frame_bytes_);
       if (!read_source(index, frame)) return {};

@@ -1,10 +1,12 @@
-// Histogram of bytes. The fast form has sixteen tables of counters, one for each of sixteen neighbouring bytes. So
+// Histogram of bytes, and scene cuts that it shows. The fast form has sixteen tables of counters, one for each of sixteen neighbouring bytes. So
 // equal neighbours are counted in different tables, and no count waits for another. The sixteen counters of a value lie
 // next to each other, in 64 bytes.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 
 #include "c63/filter_checks.h"
 #include "c63/filters.h"
@@ -105,6 +107,22 @@ void histogram(ConstPlaneView picture, const BinMap& map, std::span<std::uint64_
          [&](std::size_t begin, std::size_t end, Counts& mine) {
            for (std::size_t y = begin; y < end; ++y) count_values(picture.row(static_cast<int>(y)), width, mine);
          });
+}
+
+double histogram_distance(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
+  check_same_length(a.size(), "one histogram", b.size(), "the other");
+  const auto total_a = static_cast<double>(std::accumulate(a.begin(), a.end(), std::uint64_t{0}));
+  const auto total_b = static_cast<double>(std::accumulate(b.begin(), b.end(), std::uint64_t{0}));
+  if (total_a == 0 || total_b == 0) return 0;
+  double distance = 0;
+  for (std::size_t bin = 0; bin < a.size(); ++bin) {
+    distance += std::abs(static_cast<double>(a[bin]) / total_a - static_cast<double>(b[bin]) / total_b);
+  }
+  return distance / 2;
+}
+
+bool is_scene_cut(std::span<const std::uint64_t> before, std::span<const std::uint64_t> after, double distance) {
+  return histogram_distance(before, after) > distance;
 }
 
 }  // namespace c63

@@ -5,7 +5,6 @@
 
 #include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/whitening_checks.h"
 
 namespace c63 {
 namespace {

@@ -7,7 +7,6 @@
 #include "c63/filters.h"
 #include "filters/clones.h"
 #include "c63/thread_pool.h"
-#include "filters/whitening_checks.h"
 
 namespace c63 {
 namespace {

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "c63/error.h"
+#include "c63/filters.h"
 #include "c63/picture.h"
 
 // The checks of a filter's arguments, for filters on the CPU and on a GPU. All throw Error (usage) with the shapes in
@@ -76,6 +78,18 @@ inline void check_product(const BasicPlaneView<const float>& a, const BasicPlane
               ", the product " + std::to_string(c.height) + " and " + std::to_string(c.width));
   check_apart(a, c);
   check_apart(b, c);
+}
+
+/// Throws if the history is empty, too long, or has frames of another size than `frame`.
+template <typename Sample>
+void check_history(const BasicPlaneView<const Sample>& frame, std::span<const BasicPlaneView<const Sample>> history) {
+  check_view(frame, "the frame");
+  require(!history.empty() && history.size() <= kMaxMemory, "C63-WHITEN-SETTING",
+          "a history of " + std::to_string(history.size()) + " frames: 1 to " + std::to_string(kMaxMemory) +
+              " can be used");
+  for (std::size_t k = 0; k < history.size(); ++k) {
+    check_same_shape(frame, "the frame", history[k], ("history frame " + std::to_string(k + 1)).c_str());
+  }
 }
 
 // Checks of whitening, which throw Error (input).

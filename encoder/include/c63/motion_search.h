@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "c63/motion_vector.h"
@@ -30,6 +31,7 @@ struct MotionSettings {
   /// True: the 64 bytes before and after each plane can be read; their values do not matter. Planes are then searched
   /// without a copy.
   bool guarded = false;
+  std::optional<SimdLevel> simd = {};  ///< instruction set of the kernels; empty: the fastest that the machine has
 };
 
 /// Where the results of all pairs are written: those of the first pair, then those of the second, and so on. A pair has
