@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <latch>
 #include <stop_token>
 #include <thread>
 
@@ -154,6 +155,36 @@ TEST(Decoder, SmallMemoryLimitGivesTheSamePictures) {
   EXPECT_EQ(decoded.pictures(), expected().pictures());
 }
 
+/// Keeps one thread of a pool busy until `end` is counted down.
+struct BusyTask : ThreadPool::Task {
+  BusyTask() { run = [](ThreadPool::Task& task) noexcept { static_cast<BusyTask&>(task).end.wait(); }; }
+  std::latch end{1};
+};
+
+TEST(Decoder, CodedFramesThatWaitTakeAQuarterOfTheMemoryLimit) {
+  const Bytes large = encode(extreme_video(kWidth, kHeight, 12), {.coding = {.width = kWidth, .height = kHeight, .qp = 50, .key_interval = 1}});
+  DecoderSettings settings;
+  settings.execution.limits.max_memory = 100'000;
+  BusyTask busy;
+  const auto pool = pool_with(1);
+  CpuDecodeBackend backend(settings, pool);
+  pool->post(busy);
+  MemoryBytes source(large);
+  StreamReader reader(source, settings.execution.limits);
+  backend.open(Geometry(kWidth, kHeight), settings.execution.limits.max_memory, {});
+  std::size_t all = 0;
+  std::size_t last = 0;
+  while (backend.has_room()) {
+    auto frame = reader.next();
+    ASSERT_TRUE(frame);
+    all += last = frame->bytes.size();
+    backend.submit(std::move(*frame), 1, true);
+  }
+  busy.end.count_down();
+  EXPECT_GE(all, settings.execution.limits.max_memory / 4);
+  EXPECT_LT(all - last, settings.execution.limits.max_memory / 4);
+}
+
 TEST(Decoder, ThreadsWithoutACpuAreNotStarted) {
   const int cpus = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   EXPECT_EQ(pool_of({.execution = {.threads = cpus + 5}})->concurrency(), cpus);
@@ -225,9 +256,7 @@ class LosingDecodeBackend final : public DecodeBackend {
 TEST(Decoder, AFrameThatADeviceLosesIsAnError) {
   for (const int before : {1, 5}) {
     const Decoded decoded = decode_stream(stream(), {.device = std::make_shared<LosingDecodeBackend>(before)});
-    ASSERT_TRUE(decoded.error);
-    EXPECT_EQ(decoded.error->id(), "C63-FRAMES-LOST");
-    EXPECT_EQ(decoded.error->kind(), ErrorKind::internal);
+    expect_failed(decoded, ErrorKind::internal, "C63-FRAMES-LOST");
     EXPECT_EQ(decoded.frames.size() + 1, expected().frames.size());
   }
 }
@@ -245,8 +274,7 @@ TEST(Decoder, SourceThatThrowsAfterAFrameDeliversIt) {
     StreamSource source_{std::span(stream()).first(StreamEditor(stream()).offset(7) + 30)};
   } source;
   const Decoded decoded = decode_stream(source, {.execution = {.threads = 2}});
-  ASSERT_TRUE(decoded.error);
-  EXPECT_EQ(decoded.error->id(), "TEST-BROKEN");
+  expect_failed(decoded, ErrorKind::input, "TEST-BROKEN");
   EXPECT_EQ(decoded.frames.size(), 7U);
 }
 

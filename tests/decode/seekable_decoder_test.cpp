@@ -138,20 +138,16 @@ TEST(SeekableDecoder, FilesAndPipes) {
 }
 
 TEST(SeekableDecoder, AFrameAfterSkippedFramesIsDecodedFromItsKeyFrame) {
-  const Bytes once = encoded(48, 32, HeaderSet::full);
-  Bytes stream;
-  for (int i = 0; i < 20; ++i) stream.insert(stream.end(), once.begin(), once.end());
-  const Decoded expected = decode_stream(stream);
+  constexpr int kLast = 4999;
+  const Bytes stream = encode(moving_video(16, 16, kLast + 1), {.coding = {.width = 16, .height = 16, .key_interval = kLast + 1}});
+  const Bytes expected = decode_stream(stream).frames[kLast].picture;
   SeekableDecoder decoder(stream, {.key_frames_only = true});
-  // How many frames are read and skipped before the key frame is decoded depends on the time. So there are many rounds,
-  // each with another frame.
-  for (std::int64_t round = 0; round < 200; ++round) {
-    const std::int64_t key = round % 4 * kInterval;
+  // While the key frame is decoded, some of the frames after it are read and skipped.
+  for (int round = 0; round < 3; ++round) {
     std::vector<std::int64_t> shown;
-    decoder.frames(key, 1, [&](const FrameView& view) { shown.push_back(view.index); });
-    EXPECT_EQ(shown, std::vector{key});
-    const std::int64_t frame = key + 1 + round * 7 % 150;
-    EXPECT_EQ(decoder.frame(frame).picture, expected.frames[static_cast<std::size_t>(frame)].picture) << frame;
+    decoder.frames(0, 1, [&](const FrameView& view) { shown.push_back(view.index); });
+    EXPECT_EQ(shown, std::vector<std::int64_t>{0});
+    EXPECT_EQ(decoder.frame(kLast).picture, expected);
   }
 }
 

@@ -134,9 +134,7 @@ TEST(Encoder, AVideoShorterThanItPromisedIsAnError) {
     VideoSource source(video(), kWidth, kHeight);
     source.promise(kFrames + 5);
     const Encoded encoded = encode_source(source, settings);
-    ASSERT_TRUE(encoded.error);
-    EXPECT_EQ(encoded.error->id(), "C63-SOURCE-SHORT");
-    EXPECT_EQ(encoded.error->kind(), ErrorKind::input);
+    expect_failed(encoded, ErrorKind::input, "C63-SOURCE-SHORT");
     EXPECT_EQ(encoded.frames.size(), static_cast<std::size_t>(kFrames));
   }
 }
@@ -170,9 +168,7 @@ TEST(Encoder, AFrameThatADeviceLosesIsAnError) {
     });
     VideoSource source(video(), kWidth, kHeight);
     const Encoded encoded = encode_source(source, encoder);
-    ASSERT_TRUE(encoded.error);
-    EXPECT_EQ(encoded.error->id(), "C63-FRAMES-LOST");
-    EXPECT_EQ(encoded.error->kind(), ErrorKind::internal);
+    expect_failed(encoded, ErrorKind::internal, "C63-FRAMES-LOST");
     EXPECT_EQ(encoded.frames.size(), static_cast<std::size_t>(lost)) << "the frames before it are delivered";
   }
 }
@@ -211,8 +207,7 @@ TEST(Encoder, PartialFrameInMemoryIsRefused) {
 TEST(Encoder, SourceOfAnotherSizeIsRefused) {
   VideoSource source(video(), kHeight, kWidth);
   const Encoded encoded = encode_source(source, small_gops());
-  ASSERT_TRUE(encoded.error);
-  EXPECT_EQ(encoded.error->id(), "C63-SIZE-MISMATCH");
+  expect_failed(encoded, ErrorKind::usage, "C63-SIZE-MISMATCH");
 }
 
 TEST(Encoder, SettingsOutOfRangeAreRefused) {
@@ -276,9 +271,7 @@ TEST(Encoder, MemoryLimitBoundsTheLanes) {
   settings.execution.limits.max_memory = lane - 1;
   VideoSource none(video(), kWidth, kHeight);
   const Encoded refused = encode_source(none, settings);
-  ASSERT_TRUE(refused.error);
-  EXPECT_EQ(refused.error->id(), "C63-MAX-MEMORY");
-  EXPECT_EQ(refused.error->kind(), ErrorKind::limit);
+  expect_failed(refused, ErrorKind::limit, "C63-MAX-MEMORY");
 }
 
 TEST(Encoder, AStopOfAFileReadsNothingMore) {
@@ -361,8 +354,7 @@ TEST(Fallback, SourceThatBrokeStaysBroken) {
       VideoSource source(video(), kWidth, kHeight, kind);
       source.break_at(10);
       const Encoded encoded = encode_source(source, encoder);
-      ASSERT_TRUE(encoded.error);
-      EXPECT_EQ(encoded.error->id(), "TEST-BROKEN") << encoded.error->what();
+      expect_failed(encoded, ErrorKind::input, "TEST-BROKEN");
       expect_first_frames(encoded, 10);
     }
   }
@@ -373,9 +365,7 @@ TEST(Fallback, HappensOnce) {
   encoder.set_fallback(failing_after(7), nullptr);
   VideoSource source(video(), kWidth, kHeight);
   const Encoded encoded = encode_source(source, encoder);
-  ASSERT_TRUE(encoded.error);
-  EXPECT_EQ(encoded.error->id(), "TEST-DEVICE-LOST");
-  EXPECT_EQ(encoded.error->kind(), ErrorKind::device);
+  expect_failed(encoded, ErrorKind::device, "TEST-DEVICE-LOST");
   expect_first_frames(encoded, encoded.frames.size());
 }
 
@@ -392,8 +382,7 @@ TEST(Fallback, WithoutOneTheDeviceErrorIsThrown) {
   Encoder encoder(small_gops(), failing_after(5));
   VideoSource source(video(), kWidth, kHeight);
   const Encoded encoded = encode_source(source, encoder);
-  ASSERT_TRUE(encoded.error);
-  EXPECT_EQ(encoded.error->id(), "TEST-DEVICE-LOST");
+  expect_failed(encoded, ErrorKind::device, "TEST-DEVICE-LOST");
   EXPECT_TRUE(encoded.error->place().frame);
 }
 

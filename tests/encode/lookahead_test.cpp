@@ -90,8 +90,7 @@ TEST(Lookahead, HasAsManyLanesAsThereIsMemoryFor) {
     EXPECT_EQ(few.stream(), many.stream());
   }
   const Encoded none = encode(kLane - 1);
-  ASSERT_TRUE(none.error);
-  EXPECT_EQ(none.error->id(), "C63-MAX-MEMORY");
+  expect_failed(none, ErrorKind::limit, "C63-MAX-MEMORY");
 }
 
 /// The encoder codes filtered frames, but must report errors against the unfiltered ones. Filtering must save bits.

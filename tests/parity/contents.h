@@ -14,18 +14,15 @@
 
 namespace c63::parity {
 
-/// Skips a test of an instruction set that this machine or build does not have.
-inline void skip_without(SimdLevel level) {
-  const auto levels = available_simd_levels();
-  if (std::ranges::find(levels, level) == levels.end()) {
-    GTEST_SKIP() << "this machine or build has no " << name(level) << " kernels";
-  }
-}
-
-/// A test for one instruction set.
+/// A test for one instruction set. It is skipped if this machine or build does not have the set.
 class LevelTest : public testing::TestWithParam<SimdLevel> {
  protected:
-  void SetUp() override { skip_without(GetParam()); }
+  void SetUp() override {
+    const auto levels = available_simd_levels();
+    if (std::ranges::find(levels, GetParam()) == levels.end()) {
+      GTEST_SKIP() << "this machine or build has no " << name(GetParam()) << " kernels";
+    }
+  }
 };
 
 /// All instruction sets but the scalar kernels, with which the others are compared.

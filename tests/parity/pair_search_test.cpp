@@ -1,8 +1,6 @@
 // Compares motion searches in several pairs of planes with their definition, for every instruction set, every
 // exhaustive method and all options.
 
-#include "cpu/pair_search.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -13,7 +11,7 @@
 #include "support/generators.h"
 #include "support/motion_definition.h"
 
-namespace c63::cpu {
+namespace c63 {
 namespace {
 
 TEST(PairSearch, EveryInstructionSetAndExactMethodFindsWhatTheDefinitionSays) {
@@ -25,7 +23,8 @@ TEST(PairSearch, EveryInstructionSetAndExactMethodFindsWhatTheDefinitionSays) {
                                                  const MotionResults& results, const MotionVector* around) {
         MotionSettings own = settings;
         own.method = method;
-        PairSearchers(own, kernels(level)).search(pairs, results, around);
+        own.simd = level;
+        estimate_motion(pairs, own, results, around);
       });
     }
   }
@@ -82,4 +81,4 @@ TEST(PairSearch, RefusesWhatItCannotSearch) {
 }
 
 }  // namespace
-}  // namespace c63::cpu
+}  // namespace c63

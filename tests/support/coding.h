@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,13 @@ template <typename Run>
 [[nodiscard]] Run without_error(Run run) {
   if (run.error) throw Error(*run.error);
   return run;
+}
+
+/// Expects that an encode or a decode ended with this error. If it had none, the test ends.
+template <typename Run>
+void expect_failed(const Run& run, ErrorKind kind, const std::string& id) {
+  EXPECT_EQ(run.error.value().id(), id) << run.error->what();
+  EXPECT_EQ(run.error->kind(), kind) << run.error->what();
 }
 
 /// Returns a pool with this many threads, even if the machine has fewer CPUs. The pool that a decoder makes itself
@@ -125,8 +133,7 @@ inline void expect_first_frames_of(const Encoded& whole, const Encoded& encoded,
 /// Expects that `encoded` has all frames of `whole` before frame `broken`, and ended with the error that the source
 /// threw at that frame.
 inline void expect_frames_before_break(const Encoded& whole, const Encoded& encoded, int broken) {
-  ASSERT_TRUE(encoded.error);
-  EXPECT_EQ(encoded.error->id(), "TEST-BROKEN") << encoded.error->what();
+  expect_failed(encoded, ErrorKind::input, "TEST-BROKEN");
   EXPECT_EQ(encoded.error->place().frame, broken);
   expect_first_frames_of(whole, encoded, static_cast<std::size_t>(broken));
 }

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 
+#include "c63/settings.h"
 #include "support/generators.h"
 
 namespace c63::test {
@@ -55,6 +56,55 @@ inline Bytes frames_of(const GoldenVideo& v) {
     case 'B': return generate_b(v.width, v.height, v.frames);
     default: return generate_d(v.seed, v.width, v.height, v.frames);
   }
+}
+
+/// Settings with which c63 encodes mixed_video(), and the MD5 sum of the stream. Whoever changes the bytes of a preset on
+/// purpose changes the sum.
+struct GoldenSettings {
+  const char* name;
+  CodingSettings coding;
+  const char* md5;
+};
+
+inline const GoldenSettings kGoldenSettings[] = {
+    {"reference", {.qp = 40, .search_range = 127}, "044811996d5f0b30638ca3b296f0b99f"},
+    {"no_search", {.scene_cuts = true, .method = SearchMethod::zero}, "673b0636d84f82ddccc47fdfe6e3c559"},
+    {"fast", {.preset = Preset::fast, .qp = 12.5, .scene_cuts = true}, "e9bf63df13ec8bfa5ab3da2a4c4fe054"},
+    {"fast_coarse", {.preset = Preset::fast, .qp = 1, .search_range = 5}, "600ec8d8d9730e3c4da4ca1074102ddd"},
+    {"fast_with_look_ahead",
+     {.preset = Preset::fast, .rate = {.adaptive_reference = true, .temporal_filter = true, .propagated_weights = true}},
+     "217c3e85f72967d6ee7a2b7b34720139"},
+    {"fast_wide",
+     {.preset = Preset::fast, .qp = 50, .rate = {.candidates = 7, .beam = 8, .lambda_scale = 4}},
+     "51baadd42f3c49421676334f92fda8fa"},
+    {"fast_rounded",
+     {.preset = Preset::fast, .rate = {.choose_levels = false, .candidates = 3, .unpredicted = false, .repeats = false}},
+     "e4718c27a832bf830e9b9ffe644544a6"},
+    {"good", {.preset = Preset::good}, "f389d74fc3c9922289439c81b7242f18"},
+    {"good_for_ssim",
+     {.preset = Preset::good, .qp = 8, .rate = {.tune = Tune::ssim}},
+     "d945942f98ee230aa5695f5f78c89d88"},
+    {"good_by_hand",
+     {.preset = Preset::good, .rate = {.tables = TableShape::course, .headers = HeaderSet::full, .chroma_lambda = 4}},
+     "e335e3080b06755162498bf27be43657"},
+    {"best", {.preset = Preset::best, .search_range = 32}, "c1068a928a6832c63e063eb88bead5d5"},
+    {"best_in_scenes", {.preset = Preset::best, .qp = 10, .scene_cuts = true}, "1db765d36330df565adbe66ca0068980"},
+    {"best_at_intervals",
+     {.preset = Preset::best, .key_interval = 7, .frame_interval = 3},
+     "ca2c5fe36d6527fff47256e06d74dd6b"},
+};
+
+/// A video of 96x64 with all that presets decide by: motion with noise, a still picture, two pictures that alternate, a
+/// fade, and cuts.
+inline Bytes mixed_video() {
+  Bytes video = noisy_video(96, 64, 12, 3);
+  const auto add = [&](const Bytes& picture) { video.insert(video.end(), picture.begin(), picture.end()); };
+  const Bytes one = moving_video(96, 64, 1, 5);
+  const Bytes other = random_video(96, 64, 1, 6);
+  for (int i = 0; i < 5; ++i) add(one);
+  for (int i = 0; i < 18; ++i) add(i % 2 == 0 ? other : one);
+  add(scene_video(96, 64, {60, 62, 65, 69, 160, 161}));
+  return video;
 }
 
 }  // namespace c63::test
