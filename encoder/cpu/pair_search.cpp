@@ -1,5 +1,3 @@
-#include "c63/motion_search.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -8,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "c63/thread_pool.h"
 #include "c63/error.h"
 #include "c63/motion.h"
+#include "c63/motion_search.h"
+#include "c63/thread_pool.h"
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
 #include "cpu/plane_search.h"
@@ -185,13 +184,16 @@ PlaneSearcher::~PlaneSearcher() = default;
 PlaneSearcher::PlaneSearcher(PlaneSearcher&&) noexcept = default;
 PlaneSearcher& PlaneSearcher::operator=(PlaneSearcher&&) noexcept = default;
 
-void PlaneSearcher::estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around) {
+void PlaneSearcher::estimate(std::span<const MotionPair> pairs, const MotionResults& results,
+                             const MotionVector* around) {
   State& state = *state_;
   if (pairs.empty()) return;
   for (const MotionPair& pair : pairs) cpu::check_pair(pair, pairs[0]);
   const ConstPlaneView& plane = pairs[0].current;
-  cpu::require(plane.width > 0 && plane.height > 0 && plane.width % kBlockSize == 0 && plane.height % kBlockSize == 0, "C63-PLANE-SIZE",
-               "plane size " + std::to_string(plane.width) + "x" + std::to_string(plane.height) + ": both sides must be multiples of 8");
+  cpu::require(plane.width > 0 && plane.height > 0 && plane.width % kBlockSize == 0 && plane.height % kBlockSize == 0,
+               "C63-PLANE-SIZE",
+               "plane size " + std::to_string(plane.width) + "x" + std::to_string(plane.height) +
+                   ": both sides must be multiples of 8");
   cpu::require(results.vectors != nullptr, "C63-PLANE-NULL", "there must be room for vectors");
   if (state.geometry.width == 0) {
     state.geometry = {plane.width, plane.height, plane.width / kBlockSize, plane.height / kBlockSize,

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "decide/resolved_encode.h"
 #include "c63/trace.h"
+#include "decide/resolved_encode.h"
 #include "encode/frame_order.h"
 #include "encode/frame_supply.h"
 #include "encode/gop_queue.h"

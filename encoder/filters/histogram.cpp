@@ -1,6 +1,6 @@
-// Histogram of bytes, and scene cuts that it shows. The fast form has sixteen tables of counters, one for each of sixteen neighbouring bytes. So
-// equal neighbours are counted in different tables, and no count waits for another. The sixteen counters of a value lie
-// next to each other, in 64 bytes.
+// Histogram of bytes, and scene cuts that it shows. The fast form has sixteen tables of counters, one for each of
+// sixteen neighbouring bytes. So equal neighbours are counted in different tables, and no count waits for another. The
+// sixteen counters of a value lie next to each other, in 64 bytes.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -5,8 +5,8 @@
 
 #include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/clones.h"
 #include "c63/thread_pool.h"
+#include "filters/clones.h"
 
 namespace c63 {
 namespace {

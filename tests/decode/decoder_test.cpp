@@ -157,12 +157,15 @@ TEST(Decoder, SmallMemoryLimitGivesTheSamePictures) {
 
 /// Keeps one thread of a pool busy until `end` is counted down.
 struct BusyTask : ThreadPool::Task {
-  BusyTask() { run = [](ThreadPool::Task& task) noexcept { static_cast<BusyTask&>(task).end.wait(); }; }
+  BusyTask() {
+    run = [](ThreadPool::Task& task) noexcept { static_cast<BusyTask&>(task).end.wait(); };
+  }
   std::latch end{1};
 };
 
 TEST(Decoder, CodedFramesThatWaitTakeAQuarterOfTheMemoryLimit) {
-  const Bytes large = encode(extreme_video(kWidth, kHeight, 12), {.coding = {.width = kWidth, .height = kHeight, .qp = 50, .key_interval = 1}});
+  const Bytes large = encode(extreme_video(kWidth, kHeight, 12),
+                             {.coding = {.width = kWidth, .height = kHeight, .qp = 50, .key_interval = 1}});
   DecoderSettings settings;
   settings.execution.limits.max_memory = 100'000;
   BusyTask busy;

@@ -139,7 +139,8 @@ TEST(SeekableDecoder, FilesAndPipes) {
 
 TEST(SeekableDecoder, AFrameAfterSkippedFramesIsDecodedFromItsKeyFrame) {
   constexpr int kLast = 4999;
-  const Bytes stream = encode(moving_video(16, 16, kLast + 1), {.coding = {.width = 16, .height = 16, .key_interval = kLast + 1}});
+  const Bytes stream =
+      encode(moving_video(16, 16, kLast + 1), {.coding = {.width = 16, .height = 16, .key_interval = kLast + 1}});
   const Bytes expected = decode_stream(stream).frames[kLast].picture;
   SeekableDecoder decoder(stream, {.key_frames_only = true});
   // While the key frame is decoded, some of the frames after it are read and skipped.

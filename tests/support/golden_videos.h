@@ -58,8 +58,8 @@ inline Bytes frames_of(const GoldenVideo& v) {
   }
 }
 
-/// Settings with which c63 encodes mixed_video(), and the MD5 sum of the stream. Whoever changes the bytes of a preset on
-/// purpose changes the sum.
+/// Settings with which c63 encodes mixed_video(), and the MD5 sum of the stream. Whoever changes the bytes of a preset
+/// on purpose changes the sum.
 struct GoldenSettings {
   const char* name;
   CodingSettings coding;
@@ -72,13 +72,15 @@ inline const GoldenSettings kGoldenSettings[] = {
     {"fast", {.preset = Preset::fast, .qp = 12.5, .scene_cuts = true}, "e9bf63df13ec8bfa5ab3da2a4c4fe054"},
     {"fast_coarse", {.preset = Preset::fast, .qp = 1, .search_range = 5}, "600ec8d8d9730e3c4da4ca1074102ddd"},
     {"fast_with_look_ahead",
-     {.preset = Preset::fast, .rate = {.adaptive_reference = true, .temporal_filter = true, .propagated_weights = true}},
+     {.preset = Preset::fast,
+      .rate = {.adaptive_reference = true, .temporal_filter = true, .propagated_weights = true}},
      "217c3e85f72967d6ee7a2b7b34720139"},
     {"fast_wide",
      {.preset = Preset::fast, .qp = 50, .rate = {.candidates = 7, .beam = 8, .lambda_scale = 4}},
      "51baadd42f3c49421676334f92fda8fa"},
     {"fast_rounded",
-     {.preset = Preset::fast, .rate = {.choose_levels = false, .candidates = 3, .unpredicted = false, .repeats = false}},
+     {.preset = Preset::fast,
+      .rate = {.choose_levels = false, .candidates = 3, .unpredicted = false, .repeats = false}},
      "e4718c27a832bf830e9b9ffe644544a6"},
     {"good", {.preset = Preset::good}, "f389d74fc3c9922289439c81b7242f18"},
     {"good_for_ssim",
