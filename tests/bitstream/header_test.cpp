@@ -12,48 +12,6 @@
 namespace c63::test {
 namespace {
 
-TEST(FrameHeader, IsLaidOutByteForByte) {
-  Bytes h;
-  const QuantizationTables tables = make_quantization_tables(25);
-  write_frame_header(h, Geometry(352, 288), tables, true);
-  ASSERT_EQ(h.size(), 655U);
-  ASSERT_EQ(h.size(), kFrameHeaderBytes);
-  const auto slice = [&](std::size_t at, std::size_t count) {
-    return Bytes(h.begin() + static_cast<std::ptrdiff_t>(at), h.begin() + static_cast<std::ptrdiff_t>(at + count));
-  };
-  EXPECT_EQ(slice(0, 2), (Bytes{0xFF, 0xD8}));
-  // The length of the DQT segment. The course encoder writes 195 (0xC3), although 197 would be right.
-  EXPECT_EQ(slice(2, 4), (Bytes{0xFF, 0xDB, 0x00, 0xC3}));
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(h[6 + 65 * i], i);
-    EXPECT_EQ(slice(7 + 65 * i, 64), Bytes(tables[i].begin(), tables[i].end()));
-  }
-  EXPECT_EQ(slice(201, 20), (Bytes{0xFF, 0xC0, 0x00, 0x12, 0x08, 0x01, 0x20, 0x01, 0x60, 0x03,
-                                   0x01, 0x22, 0x00, 0x02, 0x11, 0x01, 0x03, 0x11, 0x02, 0x01}));
-  EXPECT_EQ(slice(221, 4), (Bytes{0xFF, 0xC4, 0x01, 0xA2}));
-  EXPECT_EQ(h[225], 0x00);
-  EXPECT_EQ(slice(226, 16), (Bytes{0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(slice(242, 12), (Bytes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
-  EXPECT_EQ(h[254], 0x01);
-  EXPECT_EQ(slice(255, 16), (Bytes{0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(h[283], 0x10);
-  EXPECT_EQ(slice(284, 16), (Bytes{0, 2, 1, 3, 3, 2, 4, 3, 5, 5, 4, 4, 0, 0, 1, 125}));
-  EXPECT_EQ(slice(300, 38), (Bytes{0x01, 0x02, 0x03, 0x00, 0x04, 0x11, 0x05, 0x12, 0x21, 0x31, 0x41, 0x06, 0x13,
-                                   0x51, 0x61, 0x07, 0x22, 0x71, 0x14, 0x32, 0x81, 0x91, 0xA1, 0x08, 0x23, 0x42,
-                                   0xB1, 0xC1, 0x15, 0x52, 0xD1, 0xF0, 0x24, 0x33, 0x62, 0x72, 0x82, 0x09}));
-  EXPECT_EQ(h[300 + 38], 0x0A);  // the next symbol is size 10
-  EXPECT_EQ(h[300 + 161], 0xFA);
-  EXPECT_EQ(h[462], 0x11);
-  EXPECT_EQ(slice(463, 16), (Bytes{0, 2, 1, 2, 4, 4, 3, 4, 7, 5, 4, 4, 0, 1, 2, 119}));
-  EXPECT_EQ(slice(641, 14),
-            (Bytes{0xFF, 0xDA, 0x00, 0x0C, 0x03, 0x01, 0x00, 0x02, 0x11, 0x03, 0x11, 0x00, 0x3F, 0x00}));
-
-  Bytes inter;
-  write_frame_header(inter, Geometry(352, 288), tables, false);
-  h[layout::kKey] = 0;
-  EXPECT_EQ(inter, h);
-}
-
 TEST(FrameHeader, SidesTakeSixteenBits) {
   Bytes h;
   write_frame_header(h, Geometry(65535, 65532), make_quantization_tables(25), true);
@@ -105,13 +63,6 @@ TEST(FrameHeader, HasTheSegmentsThatAreAskedFor) {
   EXPECT_EQ(frame_header_bytes({}), 655U);
   EXPECT_EQ(frame_header_bytes({.quantization_tables = false, .code_tables = false, .scan_components = false}), 26U);
   EXPECT_EQ(frame_header_bytes({.quantization_tables = false, .has_sof = false, .code_tables = false, .scan_components = false}), 6U);
-}
-
-TEST(FrameHeader, RepeatFrameIsItsMarkers) {
-  Bytes frame;
-  write_repeat_frame(frame);
-  EXPECT_EQ(frame, (Bytes{0xFF, 0xD8, 0xFF, 0xD9}));
-  EXPECT_EQ(frame.size(), kRepeatFrameBytes);
 }
 
 TEST(FrameParser, ReadsAnySegments) {

@@ -6,26 +6,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <set>
 
 #include "codec/dct.h"
 #include "support/generators.h"
 
 namespace c63::test {
 namespace {
-
-TEST(ZigZag, VisitsEveryPositionOnceAlongDiagonals) {
-  std::set<int> seen(kZigZag.begin(), kZigZag.end());
-  EXPECT_EQ(seen.size(), 64U);
-  int diagonal = 0;
-  for (const int position : kZigZag) {
-    const int next = position / 8 + position % 8;
-    EXPECT_TRUE(next == diagonal || next == diagonal + 1) << position;
-    diagonal = next;
-  }
-  EXPECT_EQ(kZigZag[1], 1);  // the first step of the zig-zag goes right
-  EXPECT_EQ(kZigZag[63], 63);
-}
 
 TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
   for (int qp = kMinQp; qp <= kMaxQp; ++qp) {

@@ -29,22 +29,6 @@ TEST(HuffmanSpecs, KraftSums) {
   expect_spec(kAcChromaSpec, 1);
 }
 
-void expect_prefix_free(const std::array<VlcCode, 256>& codes) {
-  for (int a = 0; a < 256; ++a) {
-    for (int b = 0; b < 256; ++b) {
-      if (a == b || codes[a].length == 0 || codes[b].length < codes[a].length) continue;
-      EXPECT_NE(codes[b].bits >> (codes[b].length - codes[a].length), codes[a].bits) << a << " starts " << b;
-    }
-  }
-}
-
-TEST(Codes, NoCodeStartsAnother) {
-  expect_prefix_free(kDcLumaCodes);
-  expect_prefix_free(kDcChromaCodes);
-  expect_prefix_free(kAcLumaCodes);
-  expect_prefix_free(kAcChromaCodes);
-}
-
 void expect_code(const std::array<VlcCode, 256>& codes, int symbol, unsigned bits, int length) {
   EXPECT_EQ(codes[symbol].bits, bits) << symbol;
   EXPECT_EQ(codes[symbol].length, length) << symbol;

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <vector>
 
+#include "decide/flat_tables.h"
 #include "decide/rdoq.h"
 #include "support/chosen_levels.h"
-#include "decide/flat_table.h"
 #include "support/generators.h"
 
 namespace c63::test::ac_levels_test {
@@ -78,7 +78,8 @@ TEST(ChosenAcLevels, CostIsThatOfTheLevels) {
   Random random(11);
   for (int n = 0; n < 20000; ++n) {
     const int plane = static_cast<int>(random.below(3));
-    const Quantizer quantizer(n % 2 == 0 ? flat(static_cast<int>(4 + random.below(28))) : random_table(random), plane);
+    const Quantizer quantizer(
+        n % 2 == 0 ? flat_tables_of_step(static_cast<int>(4 + random.below(28)))[0] : random_table(random), plane);
     const Cost lambda = n % 7 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(40000));
     const Levels c = random_coefficients(random, static_cast<int>(random.below(80)), n % 3 == 0 ? 4000 : 700);
     const AcSummary summary = summarize_ac(c.data(), quantizer);
@@ -97,7 +98,7 @@ TEST(ChosenAcLevels, OfFewCoefficientsAreTheBest) {
   int tested = 0;
   for (int n = 0; tested < 3000; ++n) {
     const int plane = static_cast<int>(random.below(3));
-    const Quantizer quantizer(flat(static_cast<int>(6 + random.below(24))), plane);
+    const Quantizer quantizer(flat_tables_of_step(static_cast<int>(6 + random.below(24)))[0], plane);
     const Cost lambda = static_cast<Cost>(1 + random.below(60000));
     Levels c{};
     for (unsigned i = 0; i < 1 + random.below(8); ++i) {
@@ -112,30 +113,10 @@ TEST(ChosenAcLevels, OfFewCoefficientsAreTheBest) {
   }
 }
 
-TEST(ChosenAcLevels, OfManyCoefficientsAreNearlyTheBest) {
-  Random random(13);
-  std::int64_t chosen = 0;
-  std::int64_t least = 0;
-  for (int tested = 0; tested < 300;) {
-    const Quantizer quantizer(flat(12), 0);
-    const Cost lambda = 29 << kCostFractionBits;
-    const Levels c = random_coefficients(random, 9, 600);
-    const AcSummary summary = summarize_ac(c.data(), quantizer);
-    if (std::popcount(summary.kept) < 6 || std::popcount(summary.kept) > 9) continue;
-    ++tested;
-    const std::int64_t best = least_cost(c, summary, quantizer, 0, lambda);
-    const Cost cost = choose_ac_masks(c.data(), summary, quantizer, ac_bits(0), lambda).cost;
-    ASSERT_GE(cost, best);
-    chosen += cost;
-    least += best;
-  }
-  EXPECT_LT(static_cast<double>(chosen - least), 0.001 * static_cast<double>(least));
-}
-
 TEST(ChosenAcLevels, StayCodable) {
   for (const int plane : {0, 1}) {
     for (const int step : {1, 2, 3, 64, 255}) {
-      const Quantizer quantizer(flat(step), plane);
+      const Quantizer quantizer(flat_tables_of_step(step)[0], plane);
       for (const Cost lambda : {1, 1000, kMaxLambda}) {
         Levels c{};
         for (std::size_t k = 0; k < 64; ++k) c[k] = static_cast<std::int16_t>(k % 2 == 0 ? 32704 : -32704);
@@ -156,7 +137,7 @@ TEST(ChosenAcLevels, StayCodable) {
 
 TEST(AcSummary, KeepsCoefficientsNearerToLevelOneThanToZero) {
   for (int step = 1; step <= 255; ++step) {
-    const Quantizer quantizer(flat(step), 0);
+    const Quantizer quantizer(flat_tables_of_step(step)[0], 0);
     const int one = 64 * dequantize(1, step);
     for (const int magnitude : {one / 2 - 1, one / 2, one / 2 + 1}) {
       if (magnitude < 0) continue;
@@ -165,16 +146,6 @@ TEST(AcSummary, KeepsCoefficientsNearerToLevelOneThanToZero) {
       const AcSummary summary = summarize_ac(c.data(), quantizer);
       EXPECT_EQ(summary.kept, 2 * magnitude > one ? std::uint64_t{1} << 17 : 0) << step;
       EXPECT_EQ(summary.energy, magnitude * magnitude);
-    }
-  }
-}
-
-TEST(NearestLevel, IsNearestButForTheReciprocal) {
-  for (int step = 1; step <= 255; ++step) {
-    const Quantizer quantizer(flat(step), 1);
-    for (int magnitude = 0; magnitude <= 32704; magnitude += 7) {
-      const double exact = magnitude / 16.0 / step;
-      EXPECT_NEAR(nearest_level(magnitude, quantizer.reciprocals[5]), exact, 0.5 + exact / 400) << step;
     }
   }
 }

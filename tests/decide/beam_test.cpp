@@ -109,21 +109,6 @@ TEST(Beam, OfOneCandidateIsExact) {  // only the four DC levels differ, and a be
   }
 }
 
-TEST(Beam, IsNearlyOptimalAndNeverWorseThanBlockByBlock) {
-  Random random(23);
-  std::int64_t beams = 0;
-  std::int64_t best = 0;
-  for (int n = 0; n < 60; ++n) {
-    const Row row = random_row(random, static_cast<int>(random.below(3)), 4, 3, 300000);
-    const std::int64_t least = least_cost(row);
-    const std::int64_t wide = run_beam(row, 8).base;
-    ASSERT_GE(wide, least);
-    beams += wide;
-    best += least;
-  }
-  EXPECT_LT(static_cast<double>(beams - best), 0.01 * static_cast<double>(best));
-}
-
 TEST(Beam, ExtremeCostsDoNotOverflow) {
   Random random(24);
   for (int n = 0; n < 300; ++n) {

@@ -1,15 +1,14 @@
 // Tests the DC levels of a block, the costs of its candidates, and the least cost of a row.
 
-#include "decide/beam.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
 
+#include "decide/beam.h"
+#include "decide/flat_tables.h"
 #include "decide/repeat_frame.h"
-#include "decide/flat_table.h"
 #include "support/generators.h"
 
 namespace c63::test::block_costs_test {
@@ -17,7 +16,7 @@ namespace {
 
 TEST(DcLevels, AreTheNearestZeroAndItsNeighboursOnce) {
   for (const int step : {1, 2, 3, 8, 9, 12, 20, 32, 255}) {
-    const Quantizer quantizer(flat(step), 0);
+    const Quantizer quantizer(flat_tables_of_step(step)[0], 0);
     for (int coefficient = -32704; coefficient <= 32704; coefficient += 13) {
       const DcLevels dc = dc_levels(coefficient, step, quantizer.reciprocals[0]);
       std::vector<int> valid;
@@ -90,7 +89,7 @@ TEST(BlockCosts, AreTheCheaperOfCodedAndWithoutAc) {
   int with = 0;
   for (int n = 0; n < 3000; ++n) {
     const int step = static_cast<int>(4 + random.below(30));
-    const Quantizer quantizer(flat(step), 0);
+    const Quantizer quantizer(flat_tables_of_step(step)[0], 0);
     const Cost lambda = static_cast<Cost>(1 + random.below(60000));
     const TransformedBlock block = random_block(random, quantizer);
     const DcLevels dc = dc_levels(block.coefficients[0], step, quantizer.reciprocals[0]);

@@ -13,30 +13,6 @@
 namespace c63::test::presets_test {
 namespace {
 
-TEST(Presets, ReferenceDecidesLikeTheCourseEncoder) {
-  for (const double qp : {5.0, 10.0, 25.0, 50.0}) {
-    const auto planner = make_planner_factory({.width = 16, .height = 16, .qp = qp})();
-    for (const bool key : {true, false}) {
-      const FramePlan plan = planner->plan({.index = 3, .key = key});
-      EXPECT_EQ(plan.index, 3);
-      EXPECT_EQ(plan.key, key);
-      EXPECT_EQ(plan.tables, make_quantization_tables(qp));
-      EXPECT_EQ(plan.headers, FrameHeaders{});
-      EXPECT_FALSE(plan.rate.any());
-    }
-  }
-}
-
-TEST(Presets, SendTablesWithKeyFramesOnly) {
-  for (const Preset preset : {Preset::fast, Preset::good}) {
-    const PresetDecisions decisions = preset_decisions({.preset = preset});
-    EXPECT_TRUE(decisions.key_headers.quantization_tables);
-    EXPECT_EQ(frame_header_bytes(decisions.inter_headers) + 2, 28U);
-    EXPECT_TRUE(decisions.inter_headers.has_sof);
-    EXPECT_TRUE(decisions.rate.any());
-  }
-}
-
 TEST(Presets, BestHasALambdaThatFallsFasterWithTheQuality) {
   for (const double qp : {5.0, 15.0, 40.0}) {
     const CodingSettings best{.preset = Preset::best, .qp = qp};
@@ -50,14 +26,6 @@ TEST(Presets, BestHasALambdaThatFallsFasterWithTheQuality) {
     higher.qp = 1.1 * qp;
     higher.rate.lambda_scale = std::pow(1.1, 1.5);
     EXPECT_NEAR(preset_decisions(higher).rate.lambda, preset_decisions(best).rate.lambda, 0.01 * good) << qp;
-  }
-}
-
-TEST(Presets, BestWeighsActivityMildlyAndTunedPresetsDoItFully) {
-  for (const Preset preset : {Preset::reference, Preset::fast, Preset::good, Preset::best}) {
-    EXPECT_EQ(preset_decisions({.preset = preset}).rate.activity_power, preset == Preset::best ? 2 : 0) << name(preset);
-    if (preset == Preset::reference) continue;
-    EXPECT_EQ(preset_decisions({.preset = preset, .rate = {.tune = Tune::ssim}}).rate.activity_power, 8) << name(preset);
   }
 }
 

@@ -40,14 +40,11 @@ TEST_F(BadScan, EmptyScanDecodes) {
 
 TEST_F(BadScan, VectorOutsideThePicture) {
   for (const auto& [x, y] : {std::pair{-1, 0}, {0, -1}, {1, 9}, {9, 1}, {127, 0}, {0, -127}}) {
-    ScanBuilder scan;
-    scan.vector(x, y).empty_luma().empty_blocks(1);
-    expect_block_fault(scan, "C63-MV-RANGE", "Y block 0,0", 0, false);
+    expect_block_fault(ScanBuilder().vector(x, y).empty_luma().empty_blocks(1), "C63-MV-RANGE", "Y block 0,0", 0,
+                       false);
   }
-  ScanBuilder chroma;
-  chroma.intra().empty_luma().intra().empty_luma().intra().empty_luma().intra().empty_luma();
-  chroma.vector(0, 1).empty_chroma().intra().empty_chroma();
-  expect_block_fault(chroma, "C63-MV-RANGE", "U block 0,0", 3, false);
+  expect_block_fault(ScanBuilder().empty_blocks(0, 4).vector(0, 1).empty_chroma().empty_blocks(5), "C63-MV-RANGE",
+                     "U block 0,0", 3, false);
 }
 
 TEST_F(BadScan, VectorsAtTheEdgesAreLegal) {
@@ -74,12 +71,9 @@ TEST_F(BadScan, VectorsOfKeyFramesAreReadAndIgnored) {
 }
 
 TEST_F(BadScan, ReuseInColumnZero) {
-  ScanBuilder first;
-  first.reuse().empty_luma().empty_blocks(1);
-  expect_block_fault(first, "C63-MV-REUSE", "Y block 0,0", 0, false);
-  ScanBuilder third;
-  third.vector(0, 0).empty_luma().intra().empty_luma().reuse().empty_luma().empty_blocks(3);
-  expect_block_fault(third, "C63-MV-REUSE", "Y block 0,1", 2, false);
+  expect_block_fault(ScanBuilder().reuse().empty_luma().empty_blocks(1), "C63-MV-REUSE", "Y block 0,0", 0, false);
+  expect_block_fault(ScanBuilder().vector(0, 0).empty_luma().intra().empty_luma().reuse().empty_luma().empty_blocks(3),
+                     "C63-MV-REUSE", "Y block 0,1", 2, false);
   ScanBuilder chroma;
   for (int block = 0; block < 4; ++block) chroma.vector(0, 0).empty_luma();
   chroma.reuse().empty_chroma().empty_blocks(5);
@@ -87,9 +81,8 @@ TEST_F(BadScan, ReuseInColumnZero) {
 }
 
 TEST_F(BadScan, ReuseOfAnIntraBlock) {
-  ScanBuilder scan;
-  scan.intra().empty_luma().reuse().empty_luma().empty_blocks(2);
-  expect_block_fault(scan, "C63-MV-REUSE", "Y block 1,0", 0, false);
+  expect_block_fault(ScanBuilder().empty_blocks(0, 1).reuse().empty_luma().empty_blocks(2), "C63-MV-REUSE",
+                     "Y block 1,0", 0, false);
 }
 
 TEST_F(BadScan, ReuseOfAnInheritedVector) {
@@ -135,8 +128,7 @@ TEST_F(BadScan, CoefficientsPastTheLast) {
   expect_block_fault(run.empty_blocks(1), "C63-AC-INDEX", "Y block 0,0", 0, true);
 
   ScanBuilder chroma;
-  for (int block = 0; block < 4; ++block) chroma.intra().empty_luma();
-  chroma.intra().value(kDcChromaCodes, 0);
+  chroma.empty_blocks(0, 4).intra().value(kDcChromaCodes, 0);
   for (int i = 0; i < 4; ++i) chroma.symbol(kAcChromaCodes, kZeroRunLength);
   expect_block_fault(chroma.empty_blocks(5), "C63-AC-INDEX", "U block 0,0", 3, true);
 }
@@ -163,30 +155,16 @@ TEST_F(BadScan, DcOverflow) {
 }
 
 TEST_F(BadScan, UnknownCodes) {
-  ScanBuilder dc;
-  dc.intra().bits(0x1FF, 9).empty_blocks(1);
-  expect_block_fault(dc, "C63-CODE", "Y block 0,0", 0, true);
-
-  ScanBuilder chroma;
-  for (int block = 0; block < 4; ++block) chroma.intra().empty_luma();
-  chroma.intra().bits(0x7FF, 11).empty_blocks(5);
-  expect_block_fault(chroma, "C63-CODE", "U block 0,0", 3, true);
-
-  ScanBuilder ac;
-  ac.intra().value(kDcLumaCodes, 0).bits(0xFFFF, 16).empty_blocks(1);
-  expect_block_fault(ac, "C63-CODE", "Y block 0,0", 0, true);
-
-  ScanBuilder size_ten;  // the code that the course decoder also rejects
-  size_ten.intra().value(kDcLumaCodes, 0).bits(0xFF83, 16).bits(0x3FF, 10).empty_blocks(1);
-  expect_block_fault(size_ten, "C63-CODE", "Y block 0,0", 0, true);
-
-  ScanBuilder x;
-  x.bits(2, 2).bits(0x1F, 5).empty_blocks(0);
-  expect_block_fault(x, "C63-CODE", "Y block 0,0", 0, false);
-
-  ScanBuilder y;
-  y.bits(2, 2).value(kDcLumaCodes, 0).bits(0x1F, 5).empty_blocks(0);
-  expect_block_fault(y, "C63-CODE", "Y block 0,0", 0, false);
+  const auto expect_unknown = [](ScanBuilder& scan, const char* block, std::size_t byte, bool key) {
+    expect_block_fault(scan.empty_blocks(), "C63-CODE", block, byte, key);
+  };
+  expect_unknown(ScanBuilder().intra().bits(0x1FF, 9), "Y block 0,0", 0, true);
+  expect_unknown(ScanBuilder().empty_blocks(0, 4).intra().bits(0x7FF, 11), "U block 0,0", 3, true);
+  expect_unknown(ScanBuilder().intra().value(kDcLumaCodes, 0).bits(0xFFFF, 16), "Y block 0,0", 0, true);
+  // The code of size 10, which the course decoder also rejects.
+  expect_unknown(ScanBuilder().intra().value(kDcLumaCodes, 0).bits(0xFF83, 16).bits(0x3FF, 10), "Y block 0,0", 0, true);
+  expect_unknown(ScanBuilder().bits(2, 2).bits(0x1F, 5), "Y block 0,0", 0, false);
+  expect_unknown(ScanBuilder().bits(2, 2).value(kDcLumaCodes, 0).bits(0x1F, 5), "Y block 0,0", 0, false);
 }
 
 TEST_F(BadScan, MarkersInsideTheScan) {

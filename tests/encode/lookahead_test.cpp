@@ -119,14 +119,6 @@ TEST(TemporalFilter, ErrorsAreMeasuredAgainstTheOriginal) {
   EXPECT_LT(encoded.stream().size(), plain.stream().size());
 }
 
-TEST(TemporalFilter, AStillVideoStaysAsItIs) {
-  Bytes video;
-  const Bytes still = noisy_video(kWidth, kHeight, 1, 20);
-  for (int i = 0; i < 5; ++i) video.insert(video.end(), still.begin(), still.end());
-  EXPECT_EQ(encode_video(video, kWidth, kHeight, looking_ahead(true, false)).stream(),
-            encode_video(video, kWidth, kHeight, looking_ahead(false, false)).stream());
-}
-
 TEST(PropagatedWeights, SpendMoreOnWhatStays) {
   // The left half of the picture never changes. The right half is new noise in every frame.
   Random random(2);
@@ -146,36 +138,6 @@ TEST(PropagatedWeights, SpendMoreOnWhatStays) {
     return error;
   };
   EXPECT_LT(left_error(true) * 10, left_error(false) * 9);
-}
-
-/// If frames are only noise that is worth coding, no frame inherits errors. So nothing is filtered or weighted.
-TEST(PropagatedWeights, DoNotChangeNoise) {
-  Random random(3);
-  const Bytes video = generate(kWidth, kHeight, 12, [&](std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
-    return random.below(256);
-  });
-  EXPECT_EQ(encode_video(video, kWidth, kHeight, looking_ahead(true, true)).stream(),
-            encode_video(video, kWidth, kHeight, looking_ahead(false, false)).stream());
-}
-
-TEST(ChromaLambda, MovesBitsBetweenChromaAndLuma) {
-  const Bytes video = noisy_video(kWidth, kHeight, 4, 8);
-  std::uint64_t last_bits = UINT64_MAX;
-  for (const double scale : {0.25, 1.0, 4.0}) {
-    CodingSettings coding = looking_ahead(false, false);
-    coding.rate.chroma_lambda = scale;
-    const Encoded encoded = encode_video(video, kWidth, kHeight, coding);
-    expect_decodes(encoded, "chroma");
-    std::uint64_t bits = 0;
-    for (const EncodedFrame& frame : encoded.frames) bits += frame.statistics.bits.chroma;
-    EXPECT_LT(bits, last_bits) << scale;
-    last_bits = bits;
-  }
-  // If chroma has the same λ as luma, the stream must be the same as without a setting for chroma.
-  CodingSettings even = looking_ahead(false, false);
-  even.rate.chroma_lambda = 1.0;
-  EXPECT_EQ(encode_video(video, kWidth, kHeight, even).stream(),
-            encode_video(video, kWidth, kHeight, looking_ahead(false, false)).stream());
 }
 
 }  // namespace

@@ -134,42 +134,6 @@ TEST(Plans, ObservationsComeAsLateAsAPlannerSaysWhateverRuns) {
   }
 }
 
-/// Plans frames like the course encoder, but asks the look-ahead to filter them over time. Preset reference itself
-/// never does that.
-class FilteringPlanner final : public Planner {
- public:
-  [[nodiscard]] LookaheadDecisions lookahead(std::int64_t /*key*/) const override { return {.filter = true, .lambda = 8000}; }
-  [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
-    FramePlan plan;
-    plan.index = frame.index;
-    plan.key = frame.key;
-    plan.tables = make_quantization_tables(25);
-    return plan;
-  }
-};
-
-TEST(Plans, APlannerChoosesWhatItLooksAheadAtWhateverThePreset) {
-  // All frames show the same picture with a little noise, which the filter removes.
-  const Bytes picture = moving_video(kWidth, kHeight, 1);
-  std::minstd_rand random(5);
-  Bytes video;
-  for (int frame = 0; frame < 9; ++frame) {
-    for (const std::uint8_t sample : picture) video.push_back(static_cast<std::uint8_t>(std::min(255U, sample + static_cast<unsigned>((random() >> 8) % 6))));
-  }
-  const auto encode_with = [&](int lanes, const PlannerFactory& planners) {
-    Encoder encoder(settings_with(lanes));
-    if (planners) encoder.set_planner(planners);
-    VideoSource source(video, kWidth, kHeight);
-    const Encoded encoded = encode_source(source, encoder);
-    EXPECT_FALSE(encoded.error);
-    return encoded;
-  };
-  const Encoded filtered = encode_with(1, [] { return std::make_unique<FilteringPlanner>(); });
-  EXPECT_NE(filtered.stream(), encode_with(1, {}).stream());
-  EXPECT_EQ(filtered.stream(), encode_with(3, [] { return std::make_unique<FilteringPlanner>(); }).stream());
-  EXPECT_GT(filtered.frames[3].statistics.times.filter, 0);
-}
-
 /// An encode of preset reference whose planner is that of another preset gives the other preset's stream.
 TEST(Plans, OnlyThePlannerDecides) {
   const Bytes video = moving_video(kWidth, kHeight, kFrames);

@@ -9,6 +9,7 @@
 
 #include "bitstream/frame_header.h"
 #include "encode/rate_support.h"
+#include "support/golden_videos.h"
 
 namespace c63::test::rate_test {
 namespace {
@@ -97,20 +98,6 @@ TEST_P(ByRate, ExtremesOfOptionsDecode) {
   }
 }
 
-// runs_test.cpp tests all numbers of lanes and threads with a smaller picture.
-TEST_P(ByRate, SameBytesForEveryInstructionSet) {
-  constexpr std::pair<int, int> kLanesAndThreads[] = {{0, 5}, {1, 2}, {3, 1}};
-  for (const int range : {16, 24}) {  // one range fits in a register of candidates, the other does not
-    const Bytes video = moving_video(112, 64, 8);
-    const Bytes expected = encode_video(video, 112, 64, coding(20, 3, range), 1, SimdLevel::scalar, 1).stream();
-    std::size_t place = static_cast<std::size_t>(range) / 8;
-    for (const SimdLevel level : available_simd_levels()) {
-      const auto [lanes, threads] = kLanesAndThreads[place++ % 3];
-      EXPECT_EQ(encode_video(video, 112, 64, coding(20, 3, range), lanes, level, threads).stream(), expected) << name(level);
-    }
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(All, ByRate, testing::ValuesIn(kDecisions), [](const auto& tested) { return std::string(tested.param.name); });
 
 class RatePresets : public testing::TestWithParam<Preset> {};
@@ -138,46 +125,14 @@ TEST_P(RatePresets, RepeatFramesIfNothingChanges) {
   for (const EncodedFrame& frame : without.frames) EXPECT_FALSE(frame.repeat);
 }
 
-TEST_P(RatePresets, TakeFewerBitsForAsGoodAPicture) {
-  const Bytes video = moving_video(176, 144, 8);
-  const auto luma_error = [](const Encoded& encoded) {
-    std::uint64_t error = 0;
-    for (const EncodedFrame& frame : encoded.frames) error += frame.statistics.sse[0];
-    return error;
-  };
-  const Encoded reference = encode_video(video, 176, 144, {.qp = 20});
-  // This video is so noisy that flat tables keep much more detail than course tables at the same qp. So the preset gets
-  // a lower qp than the reference.
-  const Encoded preset = encode_video(video, 176, 144, {.preset = GetParam(), .qp = 16});
-  EXPECT_LT(10 * preset.stream().size(), 9 * reference.stream().size());
-  EXPECT_LT(luma_error(preset), luma_error(reference));
-}
-
 INSTANTIATE_TEST_SUITE_P(All, RatePresets, testing::Values(Preset::fast, Preset::good, Preset::best),
                          [](const auto& preset) { return std::string(name(preset.param)); });
 
-TEST(RateOptions, EachDecodesAlone) {
-  const Bytes video = moving_video(80, 48, 5);
-  const auto check = [&](const RateSettings& rate, const std::string& what) {
-    for (const Preset preset : {Preset::reference, Preset::fast}) {
-      expect_decodes(encode_video(video, 80, 48, {.preset = preset, .qp = 14, .key_interval = 3, .rate = rate}), what);
-    }
-  };
-  check({.tables = TableShape::flat}, "flat tables");
-  check({.headers = HeaderSet::compact}, "compact headers");
-  check({.choose_levels = true}, "rdoq");
-  check({.choose_levels = false}, "no rdoq");
-  check({.candidates = 7}, "candidates");
-  check({.beam = 8}, "beam");
-  check({.unpredicted = true}, "unpredicted");
-  check({.unpredicted = false}, "all predicted");
-  check({.repeats = true}, "repeats");
-  check({.adaptive_reference = true}, "adaptive reference");
-  check({.temporal_filter = true}, "temporal filter");
-  check({.propagated_weights = true}, "propagated weights");
-  check({.chroma_lambda = 4.0}, "chroma");
-  check({.beam = 1, .lambda_scale = 4}, "large lambda");
-  check({.beam = 1, .lambda_scale = 0.05}, "small lambda");
+/// parity/golden_test.cpp tests that these streams are the same with every instruction set.
+TEST(GoldenSettings, Decode) {
+  for (const GoldenSettings& golden : kGoldenSettings) {
+    expect_decodes(encode_video(mixed_video(), 96, 64, golden.coding), golden.name);
+  }
 }
 
 /// Returns true if a frame advances the reference. Such a frame has a SOF.
@@ -250,13 +205,6 @@ TEST(AdaptiveReference, DecodesWhateverComesNext) {
     EXPECT_GT(std::ranges::count_if(encoded.frames, [](const EncodedFrame& f) { return !f.repeat && !advances(f); }), 0);
     EXPECT_EQ(encode_video(video, 80, 48, coding, 3, {}, 3).stream(), encoded.stream());
   }
-}
-
-TEST(RateOptions, HeadersAloneSaveNothingButHeaders) {
-  const Bytes video = moving_video(80, 48, 5);
-  const std::size_t full = encode_video(video, 80, 48, {.qp = 14}).stream().size();
-  const std::size_t compact = encode_video(video, 80, 48, {.qp = 14, .rate = {.headers = HeaderSet::compact}}).stream().size();
-  EXPECT_EQ(full - compact, (420 + 10) + 4U * (199 + 420 + 10));
 }
 
 }  // namespace

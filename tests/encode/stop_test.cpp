@@ -196,15 +196,5 @@ TEST(Stop, ClosingASessionEndsCallsThatWait) {
   expect_error(ErrorKind::usage, "C63-SESSION-FINISHED", [&] { session.push(frame(1)); });
 }
 
-TEST(Stop, FinishingASessionCodesWhatWaits) {
-  Gate gate;
-  EncodeSession session(stop_settings(1), {wrapped_cpu<GatedBackend>(gate)});
-  for (std::size_t i = 0; i < kFrames; ++i) session.push(frame(i));
-  session.finish();
-  gate.open();
-  EXPECT_EQ(session.summary().frames, kFrames);
-  EXPECT_FALSE(session.summary().stopped);
-}
-
 }  // namespace
 }  // namespace c63::test::stop_test

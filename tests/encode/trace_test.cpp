@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
-#include <thread>
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
@@ -164,20 +163,6 @@ TEST(TraceTest, NoMoreSpansAreKeptThanWereAllowed) {
   EXPECT_EQ(trace.spans().size(), 3U);
   EXPECT_EQ(trace.dropped(), 7U);
   EXPECT_EQ(nlohmann::json::parse(trace.chrome_json())["otherData"]["dropped_spans"], "7");
-}
-
-TEST(TraceTest, ManyThreadsMayReport) {
-  TraceRecorder trace;
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&trace, i] {
-        for (int k = 0; k < 250; ++k) const TraceScope scope(&trace, "work", TraceTrack::chain, i, k);
-      });
-    }
-  }
-  EXPECT_EQ(trace.spans().size(), 1000U);
-  EXPECT_EQ(trace.dropped(), 0U);
 }
 
 }  // namespace

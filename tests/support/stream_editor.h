@@ -100,9 +100,10 @@ class ScanBuilder {
   /// Writes an empty block: its DC difference is 0, and it has no AC levels.
   ScanBuilder& empty_luma() { return value(kDcLumaCodes, 0).symbol(kAcLumaCodes, kEndOfBlock); }
   ScanBuilder& empty_chroma() { return value(kDcChromaCodes, 0).symbol(kAcChromaCodes, kEndOfBlock); }
-  /// Writes empty blocks without vectors, from block `first` of an MCU to its last one (0 to 3 are Y, 4 is U, 5 is V).
-  ScanBuilder& empty_blocks(int first = 0) {
-    for (int block = first; block < 6; ++block) block < 4 ? intra().empty_luma() : intra().empty_chroma();
+  /// Writes empty blocks without vectors, from block `first` of an MCU to before block `end` (0 to 3 are Y, 4 is U, 5
+  /// is V).
+  ScanBuilder& empty_blocks(int first = 0, int end = 6) {
+    for (int block = first; block < end; ++block) block < 4 ? intra().empty_luma() : intra().empty_chroma();
     return *this;
   }
 
