@@ -43,16 +43,13 @@ bool wait_awake(MayEnd&& may_end) {
 }
 
 /// Locks a mutex of the pool. Who holds it needs it for less than a microsecond, so it tries again before it sleeps.
-void lock_soon(std::unique_lock<std::mutex>& lock) {
-  for (int i = 0; i < 100; ++i) {
-    if (lock.try_lock()) return;
-    pause();
-  }
-  lock.lock();
-}
 std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
-  std::unique_lock lock(mutex, std::defer_lock);
-  lock_soon(lock);
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (int i = 0; i < 100 && !lock; ++i) {
+    pause();
+    (void)lock.try_lock();
+  }
+  if (!lock) lock.lock();
   return lock;
 }
 
@@ -141,10 +138,10 @@ ThreadPool::Task* ThreadPool::take_task() noexcept {
 }
 
 /// Makes this thread take part in a loop that has calls left. Returns null if there is none.
-ThreadPool::LoopPlace* ThreadPool::join_loop() noexcept {
-  for (LoopPlace& place : loops_) {
+ThreadPool::LoopSlot* ThreadPool::join_loop() noexcept {
+  for (LoopSlot& place : loops_) {
     std::uint32_t state = place.state;
-    while ((state & LoopPlace::kOpen) != 0 && static_cast<int>(state & ~(LoopPlace::kTaken | LoopPlace::kOpen)) + 1 < concurrency_) {
+    while ((state & LoopSlot::kOpen) != 0 && static_cast<int>(state & ~(LoopSlot::kTaken | LoopSlot::kOpen)) + 1 < concurrency_) {
       if (!place.state.compare_exchange_weak(state, state + 1)) continue;
       if (place.loop->next < place.loop->count) return &place;
       leave_loop(place);
@@ -154,18 +151,18 @@ ThreadPool::LoopPlace* ThreadPool::join_loop() noexcept {
   return nullptr;
 }
 
-void ThreadPool::leave_loop(LoopPlace& place) noexcept {
-  place.state &= ~LoopPlace::kOpen;  // no calls are left
-  if (--place.state == LoopPlace::kTaken) place.state.notify_one();
+void ThreadPool::leave_loop(LoopSlot& place) noexcept {
+  place.state &= ~LoopSlot::kOpen;  // no calls are left
+  if (--place.state == LoopSlot::kTaken) place.state.notify_one();
 }
 
 /// Lets other threads take part in a loop. Returns null if too many loops run.
-ThreadPool::LoopPlace* ThreadPool::open_loop(Loop& loop) noexcept {
-  for (LoopPlace& place : loops_) {
+ThreadPool::LoopSlot* ThreadPool::open_loop(Loop& loop) noexcept {
+  for (LoopSlot& place : loops_) {
     std::uint32_t free = 0;
-    if (place.state != 0 || !place.state.compare_exchange_strong(free, LoopPlace::kTaken)) continue;
+    if (place.state != 0 || !place.state.compare_exchange_strong(free, LoopSlot::kTaken)) continue;
     place.loop = &loop;
-    place.state |= LoopPlace::kOpen;
+    place.state |= LoopSlot::kOpen;
     ++changes_;
     wake();
     return &place;
@@ -174,17 +171,17 @@ ThreadPool::LoopPlace* ThreadPool::open_loop(Loop& loop) noexcept {
 }
 
 /// Waits until all other threads have left the loop.
-void ThreadPool::close_loop(LoopPlace& place) noexcept {
-  std::uint32_t state = place.state &= ~LoopPlace::kOpen;
-  if (waits_awake_) wait_awake([&] { return (state = place.state) == LoopPlace::kTaken; });
-  for (; state != LoopPlace::kTaken; state = place.state) place.state.wait(state);
+void ThreadPool::close_loop(LoopSlot& place) noexcept {
+  std::uint32_t state = place.state &= ~LoopSlot::kOpen;
+  if (waits_awake_) wait_awake([&] { return (state = place.state) == LoopSlot::kTaken; });
+  for (; state != LoopSlot::kTaken; state = place.state) place.state.wait(state);
   place.state = 0;
 }
 
 /// Returns how many threads could find work now. For an open loop, these are all.
 int ThreadPool::waiting_work() const noexcept {
-  for (const LoopPlace& place : loops_) {
-    if ((place.state & LoopPlace::kOpen) != 0) return concurrency_;
+  for (const LoopSlot& place : loops_) {
+    if ((place.state & LoopSlot::kOpen) != 0) return concurrency_;
   }
   return waiting_;
 }
@@ -218,7 +215,7 @@ bool ThreadPool::do_work() noexcept {
   bool found = false;
   for (;;) {
     Task* const task = take_task();
-    LoopPlace* const place = task != nullptr ? nullptr : join_loop();
+    LoopSlot* const place = task != nullptr ? nullptr : join_loop();
     if (task == nullptr && place == nullptr) break;
     if (!found) --looking_;
     found = true;
@@ -264,7 +261,7 @@ void ThreadPool::work() noexcept {
 
 void ThreadPool::run_loop(std::size_t count, void (*body)(const void* object, std::size_t index), const void* object) {
   Loop loop{.count = count, .body = body, .object = object};
-  LoopPlace* const place = count == 1 || concurrency_ == 1 ? nullptr : open_loop(loop);
+  LoopSlot* const place = count == 1 || concurrency_ == 1 ? nullptr : open_loop(loop);
   loop.take_part();
   if (place != nullptr) close_loop(*place);
   if (loop.fault) std::rethrow_exception(loop.fault);

@@ -62,7 +62,7 @@ class ThreadPool {
   ThreadPool(int threads, bool starts_one);
 
   /// Where a loop can be found by threads that may take part in it.
-  struct alignas(64) LoopPlace {
+  struct alignas(64) LoopSlot {
     static constexpr std::uint32_t kTaken = 1U << 31U;  ///< a loop is here
     static constexpr std::uint32_t kOpen = 1U << 30U;   ///< threads may still begin to take part
     std::atomic<std::uint32_t> state = 0;               ///< these two, and the number of threads that take part
@@ -74,10 +74,10 @@ class ThreadPool {
   void work() noexcept;
   [[nodiscard]] bool do_work() noexcept;
   [[nodiscard]] Task* take_task() noexcept;
-  [[nodiscard]] LoopPlace* join_loop() noexcept;
-  void leave_loop(LoopPlace& place) noexcept;
-  [[nodiscard]] LoopPlace* open_loop(Loop& loop) noexcept;
-  void close_loop(LoopPlace& place) noexcept;
+  [[nodiscard]] LoopSlot* join_loop() noexcept;
+  void leave_loop(LoopSlot& place) noexcept;
+  [[nodiscard]] LoopSlot* open_loop(Loop& loop) noexcept;
+  void close_loop(LoopSlot& place) noexcept;
   [[nodiscard]] int waiting_work() const noexcept;
   void sleep(std::uint64_t seen) noexcept;
   void wake() noexcept;
@@ -91,7 +91,7 @@ class ThreadPool {
   std::atomic<std::uint64_t> changes_ = 0;  ///< how many tasks and loops have begun to wait for threads
   std::atomic<int> looking_ = 0;            ///< threads that are awake and will look for work before they sleep
   std::atomic<int> idle_ = 0;               ///< threads that sleep or have not been started
-  std::array<LoopPlace, kMostLoops> loops_;
+  std::array<LoopSlot, kMostLoops> loops_;
   std::atomic<int> waiting_ = 0;  ///< tasks in the list below
 
   std::mutex mutex_;  ///< guards the members below
