@@ -97,7 +97,8 @@ class Tables {
 
   explicit Tables(const LevelTable& table) : zero_run_(all_16(table.bits.zero_run)) {
     unroll<4>([&](auto i) __attribute__((always_inline)) {
-      bits_[i] = _mm512_load_si512(table.bits_by_size.data() + 32 * i);
+      const void* const bytes = table.bits_by_size.data() + 32 * i;
+      bits_[i] = _mm512_cvtepu8_epi16(_mm256_load_si256(static_cast<const __m256i*>(bytes)));
       quantizers_[i] = _mm512_load_si512(table.quantizers.data() + 16 * i);
     });
   }

@@ -118,7 +118,7 @@ struct PortableKit {
       for (int i = 1; i < 4; ++i) runs[i] = static_cast<std::uint8_t>(i * table.bits.zero_run);
       zero_runs_ = hn::LoadDup128(LaneBytes(), runs);
       unroll<kMaxSmallSize>([&](auto size) __attribute__((always_inline)) {
-        rows_[size] = hn::LoadDup128(LaneBytes(), table.byte_bits_by_size.data() + 16 * size);
+        rows_[size] = hn::LoadDup128(LaneBytes(), table.bits_by_size.data() + 16 * size);
       });
     }
     [[nodiscard, gnu::always_inline]] L quantizers(const Steps& steps, int i, L) const { return steps.quantizers(i); }

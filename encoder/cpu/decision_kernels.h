@@ -35,8 +35,8 @@ struct LevelTable {
       quantizers[k] = static_cast<std::uint32_t>(quantizer.reciprocals[k]) << 8 | quantizer.steps[k];
     }
     for (std::size_t i = 0; i < bits_by_size.size(); ++i) {
-      bits_by_size[i] = static_cast<std::uint16_t>(bits.level(static_cast<int>(i % kZeroRun), static_cast<int>(i / kZeroRun + 1)));
-      byte_bits_by_size[i] = static_cast<std::uint8_t>(bits_by_size[i]);
+      const int zeros = static_cast<int>(i % kZeroRun);
+      bits_by_size[i] = static_cast<std::uint8_t>(bits.level(zeros, static_cast<int>(i / kZeroRun + 1)));
     }
   }
 
@@ -54,8 +54,7 @@ struct LevelTable {
   alignas(64) std::array<std::uint32_t, 64> quantizers{};
   /// The bits of the codes of levels, for sizes 1 to kMaxSmallSize and 0 to 15 zeros before the level. Their index is
   /// (size - 1)·kZeroRun + zeros.
-  alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};
-  alignas(64) std::array<std::uint8_t, kMaxSmallSize * kZeroRun> byte_bits_by_size{};
+  alignas(64) std::array<std::uint8_t, kMaxSmallSize * kZeroRun> bits_by_size{};
 
  private:
   [[nodiscard]] std::int16_t last_cap(int zeros) const {
