@@ -73,11 +73,6 @@ class Graded(CourseTest):
         as_one_file(folder)
         return folder
 
-    def use_its_makefile(self):
-        for name in ("enc.c", "dec.c"):
-            (self.handin / name).unlink()
-        shutil.copy(SKELETON / "Makefile", self.handin)
-
     def edit(self, file, old, new):
         path = self.handin / file
         text = path.read_text()
@@ -140,9 +135,8 @@ class Handins(Graded):
     # ---- right ----
 
     def test_right_and_fast(self):
-        self.use_its_makefile()
         self.edit("Makefile", "-fno-tree-vectorize", "-O3 -march=native")
-        found = self.grade(speed=True, rules=RULES, code=0)
+        found = self.grade(speed=True, rules=self.measured(), code=0)
         self.assertTrue(all(check["passed"] for check in found["result"]["checks"]))
         self.assertGreater(found["result"]["speed"]["speedup"], 1.3)
         self.assertEqual(len(found["result"]["speed"]["seconds"]), 2)
