@@ -79,7 +79,6 @@ TEST_F(ExitCodes, DevicesAreListed) {
   const ProcessResult result = encode({"--list-devices"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(result.out.starts_with("cpu: ")) << result.out;
-  EXPECT_NE(result.out.find("cuda"), std::string::npos) << result.out;
 }
 
 TEST_F(ExitCodes, ADemandedGpuThatIsMissingHasItsOwnCode) {

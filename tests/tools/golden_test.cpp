@@ -18,15 +18,15 @@ TEST_P(GoldenVideos, EncodeAndDecodeFromFileAndPipe) {
   const std::string input = write_file("in.yuv", video);
   const bool has_work = v.frames > 100;
   constexpr int kThreads[] = {1, 2, 5};
-  const int turn = v.width / 2 + v.height;
+  const int variant = v.width / 2 + v.height;
   const auto encode = [&](int lanes, const std::vector<std::string>& more, std::string_view standard_input) {
     const ProcessResult result = run(joined({kEnc, "--quiet", "-w", std::to_string(v.width), "-h", std::to_string(v.height), "--threads",
-                                             std::to_string(kThreads[(lanes + turn / 3) % 3]), "--lanes", std::to_string(lanes)}, more),
+                                             std::to_string(kThreads[(lanes + variant / 3) % 3]), "--lanes", std::to_string(lanes)}, more),
                                      standard_input);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.out;
   };
-  const int first = has_work ? 1 : 1 + turn % 3;
+  const int first = has_work ? 1 : 1 + variant % 3;
   for (int lanes = first; lanes <= (has_work ? 7 : first); ++lanes) {
     EXPECT_EQ(md5_of(encode(lanes, {"-o", "-", input}, {})), v.stream_md5) << lanes;
     EXPECT_EQ(md5_of(encode(lanes, {"-o", "-", "-"}, video)), v.stream_md5) << lanes;

@@ -59,27 +59,27 @@ std::string version_text(const std::string& program) {
 
 namespace {
 
-enum class Told { nothing, in_part, all };
-std::atomic<Told> told = Told::nothing;
+enum class Reported { nothing, in_part, all };
+std::atomic<Reported> reported = Reported::nothing;
 
-/// Calls `tell` unless an error has been reported already. When memory runs out, several threads may fail at the same
+/// Calls `write` unless an error has been reported already. When memory runs out, several threads may fail at the same
 /// time, but only the first reports it. The others return when the report is finished, or after a second.
-template <typename Tell>
-void tell_once(const Tell& tell) {
-  if (auto nothing = Told::nothing; !told.compare_exchange_strong(nothing, Told::in_part)) {
-    for (int i = 0; i < 100 && told != Told::all; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+template <typename Write>
+void report_once(const Write& write) {
+  if (auto nothing = Reported::nothing; !reported.compare_exchange_strong(nothing, Reported::in_part)) {
+    for (int i = 0; i < 100 && reported != Reported::all; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return;
   }
   try {
-    tell();
+    write();
   } catch (...) {
-    told = Told::nothing;
+    reported = Reported::nothing;
     throw;
   }
-  told = Told::all;
+  reported = Reported::all;
 }
 
-void tell(const std::string& program, Console& console, spdlog::logger* log, const std::string& line) {
+void write_line(const std::string& program, Console& console, spdlog::logger* log, const std::string& line) {
   console.clear_status();
   if (log != nullptr) {
     // An error's line is shown whatever --log-level says: it goes straight to the console, and through the log only to
@@ -95,13 +95,13 @@ void tell(const std::string& program, Console& console, spdlog::logger* log, con
 }
 
 int report(const std::string& program, Console& console, spdlog::logger* log, const Error& error) {
-  tell_once([&] { tell(program, console, log, error_line(error)); });
+  report_once([&] { write_line(program, console, log, error_line(error)); });
   return exit_code(error.kind());
 }
 
 /// Reports that memory ran out, without allocating any.
 int report_without_memory() noexcept {
-  tell_once([] {
+  report_once([] {
     std::array<char, 256> line;
     std::snprintf(line.data(), line.size(), "%s: out of memory [C63-MEMORY]; use a machine with more memory\n",
                   program_invocation_short_name);

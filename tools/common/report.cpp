@@ -14,10 +14,13 @@
 namespace c63::tools {
 namespace {
 
-using Stage = std::pair<const char*, double>;
-
-constexpr std::size_t kStages = 10;
 constexpr std::size_t kFirstStages = 8;  // in the CSV, the times of the other stages come last, after the bits by kind
+
+double sum_of(const std::array<Stage, kStages>& stages) {
+  return std::accumulate(stages.begin(), stages.end(), 0.0, [](double sum, const Stage& s) { return sum + s.second; });
+}
+
+}  // namespace
 
 std::array<Stage, kStages> stages_of(const StageTimes& t) {
   return {{{"read", t.read},
@@ -31,12 +34,6 @@ std::array<Stage, kStages> stages_of(const StageTimes& t) {
            {"lookahead", t.lookahead},
            {"filter", t.filter}}};
 }
-
-double sum_of(const std::array<Stage, kStages>& stages) {
-  return std::accumulate(stages.begin(), stages.end(), 0.0, [](double sum, const Stage& s) { return sum + s.second; });
-}
-
-}  // namespace
 
 void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& settings) {
   if (settings.measurement.psnr) quality.add(frame.statistics.sse, measured_samples(measured_format(settings)));

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c63/encoder.h"
@@ -27,6 +30,11 @@ class SampledValues {
   std::int64_t added_ = 0;
   std::int64_t distance_ = 1;  ///< one value of this many is kept
 };
+
+/// A stage of an encode, and its time in ms.
+using Stage = std::pair<const char*, double>;
+constexpr std::size_t kStages = 10;
+[[nodiscard]] std::array<Stage, kStages> stages_of(const StageTimes& times);
 
 /// Results of one encoder run, summed over its frames.
 struct EncodeTotals {

@@ -99,11 +99,10 @@ ordered_json quality_json(const EncodeTotals& totals, const EncoderSettings& set
   return json;
 }
 
-ordered_json stages_json(const StageTimes& t) {
-  return {{"read_ms", t.read},           {"upload_ms", t.upload},   {"motion_ms", t.motion},
-          {"transform_ms", t.transform}, {"measure_ms", t.measure}, {"entropy_ms", t.entropy},
-          {"download_ms", t.download},   {"write_ms", t.write},     {"lookahead_ms", t.lookahead},
-          {"filter_ms", t.filter}};
+ordered_json stages_json(const StageTimes& times) {
+  ordered_json json;
+  for (const auto& [stage, ms] : stages_of(times)) json[std::string(stage) + "_ms"] = ms;
+  return json;
 }
 
 }  // namespace

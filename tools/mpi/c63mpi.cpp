@@ -33,7 +33,7 @@ void be_silent() {
 }
 
 /// When one rank fails, the launcher ends all of them. Rank 0 gets time to report why.
-void let_the_first_tell() { std::this_thread::sleep_for(std::chrono::seconds(2)); }
+void let_first_rank_report() { std::this_thread::sleep_for(std::chrono::seconds(2)); }
 
 constexpr int kFirstSignalCode = 128;
 
@@ -54,6 +54,6 @@ int main(int argc, char** argv) {
                     {"mpirun -n 16 c63mpi in.yuv -o out.c63 --preset good", "Encode on sixteen ranks of this machine"},
                     {"srun --mpi=pmix -N 8 --gpus-per-node=4 --ntasks-per-node=4 c63mpi in.yuv -o out.c63",
                      "Encode on the GPUs of eight machines that Slurm gives"}}});
-  if (another && code != 0 && code < kFirstSignalCode) let_the_first_tell();
+  if (another && code != 0 && code < kFirstSignalCode) let_first_rank_report();
   return code;
 }

@@ -77,8 +77,8 @@ EncodeTotals totals_of(const ClusterJob& job, const ClusterResult& result) {
   return all;
 }
 
-void tell(const ClusterJob& job, const Session& session, const ClusterResult& result,
-          const std::vector<TargetPass>& passes) {
+void report_job(const ClusterJob& job, const Session& session, const ClusterResult& result,
+                const std::vector<TargetPass>& passes) {
   const EncodeOptions& o = job.options.encode;
   const EncodeTotals all = totals_of(job, result);
   int found = 0;
@@ -209,7 +209,7 @@ void run(ClusterJob& job, const Session& session, Communicator& ranks, Clock::ti
   result.elapsed_s = seconds(Clock::now() - working);
   ranks.together([&] {
     if (!ranks.is_first()) return;
-    tell(job, session, result, passes.passes());
+    report_job(job, session, result, passes.passes());
     remove_segments(job);
     if (const auto fault = passes.side_fault()) {
       throw Error(fault->kind(), fault->id(), fault->message() + "; the stream itself is complete", fault->place());

@@ -96,7 +96,7 @@ void SegmentWorker::finish_segment(const Segment& segment) {
   load_.frames += segment.frames;
 }
 
-void SegmentWorker::tell_others(JobCounters& counters) {
+void SegmentWorker::publish_progress(JobCounters& counters) {
   if (const std::int64_t frames = frames_.exchange(0)) counters.add(JobCounters::frames_done, frames);
   if (const std::int64_t bytes = bytes_.exchange(0)) counters.add(JobCounters::bytes_done, bytes);
 }
@@ -113,14 +113,14 @@ void SegmentWorker::show(Progress& progress, JobCounters& counters) {
 /// they need the counters in the memory of rank 0.
 void SegmentWorker::wait_for(std::future<void>& coding, JobCounters& counters, Progress* progress) {
   using namespace std::chrono_literals;
-  auto told = Clock::now();
+  auto published = Clock::now();
   while (coding.wait_for(2ms) != std::future_status::ready) {
     int ignored = 0;
     check_mpi(::MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &ignored, MPI_STATUS_IGNORE), "MPI_Iprobe");
     if (session_.stop.stop_requested()) ending_.request_stop();
-    if (Clock::now() - told < 100ms) continue;
-    told = Clock::now();
-    tell_others(counters);
+    if (Clock::now() - published < 100ms) continue;
+    published = Clock::now();
+    publish_progress(counters);
     if (counters.get(JobCounters::faults) > 0) ending_.request_stop();
     if (progress != nullptr) show(*progress, counters);
   }
@@ -154,7 +154,7 @@ void SegmentWorker::run() {
   if (ranks_.is_first()) progress = session_.progress(job_.video.plan.frames, job_.format.rate.value());
   take_segments(counters, progress.get());
   if (session_.stop.stop_requested()) throw Communicator::Stopped();
-  tell_others(counters);
+  publish_progress(counters);
   const auto start = Clock::now();
   ranks_.together([&] {
     if (fault_) std::rethrow_exception(fault_);

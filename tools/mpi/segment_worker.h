@@ -58,7 +58,7 @@ class SegmentWorker {
   [[nodiscard]] std::unique_ptr<FrameSource> open_source();
   void take_segments(JobCounters& counters, Progress* progress);
   void wait_for(std::future<void>& coding, JobCounters& counters, Progress* progress);
-  void tell_others(JobCounters& counters);
+  void publish_progress(JobCounters& counters);
   void show(Progress& progress, JobCounters& counters);
   // These run on the coding thread.
   Encoder& open_encoder();

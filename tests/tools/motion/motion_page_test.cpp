@@ -79,31 +79,6 @@ addEventListener("load", async () => {
 });
 )js";
 
-/// A script that checks how a page shows a repeat: with the picture of the previous frame.
-constexpr const char* kRepeatClicks = R"js(
-addEventListener("load", async () => {
-  try {
-    const [canvas] = canvases();
-    check("begins with vectors: " + $("label").textContent, $("label").textContent.startsWith("frame 2, "));
-    $("arrows").checked = false;
-    const pictures = [];
-    for (const number of [0, 1, 2, 3, 4]) {
-      const before = pictures.length ? pictures[pictures.length - 1] : "";
-      $("frame").value = number; $("frame").dispatchEvent(new Event("input"));
-      if (number < 4) await until("picture " + number, () => drawn(canvas) !== before);
-      else for (let i = 0; i < 10; ++i) await new Promise(requestAnimationFrame);
-      pictures.push(drawn(canvas));
-      if (number === 0) check("repeat", $("label").textContent.startsWith("frame 1 (repeat)"));
-    }
-    check("the last repeats", $("label").textContent.startsWith("frame 5 (repeat)") && pictures[4] === pictures[3]);
-    check("others differ", new Set(pictures).size === 4);
-    point(canvas, "pointermove", 8, 8, 96, 64);
-    await until("nothing is coded", () => document.querySelector(".values").textContent.startsWith("nothing is coded"));
-  } catch (e) { failures.push(e.stack); }
-  tell();
-});
-)js";
-
 /// A script for a page that shows two streams next to each other.
 constexpr const char* kBesideClicks = R"js(
 addEventListener("load", async () => {
