@@ -194,8 +194,8 @@ def open_below(folder, name):
 
 
 def take_out(folder, name, limit):
-    """Returns a file below an open folder, or all files of a folder there: bytes and mode by name. Leaves out links, and
-    what exceeds a limit in bytes."""
+    """Returns a file below an open folder, or all files of a folder there: bytes and mode by name. Leaves out links,
+    and what exceeds a limit in bytes."""
     try:
         fd = open_below(folder, name)
     except OSError:
@@ -307,8 +307,8 @@ class Box:
         return words + (["--seccomp", str(filter_fd)] if filter_fd is not None else []) + ["--", *inside]
 
     def run(self, files, argv, limits, take=(), environment=None, feeder=None):
-        """Runs a program until it ends or exceeds a limit, and ends all that it has started. `files` has the files to put
-        into the box. `take` names files and folders to take out, if they are there. Returns a dictionary of what
+        """Runs a program until it ends or exceeds a limit, and ends all that it has started. `files` has the files to
+        put into the box. `take` names files and folders to take out, if they are there. Returns a dictionary of what
         happened."""
         uid = random.SystemRandom().randrange(1 << 28, 1 << 29) if os.geteuid() == 0 else None
         before = set(tree(os.getpid()))

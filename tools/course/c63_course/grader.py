@@ -226,8 +226,10 @@ class Grader:
             ended, content = self.encode(built, sequence, quantizer)
             stream, fine = self.stream_file(content or b""), False
             try:
-                if ended["exit"] != 0 or ended["over"] or not content:
-                    raise CourseError(how_it_ended(ended) if ended["exit"] or ended["over"] else "It wrote no stream.", 4)
+                if ended["exit"] != 0 or ended["over"]:
+                    raise CourseError(how_it_ended(ended), 4)
+                if not content:
+                    raise CourseError("It wrote no stream.", 4)
                 decoded = sequence.decode(stream)
             except CourseError as error:
                 decodable.lines += [f"{title}: {error}", *last_lines(ended)]

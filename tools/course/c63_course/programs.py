@@ -36,14 +36,15 @@ def find_program(name, needed=True):
 
 
 def call(program, *words, good=(0,)):
-    """Runs a c63 program and returns its standard output. If its exit code is not a good one, its error line becomes ours,
-    with the names of files instead of their paths."""
+    """Runs a c63 program and returns its standard output. If its exit code is not a good one, its error line becomes
+    ours, with the names of files instead of their paths."""
     result = subprocess.run([find_program(program), *map(str, words)], capture_output=True)
     if result.returncode not in good:
-        said = result.stderr.decode(errors="replace").strip().splitlines() or [f"{program} ended with {result.returncode}"]
+        said = result.stderr.decode(errors="replace").strip().splitlines()
+        message = said[-1] if said else f"{program} ended with {result.returncode}"
         for file in words:
-            said[-1] = said[-1].replace(str(file), file.name) if isinstance(file, pathlib.Path) else said[-1]
-        raise CourseError(said[-1], 4)
+            message = message.replace(str(file), file.name) if isinstance(file, pathlib.Path) else message
+        raise CourseError(message, 4)
     return result.stdout
 
 

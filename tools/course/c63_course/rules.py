@@ -42,7 +42,13 @@ TABLES = {
     "search": {"range": (int, 16), "exact": (bool, False)},
     "flight": {"frames": (int, 3), "seconds": (int, 30)},
     "decoder": {"command": (str, "./c63dec {input} {output}")},
-    "speed": {"sequence": (str, "speed"), "rounds": (int, 5), "warmup": (int, 1), "baseline": (str, "skeleton"), "for_points": list},
+    "speed": {
+        "sequence": (str, "speed"),
+        "rounds": (int, 5),
+        "warmup": (int, 1),
+        "baseline": (str, "skeleton"),
+        "for_points": list,
+    },
     "answers": {"file": (str, "answers.md"), "questions": int},
     "points": dict.fromkeys(CHECKS, (int, 0)),
 }
