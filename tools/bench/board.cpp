@@ -43,6 +43,7 @@ std::vector<Json> rows_of(const std::string& path) {
     const Json entrants = figures.value("entrants", Json::array());
     std::vector<Json> rows;
     for (const Json& result : figures.at("results")) {
+      if (result.contains("not_measured")) continue;
       std::string group = device + result.value("size", "") + " " + result.value("content", "");
       if (result.contains("jobs")) group += fmt::format(", {} a launch", result["jobs"].get<int>());
       rows.push_back({{"group", group},

@@ -15,7 +15,6 @@
 #include "common/process.h"
 #include "cpu/plane_search.h"
 #include "files/scratch_folder.h"
-#include "race/compile_search.h"
 #include "race/host_search.h"
 
 namespace c63::bench {
@@ -219,22 +218,11 @@ void race_cpu_files(const Options& given) {
   }
   Report report("cpu", options, columns());
   report.about()["seed"] = options.seed;
-  Json& entrants = report.about()["entrants"] = Json::array();
-  Json rows = Json::array();
-  for (const std::string& file : options.files) {
-    const RacedFile raced =
-        race_in_own_process(arguments_of(options), file,
-                            {.seconds = 10 * options.limit_s, .cpu_seconds = options.limit_s, .memory = kMostMemory});
-    for (const auto& row : raced.results) {  // built-in searches, timed for each file, are shown once
-      if (std::ranges::none_of(rows, [&](const auto& other) { return other["kernel"] == row["kernel"]; })) rows.push_back(row);
-    }
-    entrants.push_back(raced.entrant);
-    report.save();
-  }
+  race_files(report, options, arguments_of(options), {.seconds = 10 * options.limit_s, .cpu_seconds = options.limit_s, .memory = kMostMemory});
   std::puts("");
   report.print_titles();
-  for (const Json& row : rows) {
-    report.add(row);
+  for (const Json& row : report.rows()) {
+    report.print(row);
     for (const Json& entrant : report.about()["entrants"]) {
       if (entrant["name"] != row["kernel"] || !entrant.contains("next_step")) continue;
       if (const Json& code = entrant["instructions"]; code.is_object()) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -55,19 +57,8 @@ Json race_json(const race::Verdict& v) {
   return json;
 }
 
-}  // namespace
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::uint32_t seed_by_clock() {
-  return static_cast<std::uint32_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1000000007) +
-         1;
-}
-
-RacedFile race_in_own_process(const std::string& arguments, const std::string& file, tools::ProcessLimits limits) {
+/// Starts this program again to race one file. Returns what the process wrote, with the file's entrant.
+Json race_in_own_process(const std::string& arguments, const std::string& file, const tools::ProcessLimits& limits) {
   const ScratchFolder folder("", "c63-race");
   const std::string json = folder.file("figures.json");
   const std::string out = folder.file("out");
@@ -76,18 +67,13 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
   // A process that crashes cannot remove its temporary files. They are in this folder, which is removed here.
   const std::string command = "TMPDIR=" + tools::shell_quoted(folder.path()) + " exec " + tools::shell_quoted(program) + " " + arguments +
                               tools::shell_quoted(file) + " --json " + tools::shell_quoted(json);
-  limits.file_bytes = kMostFileBytes;
-  limits.files = kMostFiles;
-  limits.ends_children = true;
   const tools::ProcessResult result = tools::run_process(command, {}, out, folder.path(), {}, limits);
   std::printf("\n%s", text_of(out).c_str());
   Json figures = Json::object();
   if (std::filesystem::exists(json)) figures = tools::json_if_valid(text_of(json));
   if (!figures.is_object()) figures = Json::object();  // an incomplete file
-  RacedFile raced{.results = figures.value("results", Json::array())};
-  const Json entrants = figures.value("entrants", Json::array());
-  if (!entrants.empty()) raced.entrant = entrants[0];
-  Json& entrant = raced.entrant;
+  if (figures["entrants"].empty()) figures["entrants"] = Json::array({Json::object()});
+  Json& entrant = figures["entrants"][0];
   entrant["name"] = std::filesystem::path(file).filename().string();
   entrant["file"] = file;
   entrant["process_s"] = result.wall_s;
@@ -130,7 +116,41 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
     std::fputs(result.error_output.c_str(), stderr);
   }
   std::fflush(stdout);
-  return raced;
+  return figures;
+}
+
+}  // namespace
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::uint32_t seed_by_clock() {
+  return static_cast<std::uint32_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1000000007) +
+         1;
+}
+
+void race_files(Report& report, const Options& options, const std::string& arguments, const tools::ProcessLimits& limits,
+                const std::function<void(Json& entrant, const std::string& file)>& finish) {
+  tools::ProcessLimits all_limits = limits;
+  all_limits.file_bytes = kMostFileBytes;
+  all_limits.files = kMostFiles;
+  all_limits.ends_children = true;
+  report.about()["entrants"] = Json::array();
+  for (const std::string& file : options.files) {
+    Json figures = race_in_own_process(arguments, file, all_limits);
+    for (Json& row : figures["results"]) {  // built-in searches, timed for each file, are kept once
+      const auto is_same = [&](const Json& other) {
+        return std::ranges::all_of(std::array{"kernel", "size", "content", "jobs"},
+                                   [&](const char* what) { return row.value(what, Json()) == other.value(what, Json()); });
+      };
+      if (std::ranges::none_of(report.rows(), is_same)) report.rows().push_back(std::move(row));
+    }
+    finish(figures["entrants"][0], file);
+    report.about()["entrants"].push_back(figures["entrants"][0]);
+    report.save();
+  }
 }
 
 void begin_stage(Report& report, const std::string& stage) {

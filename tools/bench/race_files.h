@@ -9,18 +9,11 @@
 
 namespace c63::bench {
 
-/// The result of racing one file in its own process.
-struct RacedFile {
-  Json results = Json::array();  ///< the rows that the process wrote
-  Json entrant = {};             ///< name, verdict, mistakes, likely causes, and measurements of the search
-};
-
-/// Starts this program again to race one file. The command line is `arguments`, then `file` and a file for results.
-/// Prints what the process prints. If the process hangs, crashes, ends early or refuses the file, the entrant's verdict
-/// says so.
-/// This function adds limits on the number and size of files to `limits`.
-[[nodiscard]] RacedFile race_in_own_process(const std::string& arguments, const std::string& file,
-                                            tools::ProcessLimits limits);
+/// Races each of the options' files in its own process, in which it may crash or hang. Its command line is `arguments`, then the file.
+/// Prints what the process prints. Adds the file's entrant and rows to the report, and writes it. If the process hangs, crashes, ends
+/// early or refuses the file, the entrant's verdict says so. `finish` may add to the entrant of a file.
+void race_files(Report& report, const Options& options, const std::string& arguments, const tools::ProcessLimits& limits,
+                const std::function<void(Json& entrant, const std::string& file)>& finish = [](Json&, const std::string&) {});
 
 /// Throws Error unless all entrants are right. The kind is comparison (C63-RACE-WRONG). But if an entrant's process has
 /// refused the file, the kind is that of the process's error (C63-RACE-REFUSED).
@@ -42,8 +35,8 @@ struct Race {
 /// Judges and times a search, and adds the entrant with its verdict to the report, which the caller finishes.
 void run_race(Report& report, const Options& options, Json entrant, const Race& race);
 
-/// Races the files of --search on the CPU. Judges and times each in its own process, then prints all of them with the
-/// built-in searches. With --in-process, judges and times the only file in this process. Throws Error if one is not right.
+/// Races the files of --search on the CPU, then prints all of them with the built-in searches. With --in-process, judges and times
+/// the only file in this process. Throws Error if one is not right.
 void race_cpu_files(const Options& options);
 
 [[nodiscard]] std::uint32_t seed_by_clock();

@@ -1,5 +1,3 @@
-#include "compare/ab_bench.h"
-
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <unistd.h>
@@ -9,6 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "c63/decoder.h"
@@ -19,7 +20,10 @@
 #include "common/process.h"
 #include "common/text.h"
 #include "common/video_input.h"
+#include "compare/ab_result.h"
+#include "compare/commands.h"
 #include "files/frame_writer.h"
+#include "files/scratch_folder.h"
 #include "io/input_file.h"
 #include "motion/motion_stream.h"
 #include "motion/overlay.h"
@@ -55,7 +59,54 @@ bool is_raw(const std::string& path) {
   return path.ends_with(".yuv") || path.ends_with(".raw") || path.ends_with(".i420") || path.ends_with(".yuv420p");
 }
 
-}  // namespace
+/// Runs the sides of a comparison in turns and measures them.
+class AbBench {
+ public:
+  AbBench(const Session& session, const AbOptions& options, AbResult& result);
+
+  /// Asks each external encoder that version_question() knows for its version.
+  void ask_versions();
+  /// Converts each input to raw frames, so that all sides read the same. A raw file that is used as a whole is not copied.
+  /// After a stop request some may be missing.
+  void prepare_inputs();
+  /// Fills result.points. After a stop request they contain only finished rounds, and the result is marked as stopped.
+  void run_points();
+  /// Fills result.pictures from the streams that run_points() has kept. After a drop request some may be missing.
+  void make_pictures();
+
+ private:
+  struct Work {
+    std::size_t point;   ///< index in result.points
+    std::string output;  ///< path of its coded stream
+  };
+
+  void prepare_input(const std::string& path);
+  void make_pictures_of(std::size_t input);
+  void run_row(std::size_t input, std::size_t row);
+  /// Returns false if a stop request ended the run.
+  [[nodiscard]] bool run_once(Work& work, bool measured);
+  /// Keeps only the first `rounds` rounds of the points from `first_point` on, because not all sides have run the later
+  /// rounds. If `rounds` is 0, removes these points.
+  void keep_finished_rounds(std::size_t first_point, std::size_t rounds);
+  [[nodiscard]] std::string command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,
+                                       std::string& stdout_path) const;
+  /// Reads the bits of frames from the index of a c63 stream.
+  void read_frame_bits(AbPoint& point, const std::string& file) const;
+  /// Asks ffprobe for the bits of another encoder's frames.
+  void ask_frame_bits(AbPoint& point, const std::string& file) const;
+  void take_encoder_report(AbPoint& point, bool measured) const;
+  void take_result(Work& work);
+  [[nodiscard]] std::string result_file(const std::string& output) const;
+  void keep(const AbPoint& point, const std::string& file) const;
+
+  const Session& session_;
+  const AbOptions& options_;
+  AbResult& result_;
+  ScratchFolder folder_{"", "c63cmp"};
+  std::string encoder_;
+  std::unique_ptr<Progress> progress_;          ///< counts encoded frames, also in rounds that are not measured
+  std::map<std::size_t, std::string> streams_;  ///< coded streams that are kept for pictures, by index in result.points
+};
 
 AbBench::AbBench(const Session& session, const AbOptions& options, AbResult& result)
     : session_(session), options_(options), result_(result),
@@ -374,21 +425,21 @@ void AbBench::make_pictures_of(std::size_t index) {
   const std::size_t sides = result_.inputs.size() * (result_.configurations.size() + 1);
   const std::size_t each = kMostBytes / (sides * kLayers);
   const int scale = std::clamp(1100 / input.format.width, 1, 3);
-  const auto add = [&](std::optional<std::size_t> configuration, const std::string& quantizer, const char* title, const Image& image) {
-    result_.pictures.push_back({index, configuration, quantizer, wanted, title, "JPEG", data_uri("jpeg", encode_jpeg(image, each))});
+  const auto add = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, const char* title, const std::string& stored, const std::string& uri) {
+    result_.pictures.push_back({{"input", index}, {"configuration", configuration}, {"quantizer", quantizer}, {"frame", wanted},
+                                {"title", title}, {"stored", stored},               {"data_uri", uri}});
   };
-  const auto add_picture = [&](std::optional<std::size_t> configuration, const std::string& quantizer,
-                               std::span<const std::uint8_t> frame) {
+  const auto add_jpeg = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, const char* title, const Image& image) {
+    add(configuration, quantizer, title, "JPEG", data_uri("jpeg", encode_jpeg(image, each)));
+  };
+  const auto add_picture = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, std::span<const std::uint8_t> frame) {
     constexpr std::size_t kBestRatio = 16;  // PNG hardly compresses more; pictures too large even then are not tried
     const std::size_t most = lossless_bytes / sides;
+    const auto image = [&](int by) { return to_image(frame, input.format.width, input.format.height, by, input.full_range); };
     std::vector<std::uint8_t> png;
-    if (3 * frame.size() / kBestRatio <= most)
-      png = encode_png(to_image(frame, input.format.width, input.format.height, 1, input.full_range));
-    if (png.empty() || png.size() > most) {
-      add(configuration, quantizer, "picture", to_image(frame, input.format.width, input.format.height, scale, input.full_range));
-    } else {
-      result_.pictures.push_back({index, configuration, quantizer, wanted, "picture", "PNG", data_uri("png", png)});
-    }
+    if (3 * frame.size() / kBestRatio <= most) png = encode_png(image(1));
+    if (png.empty() || png.size() > most) return add_jpeg(configuration, quantizer, "picture", image(scale));
+    add(configuration, quantizer, "picture", "PNG", data_uri("png", png));
   };
   const auto frame_of = [&](FrameSource& source) {
     std::vector<std::uint8_t> frame(frame_bytes(input.format.width, input.format.height));
@@ -414,13 +465,23 @@ void AbBench::make_pictures_of(std::size_t index) {
     while (auto frame = stream.next()) {
       if (frame->index != wanted) continue;
       add_picture(point.configuration, point.quantizer, frame->picture);
-      add(point.configuration, point.quantizer, "motion vectors", motion_picture(*frame, {.scale = scale}));
-      add(point.configuration, point.quantizer, "bits",
+      add_jpeg(point.configuration, point.quantizer, "motion vectors", motion_picture(*frame, {.scale = scale}));
+      add_jpeg(point.configuration, point.quantizer, "bits",
           motion_picture(*frame, {.vectors = false, .heat = OverlayOptions::Heat::bits, .scale = scale}));
       break;
     }
   }
-  add_picture(std::nullopt, "", frame_of(*source()));
+  add_picture(nullptr, "", frame_of(*source()));
+}
+
+}  // namespace
+
+void run_sides(const Session& session, const AbOptions& options, AbResult& result, bool with_pictures) {
+  AbBench bench(session, options, result);
+  bench.ask_versions();
+  bench.prepare_inputs();
+  bench.run_points();
+  if (with_pictures && !result.points.empty()) bench.make_pictures();
 }
 
 }  // namespace c63::tools

@@ -27,23 +27,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
-template <typename T>
-ordered_json optional_json(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
-std::string ratio_text(const Ratio& ratio) {
-  return ratio.low ? fmt::format("{:.3f} times as fast (95 %: {:.3f} to {:.3f})", ratio.value, *ratio.low, *ratio.high)
-                   : fmt::format("{:.3f} times as fast (fewer than three rounds, no interval)", ratio.value);
-}
-
 std::string delta_text(const AbResult& r, std::size_t input, std::size_t configuration) {
   std::string text;
-  for (const AbDelta& d : r.deltas) {
-    if (d.anchor != r.anchor || d.input != input || d.configuration != configuration) continue;
-    const std::string rate = d.result.rate_percent ? fmt::format("{:+.2f} %", *d.result.rate_percent) : d.result.why_not;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", d.metric, rate);
-    if (d.result.quality && d.metric != "ssim_y") text += fmt::format(" ({:+.3f} dB)", *d.result.quality);
+  for (const auto& d : r.deltas) {
+    if (d["anchor"] != r.anchor || d["input"] != input || d["configuration"] != configuration) continue;
+    const auto& rate = d["bd_rate_percent"];
+    const std::string metric = d["metric"];
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", metric,
+                        rate.is_null() ? d["why_not"].get<std::string>() : fmt::format("{:+.2f} %", rate.get<double>()));
+    if (!d["bd_quality"].is_null() && metric != "ssim_y") text += fmt::format(" ({:+.3f} dB)", d["bd_quality"].get<double>());
   }
   return text;
 }
@@ -105,9 +97,11 @@ std::string ab_text(const AbResult& r) {
   for (std::size_t c = 0; c < r.configurations.size(); ++c) {
     if (c == r.anchor) continue;
     const std::string pair = fmt::format("{} against {}", r.configurations[c].name, r.configurations[r.anchor].name);
-    for (const AbSpeed& s : r.speeds) {
-      if (s.anchor == r.anchor && s.configuration == c && !s.input)
-        text += fmt::format("{}: {}\n", pair, ratio_text(s.ratio));
+    for (const auto& s : r.speeds) {
+      if (s["anchor"] != r.anchor || s["configuration"] != c || !s["input"].is_null()) continue;
+      text += fmt::format("{}: {:.3f} times as fast ({})\n", pair, s["ratio"].get<double>(),
+                          s["low"].is_null() ? "fewer than three rounds, no interval"
+                                             : fmt::format("95 %: {:.3f} to {:.3f}", s["low"].get<double>(), s["high"].get<double>()));
     }
     for (std::size_t input = 0; input < r.inputs.size(); ++input) {
       text += fmt::format("{}: BD-rate on {}: {}\n", pair, one_line(r.inputs[input].name), delta_text(r, input, c));
@@ -115,11 +109,11 @@ std::string ab_text(const AbResult& r) {
     std::size_t compared = 0;
     std::size_t same = 0;
     bool expected = true;
-    for (const AbBytes& bytes : r.bytes) {
-      if (bytes.anchor != r.anchor || bytes.configuration != c) continue;
+    for (const auto& bytes : r.bytes) {
+      if (bytes["anchor"] != r.anchor || bytes["configuration"] != c) continue;
       ++compared;
-      same += bytes.identical;
-      expected = expected && bytes.same_settings;
+      same += bytes["identical"].get<bool>() ? 1 : 0;
+      expected = expected && bytes["same_settings"].get<bool>();
     }
     // With different settings, different bytes are normal and need no line.
     if (compared > 0 && (expected || same > 0)) text += fmt::format("{}: bytes identical in {} of {} streams\n", pair, same, compared);
@@ -171,69 +165,28 @@ ordered_json ab_json(const AbResult& r) {
   json["anchor"] = r.anchor;
   json["points"] = ordered_json::array();
   for (const AbPoint& p : r.points) json["points"].push_back(point_json(r, p));
-  json["deltas"] = ordered_json::array();
-  for (const AbDelta& d : r.deltas) {
-    json["deltas"].push_back({{"anchor", d.anchor},
-                              {"input", d.input},
-                              {"configuration", d.configuration},
-                              {"metric", d.metric},
-                              {"bd_rate_percent", optional_json(d.result.rate_percent)},
-                              {"bd_quality", optional_json(d.result.quality)},
-                              {"why_not", d.result.why_not}});
-  }
-  json["speeds"] = ordered_json::array();
-  for (const AbSpeed& s : r.speeds) {
-    json["speeds"].push_back({{"anchor", s.anchor},
-                              {"configuration", s.configuration},
-                              {"input", optional_json(s.input)},
-                              {"quantizer", optional_json(s.quantizer)},
-                              {"ratio", json_number(s.ratio.value)},
-                              {"low", optional_json(s.ratio.low)},
-                              {"high", optional_json(s.ratio.high)}});
-  }
-  json["bytes"] = ordered_json::array();
-  for (const AbBytes& b : r.bytes) {
-    json["bytes"].push_back({{"anchor", b.anchor},
-                             {"input", b.input},
-                             {"configuration", b.configuration},
-                             {"quantizer", b.quantizer},
-                             {"same_settings", b.same_settings},
-                             {"identical", b.identical}});
-  }
+  json["deltas"] = r.deltas;
+  json["speeds"] = r.speeds;
+  json["bytes"] = r.bytes;
   return json;
 }
 
-bool can_write_html() {
 #if defined(C63_HAVE_CHARTJS)
-  return true;
-#else
-  return false;
-#endif
-}
+void require_charts() {}
 
-#if defined(C63_HAVE_CHARTJS)
 std::string ab_html(const AbResult& result) {
-  ordered_json pictures = ordered_json::array();
-  for (const AbPicture& p : result.pictures) {
-    pictures.push_back({{"input", p.input},
-                        {"configuration", p.configuration ? ordered_json(*p.configuration) : ordered_json(nullptr)},
-                        {"quantizer", p.quantizer},
-                        {"frame", p.frame},
-                        {"title", p.title},
-                        {"stored", p.stored},
-                        {"data_uri", p.data_uri}});
-  }
   return fill_in(report_files::html, '@', '@', {{"CSS", std::string(report_files::css)},
                                          {"LICENCE", escaped(report_files::licence)},
                                          {"DATA", embedded(ab_json(result))},
                                          {"CSV", embedded(ab_csv(result))},
                                          {"CHART", std::string(report_files::chart)},
-                                         {"JS", "window.c63Pictures = " + embedded(pictures) + ";\n" + std::string(report_files::js)}});
+                                         {"JS", "window.c63Pictures = " + embedded(result.pictures) + ";\n" + std::string(report_files::js)}});
 }
 #else
-std::string ab_html(const AbResult& /*result*/) {
+void require_charts() {
   throw Error(ErrorKind::usage, "C63-NO-CHARTS", "this c63 was built without Chart.js (package libjs-chart.js), which --html needs");
 }
+std::string ab_html(const AbResult& /*result*/) { return {}; }
 #endif
 
 }  // namespace c63::tools

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "common/json.h"
+
 namespace c63::tools {
 namespace {
 
@@ -58,21 +60,42 @@ Ratio speed_ratio(const AbResult& r, const std::vector<const AbPoint*>& anchor, 
   return ratio_of_points(pairs);
 }
 
+void add_speed(AbResult& r, std::size_t anchor, std::size_t configuration, const nlohmann::ordered_json& input,
+               const nlohmann::ordered_json& quantizer, const Ratio& ratio) {
+  r.speeds.push_back({{"anchor", anchor},
+                      {"configuration", configuration},
+                      {"input", input},
+                      {"quantizer", quantizer},
+                      {"ratio", json_number(ratio.value)},
+                      {"low", option_json(ratio.low)},
+                      {"high", option_json(ratio.high)}});
+}
+
 void compare_input(AbResult& r, std::size_t input, std::size_t anchor_configuration, std::size_t configuration) {
   const auto anchor = points_of(r, input, anchor_configuration);
   const auto test = points_of(r, input, configuration);
   for (const char* metric : {"psnr_y", "psnr_all", "ssim_y"}) {
-    r.deltas.push_back({anchor_configuration, input, configuration, metric, bjontegaard_delta(curve(anchor, metric), curve(test, metric))});
+    const BdResult delta = bjontegaard_delta(curve(anchor, metric), curve(test, metric));
+    r.deltas.push_back({{"anchor", anchor_configuration},
+                        {"input", input},
+                        {"configuration", configuration},
+                        {"metric", metric},
+                        {"bd_rate_percent", option_json(delta.rate_percent)},
+                        {"bd_quality", option_json(delta.quality)},
+                        {"why_not", delta.why_not}});
   }
-  r.speeds.push_back({anchor_configuration, configuration, input, {}, speed_ratio(r, anchor, test)});
+  add_speed(r, anchor_configuration, configuration, input, nullptr, speed_ratio(r, anchor, test));
   for (const AbPoint* a : anchor) {
     for (const AbPoint* t : test) {
       if (a->quantizer != t->quantizer) continue;
-      r.speeds.push_back({anchor_configuration, configuration, input, a->quantizer, speed_ratio(r, {a}, {t})});
-      const bool same_format = !r.configurations[anchor_configuration].external && !r.configurations[configuration].external;
-      if (same_format) {
-        r.bytes.push_back({anchor_configuration, input, configuration, a->quantizer, a->coding == t->coding, a->digest == t->digest});
-      }
+      add_speed(r, anchor_configuration, configuration, input, a->quantizer, speed_ratio(r, {a}, {t}));
+      if (r.configurations[anchor_configuration].external || r.configurations[configuration].external) continue;
+      r.bytes.push_back({{"anchor", anchor_configuration},
+                         {"input", input},
+                         {"configuration", configuration},
+                         {"quantizer", a->quantizer},
+                         {"same_settings", a->coding == t->coding},
+                         {"identical", a->digest == t->digest}});
     }
   }
 }
@@ -82,7 +105,7 @@ void compare_with(AbResult& r, std::size_t anchor) {
   for (const AbPoint& p : r.points) points[p.configuration].push_back(&p);
   for (std::size_t configuration = 0; configuration < points.size(); ++configuration) {
     if (configuration == anchor) continue;
-    r.speeds.push_back({anchor, configuration, {}, {}, speed_ratio(r, points[anchor], points[configuration])});
+    add_speed(r, anchor, configuration, nullptr, nullptr, speed_ratio(r, points[anchor], points[configuration]));
     for (std::size_t input = 0; input < r.inputs.size(); ++input) compare_input(r, input, anchor, configuration);
   }
 }

@@ -82,45 +82,7 @@ struct AbPoint {
   std::string why_no_bits;                   ///< the reason, if frame_bits is empty
 };
 
-/// A picture of one frame, as a configuration has coded it.
-struct AbPicture {
-  std::size_t input = 0;
-  std::optional<std::size_t> configuration;  ///< empty: the input itself
-  std::string quantizer;
-  std::int64_t frame = 0;
-  std::string title;
-  std::string stored;  ///< "PNG"; "JPEG" for pictures whose samples nobody compares
-  std::string data_uri;
-};
-
-/// The Bjøntegaard delta of a configuration against another one, the anchor.
-struct AbDelta {
-  std::size_t anchor = 0;
-  std::size_t input = 0;
-  std::size_t configuration = 0;
-  std::string metric;  ///< "psnr_y", "psnr_all", "ssim_y"
-  BdResult result;
-};
-
-/// The speed of a configuration divided by that of another one, the anchor.
-struct AbSpeed {
-  std::size_t anchor = 0;
-  std::size_t configuration = 0;
-  std::optional<std::size_t> input;      ///< empty: all inputs and points together
-  std::optional<std::string> quantizer;  ///< empty: all points of the input together
-  Ratio ratio;
-};
-
-/// Says whether two configurations have written the same bytes for one input at one quantizer.
-struct AbBytes {
-  std::size_t anchor = 0;
-  std::size_t input = 0;
-  std::size_t configuration = 0;
-  std::string quantizer;
-  bool same_settings = false;  ///< false: different bytes are normal
-  bool identical = false;
-};
-
+/// The result of `c63cmp ab`. Its rows are objects of the JSON report; they name inputs and configurations by index.
 struct AbResult {
   std::vector<AbInput> inputs;
   std::vector<Configuration> configurations;
@@ -132,10 +94,17 @@ struct AbResult {
   std::string created;         ///< time in UTC, as ISO 8601
   std::vector<std::string> devices;
   std::vector<AbPoint> points;
-  std::vector<AbPicture> pictures;
-  std::vector<AbDelta> deltas;
-  std::vector<AbSpeed> speeds;
-  std::vector<AbBytes> bytes;
+  /// Rows of pictures of one frame, as a configuration has coded it; without configuration, as the input has it. `stored` is "PNG",
+  /// or "JPEG" for pictures whose samples nobody compares.
+  nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
+  /// Rows of Bjøntegaard deltas of a configuration against another one, the `anchor`, by input and metric.
+  nlohmann::ordered_json deltas = nlohmann::ordered_json::array();
+  /// Rows of the speed of a configuration divided by that of another one, the `anchor`. Without `quantizer` of all points of the
+  /// input together, without `input` of all inputs.
+  nlohmann::ordered_json speeds = nlohmann::ordered_json::array();
+  /// Rows that say whether two configurations have written the same bytes for one input at one quantizer. Without the same settings,
+  /// different bytes are normal.
+  nlohmann::ordered_json bytes = nlohmann::ordered_json::array();
 
   /// Returns the seconds that speeds are computed from.
   [[nodiscard]] const std::vector<double>& seconds(const AbPoint& point) const {
@@ -155,11 +124,11 @@ void compare_points(AbResult& result);
 /// Returns everything except the pictures as JSON, with settings and machine. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json ab_json(const AbResult& result);
 
-/// Returns true if this build contains Chart.js, which draws the plots.
-[[nodiscard]] bool can_write_html();
+/// Throws Error (usage, C63-NO-CHARTS) unless this build contains Chart.js, which draws the plots.
+void require_charts();
 
 /// Returns one self-contained page: plots, pictures, the table, and the CSV and JSON for download. It can be opened
-/// from disk without a network. Throws Error (usage, C63-NO-CHARTS) if can_write_html() is false.
+/// from disk without a network. Needs Chart.js.
 [[nodiscard]] std::string ab_html(const AbResult& result);
 
 }  // namespace c63::tools

@@ -16,7 +16,6 @@
 #include "common/outputs.h"
 #include "common/report.h"
 #include "common/values.h"
-#include "compare/ab_bench.h"
 #include "compare/ab_result.h"
 #include "files/output_file.h"
 #include "pictures/picture_file.h"
@@ -59,10 +58,7 @@ void check_command_line(const Session& session, const AbOptions& o) {
   if ((o.width == 0) != (o.height == 0)) {
     throw Error(ErrorKind::usage, "C63-USAGE", "width and height go together: give both -w and -h");
   }
-  if (!o.html.empty() && !can_write_html()) {
-    throw Error(ErrorKind::usage, "C63-NO-CHARTS",
-                "this c63 was built without Chart.js (package libjs-chart.js), which --html needs");
-  }
+  if (!o.html.empty()) require_charts();
   std::vector<NamedPath> inputs;
   for (const std::string& path : o.inputs) inputs.push_back({"an input", path});
   check_distinct_files(inputs, {{"--html", o.html},
@@ -130,21 +126,17 @@ int run_ab(const Session& session, const AbOptions& o) {
   const auto html = open_output(o.html, o.durability);
   const auto csv = open_output(o.csv, o.durability);
   const auto json = open_output(o.json, o.durability);
-  AbBench bench(session, o, result);
-  bench.ask_versions();
-  bench.prepare_inputs();
-  bench.run_points();
+  run_sides(session, o, result, html && o.pictures && can_write_png());
   if (result.points.empty()) {
     session.log->info("stopped before the first round was finished, so there is no report");
     return kExitDone;  // the caller returns the signal's exit code
   }
   compare_points(result);
   if (o.html != "-" && o.csv != "-" && o.json != "-") write_stdout(ab_text(result));
-  if (html && o.pictures && can_write_png()) bench.make_pictures();
   if (html) write_text(*html, ab_html(result));
   if (csv) write_text(*csv, ab_csv(result));
   if (json) write_json(*json, ab_json(result));
-  const bool different = std::any_of(result.bytes.begin(), result.bytes.end(), [](const AbBytes& b) { return !b.identical; }) ||
+  const bool different = std::any_of(result.bytes.begin(), result.bytes.end(), [](const auto& b) { return !b["identical"].template get<bool>(); }) ||
                          std::any_of(result.points.begin(), result.points.end(), [](const AbPoint& p) { return !p.reproducible; });
   if (o.bit_exact && different) {
     throw Error(ErrorKind::comparison, "C63-CMP-DIFFERENT", "sides or runs wrote different bytes at the same quantizer");

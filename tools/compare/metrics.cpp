@@ -41,6 +41,11 @@ double weighted(const std::array<double, 3>& values, const std::array<std::uint6
   return weight > 0 ? sum / weight : std::numeric_limits<double>::quiet_NaN();
 }
 
+Figures named_figures(const auto& psnr, const std::array<double, 4>& ssim) {
+  return {{"psnr_y_db", psnr(0)}, {"psnr_u_db", psnr(1)}, {"psnr_v_db", psnr(2)}, {"psnr_all_db", psnr(3)},
+          {"ssim_y", ssim[0]},    {"ssim_u", ssim[1]},    {"ssim_v", ssim[2]},    {"ssim_all", ssim[3]}};
+}
+
 [[noreturn]] void fail_count(const std::string& shorter, const std::string& longer, std::int64_t frames) {
   throw Error(ErrorKind::comparison, "C63-CMP-COUNT",
               fmt::format("{} ends after {}, but {} has more; frames are compared in order", shorter,
@@ -75,15 +80,13 @@ double VideoQuality::psnr_of_video(int plane) const {
 }
 
 Figures figures_of(const VideoQuality& video, const FrameQuality& frame) {
-  return {{"psnr_y_db", video.psnr_of(frame, 0)}, {"psnr_u_db", video.psnr_of(frame, 1)}, {"psnr_v_db", video.psnr_of(frame, 2)},
-          {"psnr_all_db", video.psnr_of(frame, 3)}, {"ssim_y", frame.ssim[0]}, {"ssim_u", frame.ssim[1]},
-          {"ssim_v", frame.ssim[2]}, {"ssim_all", video.ssim_of_all(frame)}};
+  const auto psnr = [&](int plane) { return video.psnr_of(frame, plane); };
+  return named_figures(psnr, {frame.ssim[0], frame.ssim[1], frame.ssim[2], video.ssim_of_all(frame)});
 }
 
 Figures figures_of(const VideoQuality& q) {
-  return {{"psnr_y_db", q.psnr_of_video(0)}, {"psnr_u_db", q.psnr_of_video(1)}, {"psnr_v_db", q.psnr_of_video(2)},
-          {"psnr_all_db", q.psnr_of_video(3)}, {"ssim_y", q.totals.mean_ssim(0)}, {"ssim_u", q.totals.mean_ssim(1)},
-          {"ssim_v", q.totals.mean_ssim(2)}, {"ssim_all", q.ssim_of_all()}};
+  const auto psnr = [&](int plane) { return q.psnr_of_video(plane); };
+  return named_figures(psnr, {q.totals.mean_ssim(0), q.totals.mean_ssim(1), q.totals.mean_ssim(2), q.ssim_of_all()});
 }
 
 nlohmann::ordered_json figures_json(const Figures& figures) {

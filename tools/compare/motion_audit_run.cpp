@@ -46,47 +46,40 @@ struct FrameMotion {
 /// Decodes a stream frame by frame. Keeps each frame's reference with its padding, which FrameDecoder leaves out.
 class StreamMotion {
  public:
+  /// Throws Error (input, limit) if the stream has no first frame.
   StreamMotion(const std::string& path, const Limits& limits, std::stop_token stop)
       : path_(path),
         limits_(limits),
         bytes_(open_byte_source(path, std::move(stop))),
         reader_(*bytes_, limits),
         task_(DecoderSettings{.execution = {.limits = limits}}),
-        trace_(nullptr, TraceTrack::thread) {}
+        trace_(nullptr, TraceTrack::thread) {
+    try {
+      ahead_ = reader_.next();
+      if (!ahead_) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty");
+    } catch (const Error& error) {
+      throw error.at({.file = path_});
+    }
+  }
+
+  /// Returns the size of the first frame's picture. Decodes no samples. Call it before next().
+  [[nodiscard]] VideoFormat format() const {
+    return {.width = ahead_->parsed.geometry.width(), .height = ahead_->parsed.geometry.height()};
+  }
 
   /// Returns the next frame; nothing at the end. Throws Error (input, limit) with file, frame and offset.
   [[nodiscard]] std::optional<FrameMotion> next() {
-    if (!begun_) look_ahead();
     if (!ahead_) return std::nullopt;
-    StreamFrame coded = std::move(*ahead_);
-    ahead_.reset();
     try {
-      FrameMotion frame = decode(std::move(coded));
-      look_ahead();
+      FrameMotion frame = decode(std::move(*ahead_));
+      ahead_ = reader_.next();
       return frame;
     } catch (const Error& error) {
       throw error.at({.file = path_});
     }
   }
 
-  /// Returns the size of the first frame's picture. Decodes no samples. Call it before next(). Throws Error (input), for
-  /// example for an empty stream.
-  [[nodiscard]] VideoFormat format() {
-    if (!begun_) look_ahead();
-    return {.width = ahead_->parsed.geometry.width(), .height = ahead_->parsed.geometry.height()};
-  }
-
  private:
-  void look_ahead() {
-    try {
-      ahead_ = reader_.next();
-      if (!ahead_ && !begun_) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty");
-    } catch (const Error& error) {
-      throw error.at({.file = path_});
-    }
-    begun_ = true;
-  }
-
   [[nodiscard]] FrameMotion decode(StreamFrame&& coded) {
     FrameMotion frame;
     frame.index = coded.index;
@@ -126,7 +119,6 @@ class StreamMotion {
   std::unique_ptr<ByteSource> bytes_;
   StreamReader reader_;
   std::optional<StreamFrame> ahead_;  ///< the next frame, not yet decoded
-  bool begun_ = false;
   PicturePool pool_{3};  ///< the picture of the frame, and two earlier ones that it may refer to
   ReferenceChain chain_;
   FrameTask task_;

@@ -63,17 +63,11 @@ class CudaEngine final : public FilterEngine {
   }
   FilterTiming convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out) override {
     const auto variant = chosen<cuda::Convolution2dVariant>();
-    std::vector<std::uint8_t> samples;
-    append(samples, in);
-    std::vector<std::uint8_t> result(samples.size());
-    const auto timing = run<std::uint8_t, std::uint8_t>(samples, result, [&](auto& from, auto& to) {
+    const auto size = static_cast<std::size_t>(in.width) * static_cast<std::size_t>(in.height);  // rows have no gaps
+    return run(std::span(in.data, size), std::span(out.data, size), [&](auto& from, auto& to) {
       cuda::convolve(queue_, ConstPlaneView{from.data(), in.width, in.height, in.width}, kernel,
                      PlaneView{to.data(), in.width, in.height, in.width}, variant);
     });
-    for (int y = 0; y < out.height; ++y) {
-      std::copy_n(result.begin() + static_cast<std::ptrdiff_t>(y) * in.width, in.width, out.row(y));
-    }
-    return timing;
   }
   FilterTiming shift(ConstPlaneView reference, ConstPlaneView frame, std::optional<FrameShift>& result) override {
     const auto variant = chosen<cuda::ShiftVariant>();

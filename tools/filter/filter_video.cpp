@@ -306,12 +306,14 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
   const auto truth = o.truth.empty() ? std::map<std::int64_t, ObjectTruth>{} : read_star_truth(o.truth);
   const VideoFormat size = run.format();
   const auto luma_bytes = plane_bytes(size.width, size.height, 0);
-  if (const auto count = run.source().frame_count(); count && *count <= o.whitening.memory) {
+  const auto require_more_than_memory = [&](std::int64_t count) {
+    if (count > o.whitening.memory) return;
     throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
                 fmt::format("a memory of {} frames needs a video of {} frames or more, but this one has {}",
-                            o.whitening.memory, o.whitening.memory + 1, *count),
+                            o.whitening.memory, o.whitening.memory + 1, count),
                 {.file = o.input});
-  }
+  };
+  if (const auto count = run.source().frame_count()) require_more_than_memory(*count);
   const auto writer = open_frame_writer(o.output, size.rate, o.durability);
   std::vector<float> rest(luma_bytes), plain(truth.empty() ? 0 : luma_bytes);
   std::vector<std::uint8_t> out(run.frame().size(), 128), last;
@@ -340,12 +342,7 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
     before.add(view(plain), object->second);
     after.add(view(rest), object->second);
   });
-  if (written == 0 && !session.stop.stop_requested()) {
-    throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
-                fmt::format("a memory of {} frames needs a video of {} frames or more, but this one has {}",
-                            o.whitening.memory, o.whitening.memory + 1, frames),
-                {.file = o.input});
-  }
+  if (!session.stop.stop_requested()) require_more_than_memory(frames);
   run.commit(*writer);
   session.log->info("{} read, {} whitened, the first of them frame {}", counted(frames, "frame"), written,
                     o.whitening.memory);

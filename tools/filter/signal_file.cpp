@@ -76,16 +76,40 @@ std::vector<double> convert(std::span<const std::uint8_t> bytes, const std::stri
   return values;
 }
 
-std::vector<double> convert_as(SignalFormat format, std::span<const std::uint8_t> bytes, const std::string& file,
-                               std::size_t base, std::size_t max_bytes) {
-  switch (format) {
-    case SignalFormat::f32: return convert<float>(bytes, file, base, max_bytes);
-    case SignalFormat::i32: return convert<std::int32_t>(bytes, file, base, max_bytes);
-    case SignalFormat::u32: return convert<std::uint32_t>(bytes, file, base, max_bytes);
-    case SignalFormat::u8: return convert<std::uint8_t>(bytes, file, base, max_bytes);
-    default: return convert<double>(bytes, file, base, max_bytes);
+template <typename T>
+void write_raw(OutputFile& file, std::span<const double> values) {
+  std::vector<T> piece;
+  for (std::size_t start = 0; start < values.size(); start += 65536) {
+    piece.clear();
+    for (const double value : values.subspan(start, std::min<std::size_t>(65536, values.size() - start))) {
+      if constexpr (std::is_integral_v<T>) {
+        if (!(value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+              value <= static_cast<double>(std::numeric_limits<T>::max()) && value == std::floor(value))) {
+          throw Error(ErrorKind::usage, "C63-SIGNAL-RANGE",
+                      "value " + std::to_string(start + piece.size()) + " is " + std::to_string(value) +
+                          ", which this integer format cannot hold",
+                      {.file = file.name()});
+        }
+      }
+      piece.push_back(static_cast<T>(value));
+    }
+    file.write(std::span(reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size() * sizeof(T)));
   }
 }
+
+/// A format of raw values.
+struct RawFormat {
+  SignalFormat format;
+  std::string_view npy;  ///< the type's name in an array's header
+  decltype(&convert<double>) read;
+  decltype(&write_raw<double>) write;
+};
+constexpr std::array<RawFormat, 5> kRawFormats = {{{SignalFormat::f64, "'<f8'", convert<double>, write_raw<double>},
+                                                   {SignalFormat::f32, "'<f4'", convert<float>, write_raw<float>},
+                                                   {SignalFormat::i32, "'<i4'", convert<std::int32_t>, write_raw<std::int32_t>},
+                                                   {SignalFormat::u32, "'<u4'", convert<std::uint32_t>, write_raw<std::uint32_t>},
+                                                   {SignalFormat::u8, "'|u1'", convert<std::uint8_t>, write_raw<std::uint8_t>}}};
+const RawFormat& raw_format(SignalFormat format) { return *std::ranges::find(kRawFormats, format, &RawFormat::format); }
 
 /// Returns the text after `'key':` in an array's header, without leading blanks; empty if the key is missing.
 std::string_view npy_entry(std::string_view header, std::string_view key) {
@@ -113,15 +137,10 @@ std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::str
   if (bytes.size() - start < length) fail("C63-NPY-HEADER", "the header is cut off");
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + start, length);
 
-  constexpr std::array<std::pair<std::string_view, SignalFormat>, 6> kTypes = {{{"'<f8'", SignalFormat::f64},
-                                                                                {"'<f4'", SignalFormat::f32},
-                                                                                {"'<i4'", SignalFormat::i32},
-                                                                                {"'<u4'", SignalFormat::u32},
-                                                                                {"'|u1'", SignalFormat::u8},
-                                                                                {"'<u1'", SignalFormat::u8}}};
   const std::string_view type = npy_entry(header, "descr");
-  const auto known = std::ranges::find_if(kTypes, [&](const auto& entry) { return type.starts_with(entry.first); });
-  if (known == kTypes.end()) {
+  const auto known = std::ranges::find_if(
+      kRawFormats, [&](const RawFormat& raw) { return type.starts_with(raw.npy) || (raw.format == SignalFormat::u8 && type.starts_with("'<u1'")); });
+  if (known == kRawFormats.end()) {
     fail("C63-NPY-TYPE", "values of type " + std::string(type.substr(0, type.find(','))) +
                              ": <f8, <f4, <i4, <u4 and |u1 can be read");
   }
@@ -135,33 +154,12 @@ std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::str
     count = count * 10 + static_cast<std::size_t>(c - '0');
   }
   if (!digits) fail("C63-NPY-SHAPE", "the array must have one dimension, as in (1000,)");
-  const auto values = convert_as(known->second, bytes.subspan(start + length), file, start + length, max_bytes);
+  const auto values = known->read(bytes.subspan(start + length), file, start + length, max_bytes);
   if (values.size() != count) {
     fail("C63-NPY-SHAPE", "the header says " + std::to_string(count) + " values, the file has " +
                               std::to_string(values.size()));
   }
   return values;
-}
-
-template <typename T>
-void write_raw(OutputFile& file, std::span<const double> values) {
-  std::vector<T> piece;
-  for (std::size_t start = 0; start < values.size(); start += 65536) {
-    piece.clear();
-    for (const double value : values.subspan(start, std::min<std::size_t>(65536, values.size() - start))) {
-      if constexpr (std::is_integral_v<T>) {
-        if (!(value >= static_cast<double>(std::numeric_limits<T>::min()) &&
-              value <= static_cast<double>(std::numeric_limits<T>::max()) && value == std::floor(value))) {
-          throw Error(ErrorKind::usage, "C63-SIGNAL-RANGE",
-                      "value " + std::to_string(start + piece.size()) + " is " + std::to_string(value) +
-                          ", which this integer format cannot hold",
-                      {.file = file.name()});
-        }
-      }
-      piece.push_back(static_cast<T>(value));
-    }
-    file.write(std::span(reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size() * sizeof(T)));
-  }
 }
 
 /// The first error in a piece of the text.
@@ -294,7 +292,7 @@ std::vector<double> read_signal(const std::string& path, const SignalOptions& op
   const std::vector<std::uint8_t> bytes = read_all(file, options.max_bytes);
   const SignalFormat format = options.format == SignalFormat::automatic ? signal_format_of(path) : options.format;
   if (format == SignalFormat::npy) return read_npy(bytes, file.name(), options.max_bytes);
-  if (format != SignalFormat::text) return convert_as(format, bytes, file.name(), 0, options.max_bytes);
+  if (format != SignalFormat::text) return raw_format(format).read(bytes, file.name(), 0, options.max_bytes);
   return parse_signal_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.name(), options.warn,
                            options.max_bytes);
 }
@@ -303,30 +301,20 @@ void write_signal(const std::string& path, std::span<const double> values, Signa
   constexpr std::size_t kPrinted = std::size_t{1} << 18;
   if (format == SignalFormat::automatic) format = signal_format_of(path);
   OutputFile file(path, durability);
-  switch (format) {
-    case SignalFormat::npy: {
-      std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
-      header.append(63 - (10 + header.size()) % 64, ' ');  // the values begin at a multiple of 64 bytes
-      header += '\n';
-      std::string start = "\x93NUMPY\x01";
-      start += '\0';
-      start += static_cast<char>(header.size() & 255);
-      start += static_cast<char>(header.size() >> 8);
-      file.write(start + header);
-      write_raw<double>(file, values);
-      break;
+  if (format == SignalFormat::text) {
+    // Text takes three times the memory of the values, so it is made and written in parts.
+    for (std::size_t start = 0; start < values.size(); start += kPrinted) {
+      const auto part = values.subspan(start, std::min(kPrinted, values.size() - start));
+      for (const std::string& piece : print_signal_text(part)) file.write(piece);
     }
-    case SignalFormat::f64: write_raw<double>(file, values); break;
-    case SignalFormat::f32: write_raw<float>(file, values); break;
-    case SignalFormat::i32: write_raw<std::int32_t>(file, values); break;
-    case SignalFormat::u32: write_raw<std::uint32_t>(file, values); break;
-    case SignalFormat::u8: write_raw<std::uint8_t>(file, values); break;
-    default:
-      // Text takes three times the memory of the values, so it is made and written in parts.
-      for (std::size_t start = 0; start < values.size(); start += kPrinted) {
-        const auto part = values.subspan(start, std::min(kPrinted, values.size() - start));
-        for (const std::string& piece : print_signal_text(part)) file.write(piece);
-      }
+  } else if (format == SignalFormat::npy) {
+    std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
+    header.append(63 - (10 + header.size()) % 64, ' ');  // the values begin at a multiple of 64 bytes
+    header += '\n';
+    file.write(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size() & 255) + static_cast<char>(header.size() >> 8) + header);
+    write_raw<double>(file, values);
+  } else {
+    raw_format(format).write(file, values);
   }
   file.commit();
 }

@@ -1,4 +1,4 @@
-#include "race/compile_search.h"
+#include "race/host_search.h"
 
 #include <chrono>
 #include <cstdio>

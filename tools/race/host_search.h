@@ -9,6 +9,24 @@
 
 namespace c63::race {
 
+/// A shared library that was built from a user's file.
+struct BuiltSearch {
+  std::string library;   ///< path of the library
+  std::string command;   ///< the command that was run; empty for a .so, which is used as it is
+  std::string compiler;  ///< first line of the compiler's version
+  std::string messages;  ///< the compiler's warnings
+  double seconds = 0;
+};
+
+/// Compiles a .c or .cpp file into `folder`. Uses the system's compiler: CC and CXX, else cc and c++; CFLAGS and
+/// CXXFLAGS add flags. A .so is used as it is. Throws Error: input (the file cannot be read), usage
+/// (C63-SEARCH-COMPILE, C63-SEARCH-FORM, C63-NO-COMPILER). If the compiler refuses the file, its messages are first written
+/// to standard error.
+[[nodiscard]] BuiltSearch compile_search(const std::string& path, const std::string& folder);
+
+/// Compiles the host part of a .cu file, in the same way, but as C++17 and without CXXFLAGS.
+[[nodiscard]] BuiltSearch compile_host_part(const std::string& path, const std::string& folder);
+
 /// A search for the CPU, as c63/motion_kernel.h describes it.
 using HostSearch = std::function<void(const c63_motion_job&)>;
 

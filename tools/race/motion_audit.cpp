@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "race/motion_mistakes.h"
-#include "c63/error.h"
 #include "c63/motion.h"
 #include "codec/search_window.h"
 
 namespace c63 {
 namespace {
-
-void require(bool condition, const char* id, const std::string& message) {
-  if (!condition) throw Error(ErrorKind::usage, id, message);
-}
 
 std::uint32_t sad_at(const FoundMotion& found, int column, int row, MotionVector v) {
   std::uint32_t sad = 0;
@@ -191,21 +185,7 @@ void MotionAudit::try_mistakes(const FoundMotion& found) {
   }
 }
 
-std::int64_t MotionAudit::add(const FoundMotion& found) {
-  require(found.range >= 0 && found.range <= 127, "C63-MERANGE-RANGE",
-          "search range " + std::to_string(found.range) + " is outside 0..127");
-  require(found.plane >= 0 && found.plane < 3, "C63-PLANE-NUMBER", "planes are 0 (Y), 1 (U) and 2 (V)");
-  require(found.current.width == found.reference.width && found.current.height == found.reference.height &&
-              found.current.width > 0 && found.current.height > 0 && found.current.width % kBlockSize == 0 &&
-              found.current.height % kBlockSize == 0,
-          "C63-PLANE-SIZE", "an audit needs two planes of the same size, with sides that are multiples of 8");
-  const auto blocks = static_cast<std::size_t>(found.current.width / kBlockSize) *
-                      static_cast<std::size_t>(found.current.height / kBlockSize);
-  const auto fits = [&](std::size_t size) { return size == 0 || size == blocks; };
-  require(found.vectors.size() == blocks && fits(found.sads.size()) && fits(found.audited.size()) &&
-              fits(found.unwritten.size()) && fits(found.unsteady.size()) && fits(found.previous.size()),
-          "C63-AUDIT-BLOCKS", "an audit of this plane needs values of " + std::to_string(blocks) + " blocks");
-
+void MotionAudit::add(const FoundMotion& found) {
   differences_.clear();
   exact_ = exact_motion(found);
   for (int row = 0; row < exact_.rows; ++row) {
@@ -227,7 +207,6 @@ std::int64_t MotionAudit::add(const FoundMotion& found) {
     }
   }
   if (!differences_.empty()) try_mistakes(found);
-  return static_cast<std::int64_t>(differences_.size());
 }
 
 std::vector<MotionSuspicion> MotionAudit::suspicions() const {

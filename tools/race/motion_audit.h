@@ -92,6 +92,29 @@ struct MotionSuspicion {
   double share = 0;
 };
 
+/// The samples and settings with which one block is searched.
+struct SearchedBlock {
+  ConstPlaneView current;
+  ConstPlaneView reference;
+  int range = 0;  ///< the plane's range, in samples
+  int column = 0;
+  int row = 0;
+  std::span<const MotionVector> previous;  ///< the exact result of the previous call for this plane; may be empty
+  std::span<const MotionVector> exact;     ///< the exact result for this plane
+};
+
+/// A mistake that programmers often make in a motion search.
+struct MotionMistake {
+  const char* id;
+  const char* text;  ///< advice: where a person should look
+  /// Returns the vector that a search with this mistake finds for the block; empty if the mistake cannot be tried on
+  /// the block.
+  std::optional<MotionVector> (*find)(const SearchedBlock& block);
+};
+
+/// All known mistakes. Of mistakes that give the same vectors, the first is the most likely.
+[[nodiscard]] std::span<const MotionMistake> motion_mistakes();
+
 /// Compares the results of a motion search with exact search: all candidates by the codec's rules, and the first with
 /// the least SAD.
 ///
@@ -99,9 +122,8 @@ struct MotionSuspicion {
 /// gives the found vectors, it is a likely cause.
 class MotionAudit {
  public:
-  /// Audits one plane. Returns the number of blocks that differ. Throws Error (usage) if the range or the plane's
-  /// number is wrong, or if the planes or spans do not have the sizes that FoundMotion asks for.
-  std::int64_t add(const FoundMotion& found);
+  /// Audits one plane.
+  void add(const FoundMotion& found);
 
   [[nodiscard]] const AuditCounts& totals() const { return totals_; }
   [[nodiscard]] const AuditCounts& totals(int plane) const { return plane_totals_[static_cast<std::size_t>(plane)]; }

@@ -1,4 +1,4 @@
-#include "race/motion_mistakes.h"
+#include "race/motion_audit.h"
 
 #include <algorithm>
 #include <array>

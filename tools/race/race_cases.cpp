@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <string_view>
+
+#include "generate/scene.h"
 
 namespace c63::race {
 namespace {
@@ -43,7 +44,7 @@ void set(RaceCase& c, const Samples& current, const Samples& reference) {
   }
 }
 
-std::uint8_t clamped(double value) { return static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0)); }
+std::uint8_t clamped(int value) { return static_cast<std::uint8_t>(std::clamp(value, 0, 255)); }
 
 /// A repeating pattern, so that several candidates of each block share the smallest SAD.
 void fill_repeating(RaceCase& c, Random& random) {
@@ -205,41 +206,14 @@ std::vector<RaceCase> race_cases(std::uint32_t seed, int range) {
 }
 
 std::vector<std::uint8_t> moving_texture(int width, int height, int index, std::uint32_t seed) {
+  const Texture texture = Texture::natural(seed, 8, 120);
   Random random(seed);
-  struct Wave {
-    double x, y, phase, speed, height;
-  };
-  std::array<Wave, 6> waves;
-  for (std::size_t i = 0; i < waves.size(); ++i) {
-    const double frequency = 0.03 * std::pow(1.9, static_cast<double>(i));
-    const double angle = random.below(1000) * 0.00628;
-    waves[i] = {frequency * std::cos(angle), frequency * std::sin(angle), random.below(1000) * 0.00628,
-                0.1 + random.below(100) * 0.01, 48.0 / std::pow(1.5, static_cast<double>(i))};
-  }
-  const double dx = random.below(700) * 0.01 - 3.5;
-  const double dy = random.below(500) * 0.01 - 2.5;
+  const int dx = random.below(1792) - 896;  // by frame, in 1/256 sample
+  const int dy = random.below(1280) - 640;
   Random grain(seed + 77U * static_cast<std::uint32_t>(index) + 1);
-  std::vector<std::uint8_t> plane(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  // sin(a + b) is made of sines and cosines of a and b, so a row and a column of them serve all samples.
-  std::vector<double> row(static_cast<std::size_t>(width));
+  std::vector<std::uint8_t> plane;
   for (int y = 0; y < height; ++y) {
-    std::fill(row.begin(), row.end(), 128.0);
-    for (const Wave& w : waves) {
-      const double start = w.x * dx * index + w.y * (y + dy * index) + w.phase + 0.05 * w.speed * index;
-      double sine = std::sin(start);
-      double cosine = std::cos(start);
-      const double step_sine = std::sin(w.x);
-      const double step_cosine = std::cos(w.x);
-      for (double& value : row) {
-        value += w.height * sine;
-        const double next = sine * step_cosine + cosine * step_sine;
-        cosine = cosine * step_cosine - sine * step_sine;
-        sine = next;
-      }
-    }
-    for (int x = 0; x < width; ++x) {
-      plane[static_cast<std::size_t>(y * width + x)] = clamped(row[static_cast<std::size_t>(x)] + grain.below(9) - 4);
-    }
+    for (int x = 0; x < width; ++x) plane.push_back(clamped(texture.at(256 * x + dx * index, 256 * y + dy * index) + grain.below(9) - 4));
   }
   return plane;
 }

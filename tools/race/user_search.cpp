@@ -20,7 +20,6 @@
 #include "files/write_descriptor.h"
 #include "files/leftovers.h"
 #include "files/scratch_folder.h"
-#include "race/compile_search.h"
 #include "race/host_search.h"
 
 namespace c63::race {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "common/process.h"
 #include "common/text.h"
@@ -15,35 +16,36 @@ namespace {
 
 using List = std::vector<std::string>;
 
-TEST(AbPlanTest, OptionsAndCommandsAreToldApart) {
+TEST(AbPlanTest, SidesAreOptionsOrCommandsWithTheirOwnPoints) {
   const List qps = {"10", "20"};
-  EXPECT_FALSE(parse_configuration("a", "", qps).external);
-  EXPECT_FALSE(parse_configuration("a", "  --backend cpu", qps).external);
-  const Configuration named = parse_configuration("a", "c63enc --me zero", qps);
-  EXPECT_FALSE(named.external);
-  EXPECT_EQ(named.text, "--me zero");
-  EXPECT_EQ(named.quantizers, qps);
-  const Configuration other = parse_configuration("a", "../old/c63enc --me zero", qps);
-  EXPECT_FALSE(other.external);
-  EXPECT_EQ(other.program, "../old/c63enc");
-  EXPECT_EQ(other.text, "--me zero");
-  EXPECT_TRUE(parse_configuration("a", "c63enc {in} {out}", qps).external);
-  EXPECT_TRUE(parse_configuration("a", "../old/c63enc -q {qp} {in} {out}", qps).external);
-  EXPECT_TRUE(parse_configuration("a", "x264 -q {qp} {in} -o {out}", qps).external);
-  EXPECT_TRUE(parse_configuration("a", "c63enc2 {in}", qps).external);
-}
-
-TEST(AbPlanTest, ASideMayHaveItsOwnPoints) {
-  const List qps = {"10", "20"};
-  EXPECT_EQ(parse_configuration("a", "-q 30", qps).quantizers, List{""});
-  EXPECT_EQ(parse_configuration("a", "--qp=30 --keyint 5", qps).quantizers, List{""});
-  EXPECT_EQ(parse_configuration("a", "--preset good --bitrate 800k", qps).quantizers, List{""});
-  EXPECT_EQ(parse_configuration("a", "--target-psnr=38", qps).quantizers, List{""});
-  EXPECT_EQ(parse_configuration("a", "--quiet", qps).quantizers, qps);
-  const Configuration own = parse_configuration("x", "x264 --qp {qp:18, 24,30} -o {out} {in}", qps);
-  EXPECT_EQ(own.quantizers, (List{"18", "24", "30"}));
-  EXPECT_EQ(own.text, "x264 --qp {qp} -o {out} {in}");
-  EXPECT_EQ(parse_configuration("x", "x264 --crf 20 {in}", qps).quantizers, List{""});
+  const List one = {""};
+  struct Side {
+    std::string given;
+    bool external;
+    std::string text;
+    List quantizers;
+    std::string program = {};
+  };
+  const std::vector<Side> sides = {
+      {"", false, "", qps},
+      {"  --backend cpu", false, "--backend cpu", qps},
+      {"c63enc --me zero", false, "--me zero", qps},
+      {"../old/c63enc --me zero", false, "--me zero", qps, "../old/c63enc"},
+      {"-q 30", false, "-q 30", one},
+      {"--qp=30 --keyint 5", false, "--qp=30 --keyint 5", one},
+      {"--preset good --bitrate 800k", false, "--preset good --bitrate 800k", one},
+      {"--target-psnr=38", false, "--target-psnr=38", one},
+      {"--quiet", false, "--quiet", qps},
+      {"c63enc {in} {out}", true, "c63enc {in} {out}", one},
+      {"../old/c63enc -q {qp} {in} {out}", true, "../old/c63enc -q {qp} {in} {out}", qps},
+      {"x264 --qp {qp:18, 24,30} -o {out} {in}", true, "x264 --qp {qp} -o {out} {in}", {"18", "24", "30"}},
+      {"x264 --crf 20 {in}", true, "x264 --crf 20 {in}", one},
+      {"c63enc2 {in}", true, "c63enc2 {in}", one},
+  };
+  for (const Side& side : sides) {
+    const Configuration c = parse_configuration("a", side.given, qps);
+    EXPECT_EQ(std::tie(c.external, c.text, c.quantizers, c.program), std::tie(side.external, side.text, side.quantizers, side.program)) << side.given;
+  }
   test::expect_error(ErrorKind::usage, "C63-USAGE", [&] { (void)parse_configuration("x", "x264 {qp:1,2", qps); });
   test::expect_error(ErrorKind::usage, "C63-USAGE", [] { (void)split_list("1,,2"); });
 }
@@ -76,15 +78,13 @@ TEST(AbStatisticsTest, RatioAndItsInterval) {
 }
 
 TEST(AbStatisticsTest, TwoRoundsHaveNoInterval) {
-  EXPECT_FALSE(ratio_of_points(std::vector<PairedSpeeds>{{{1}, {3}}}).low);
   EXPECT_FALSE(ratio_of_points(std::vector<PairedSpeeds>{{{1, 1}, {3, 4}}, {{1, 1}, {3, 4}}}).low);
 }
 
 TEST(AbStatisticsTest, PointsOfDifferentRatiosWidenNoInterval) {
-  // At the first point, the second side has a quarter of the first side's speed. At the other point it has half. But at
-  // each point, rounds differ by only 1 %, so the interval must be narrow.
-  const std::vector<PairedSpeeds> points = {{{100, 100, 100}, {25, 25.25, 24.75}}, {{50, 50, 50}, {25, 24.75, 25.25}}};
-  const Ratio ratio = ratio_of_points(points);
+  // The second side has a quarter of the first side's speed at one point, and half of it at the other. At each point, rounds differ by
+  // only 1 %, so the interval must be narrow.
+  const Ratio ratio = ratio_of_points(std::vector<PairedSpeeds>{{{100, 100, 100}, {25, 25.25, 24.75}}, {{50, 50, 50}, {25, 24.75, 25.25}}});
   EXPECT_NEAR(ratio.value, std::sqrt(0.125), 1e-3);
   EXPECT_GT(*ratio.low, 0.34);
   EXPECT_LT(*ratio.high, 0.37);

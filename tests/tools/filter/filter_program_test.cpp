@@ -70,35 +70,22 @@ TEST_F(FilterProgram, ComparisonTellsSpeedUpAndDifference) {
   EXPECT_TRUE(std::regex_search(result.output, std::regex("times as fast, largest difference 0"))) << result.output;
 }
 
-TEST_F(FilterProgram, AGpuIsAnErrorWithTheCpuAlone) {
-  write_file("in.txt", "1\n2\n3\n");
-  expect_failure("mean in.txt out.txt --width 3 --device 0", 2, "C63-USAGE");
-}
-
-TEST_F(FilterProgram, BadSignalsAreNamed) {
+TEST_F(FilterProgram, BadSignalsAreNamed) {  // signal_file_test.cpp has the other errors of files
   write_file("junk.txt", "1\n2\nthree\n");
-  write_file("inf.txt", "1\ninf\n");
-  write_file("nan.txt", "nan\n");
-  write_file("empty.txt", "");
   write_file("good.txt", "1\n2\n3\n");
   write_file("high.txt", "1\n256\n");
   write_file("unfinished.txt", "1\n2\n3");
   expect_failure("mean junk.txt out.txt", 4, "C63-SIGNAL-NUMBER");
-  expect_failure("mean inf.txt out.txt", 4, "C63-SIGNAL-FINITE");
-  expect_failure("mean nan.txt out.txt", 4, "C63-SIGNAL-FINITE");
-  expect_failure("mean empty.txt out.txt", 4, "C63-SIGNAL-EMPTY");
-  expect_failure("mean missing.txt out.txt", 4, "C63-INPUT-OPEN");
   expect_failure("mean good.txt out.txt --width 4", 2, "C63-KERNEL-EVEN");
   expect_failure("mean good.txt out.txt --width 2001", 2, "C63-KERNEL-SIZE");
+  expect_failure("mean good.txt out.txt --width 3 --device 0", 2, "C63-USAGE");  // a GPU, with the CPU alone
   expect_failure("convolve good.txt out.txt --taps 1,2", 2, "C63-KERNEL-EVEN");
   expect_failure("convolve good.txt out.txt", 2, "C63-USAGE");
   expect_failure("histogram high.txt out.txt", 4, "C63-SIGNAL-RANGE");
   expect_failure("mean good.txt out.txt --variant tuned", 2, "C63-FILTER-VARIANT");
   expect_failure("mean good.txt good.txt", 2, "C63-SAME-FILE");
   EXPECT_EQ(read("good.txt"), "1\n2\n3\n");
-  const ShellResult unfinished = filter("scan unfinished.txt out.txt");
-  EXPECT_EQ(unfinished.exit_code, 0);
-  EXPECT_NE(unfinished.output.find("warning"), std::string::npos) << unfinished.output;
+  EXPECT_EQ(filter("scan unfinished.txt out.txt").exit_code, 0);
   EXPECT_EQ(read("out.txt"), "1\n3\n6\n");
 }
 
@@ -154,9 +141,7 @@ TEST_F(FilterProgram, BadVideoIsNamed) {
   expect_failure("whiten empty_32x32.yuv out.y4m", 4, "C63-WHITEN-MEMORY");
   write_file("flat_32x32.yuv", std::string(32 * 32 * 3 / 2 * 8, 'x'));
   expect_failure("whiten flat_32x32.yuv out.y4m --memory 4", 4, "C63-SHIFT-TEXTURELESS");
-  const ShellResult flat = filter("shift flat_32x32.yuv shifts.csv");
-  EXPECT_EQ(flat.exit_code, 0);
-  EXPECT_NE(flat.output.find("no texture"), std::string::npos) << flat.output;
+  EXPECT_EQ(filter("shift flat_32x32.yuv shifts.csv").exit_code, 0);
   EXPECT_EQ(read("shifts.csv").substr(0, 17), "frame,dx,dy\n0,,\n1");
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "bench/cuda/probes.h"
@@ -24,22 +25,8 @@
 namespace c63::bench {
 namespace {
 
-/// Keeps memory page-locked for as long as the object lives.
-class PageLock {
- public:
-  explicit PageLock(std::span<const std::uint8_t> memory) : memory_(const_cast<std::uint8_t*>(memory.data())) {
-    cuda::check(cudaHostRegister(memory_, memory.size(), cudaHostRegisterPortable), "cudaHostRegister");
-  }
-  PageLock(const PageLock&) = delete;
-  PageLock& operator=(const PageLock&) = delete;
-  ~PageLock() { cuda::drop_error(cudaHostUnregister(memory_)); }
-
- private:
-  void* memory_;
-};
-
-/// A video in each place from which an encode can read it: memory, page-locked memory, device, file. A copy, or the
-/// locking of the memory, is made at its first use.
+/// A video in each place from which an encode can read it: memory, page-locked memory, device, file. A copy is made at its first
+/// use.
 class Places {
  public:
   Places(const Options& options, int width, int height, ThreadPool& pool)
@@ -48,16 +35,9 @@ class Places {
   FrameSource& source(const std::string& from) {
     video_.offer({});
     if (from == "page-locked") {
-      if (!lock_) lock_.emplace(video_.memory());
-      video_.offer(video_.memory());
+      video_.offer(copy_to(page_locked_));
     } else if (from == "device") {
-      if (device_.size() == 0) {
-        device_ = cuda::DeviceBuffer<std::uint8_t>(video_.memory().size());
-        const cuda::Stream stream;
-        cuda::copy_async(device_.data(), video_.memory().data(), device_.size(), stream);
-        stream.synchronize();
-      }
-      video_.offer({device_.data(), device_.size()}, false);
+      video_.offer(copy_to(device_), false);
     } else if (from == "file") {
       if (!file_) file_.emplace(video_, length_);
       return *file_;
@@ -88,10 +68,21 @@ class Places {
     return {width, height, repeated(frames, frame_bytes(width, height), std::size_t{1} << 30), length_};
   }
 
+  /// Returns a copy of the frames. The buffer is filled at the first call.
+  std::span<const std::uint8_t> copy_to(auto& buffer) const {
+    if (buffer.size() == 0) {
+      buffer = std::remove_reference_t<decltype(buffer)>(video_.memory().size());
+      const cuda::Stream stream;
+      cuda::copy_async(buffer.data(), video_.memory().data(), buffer.size(), stream);
+      stream.synchronize();
+    }
+    return {buffer.data(), buffer.size()};
+  }
+
   ThreadPool& pool_;
   std::int64_t length_;
   MemoryVideo video_;
-  std::optional<PageLock> lock_;
+  cuda::PinnedBuffer<std::uint8_t> page_locked_;
   cuda::DeviceBuffer<std::uint8_t> device_;
   std::optional<FileVideo> file_;
   std::optional<Rates> memory_rates_;

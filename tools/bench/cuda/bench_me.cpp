@@ -32,7 +32,7 @@
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 #include "files/scratch_folder.h"
-#include "race/compile_search.h"
+#include "race/host_search.h"
 
 namespace c63::bench {
 namespace {
@@ -151,20 +151,10 @@ std::string me_arguments(const Options& o) {
   return text + " --in-process --kernel=";
 }
 
-/// A built-in kernel.
-struct BuiltIn {
-  std::string_view name;
-  std::function<std::unique_ptr<cuda::MotionSearch>()> make;
-};
-
 /// Returns the kernels of c63, and after its first the steps of the course.
-std::vector<BuiltIn> built_in_kernels() {
-  std::vector<BuiltIn> kernels;
-  for (const cuda::MotionKernelInfo& info : cuda::motion_kernels()) {
-    kernels.push_back({info.name, info.make});
-    if (info.name != "textbook") continue;
-    for (const Step& step : steps()) kernels.push_back({step.name, step.make});
-  }
+std::vector<cuda::MotionKernelInfo> built_in_kernels() {
+  std::vector<cuda::MotionKernelInfo> kernels(cuda::motion_kernels().begin(), cuda::motion_kernels().end());
+  kernels.insert(kernels.begin() + 1, steps().begin(), steps().end());
   return kernels;
 }
 
@@ -254,18 +244,14 @@ class MeBench {
   }
 
   void race_files_of_user() {
-    for (const std::string& file : options_.files) {
-      RacedFile raced = race_in_own_process(me_arguments(options_), file, {.seconds = options_.limit_s});
-      for (const Json& row : raced.results) report_.rows().push_back(row);
-      if (options_.counters && raced.entrant.value("verdict", "") == "right") {
-        const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-        const Json counters = count_by_ncu(tools::shell_quoted(program) + " " + me_arguments(options_) + tools::shell_quoted(file));
-        std::printf("  counters: %s\n", counters.at(counters.contains("text") ? "text" : "why_not").get<std::string>().c_str());
-        raced.entrant["counters"] = counters;
-      }
-      report_.about()["entrants"].push_back(raced.entrant);
-      report_.save();
-    }
+    const std::string arguments = me_arguments(options_);
+    race_files(report_, options_, arguments, {.seconds = options_.limit_s}, [&](Json& entrant, const std::string& file) {
+      if (!options_.counters || entrant.value("verdict", "") != "right") return;
+      const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+      const Json counters = count_by_ncu(tools::shell_quoted(program) + " " + arguments + tools::shell_quoted(file));
+      std::printf("  counters: %s\n", counters.at(counters.contains("text") ? "text" : "why_not").get<std::string>().c_str());
+      entrant["counters"] = counters;
+    });
   }
 
   void measure_videos() {
@@ -320,7 +306,7 @@ class MeBench {
       exact->enqueue(resident.jobs(), stream_);
       expected = resident.results(stream_);
     }
-    for (const BuiltIn& kernel : built_in_kernels()) {
+    for (const cuda::MotionKernelInfo& kernel : built_in_kernels()) {
       if (!wanted(kernel.name)) continue;
       const auto search = kernel.make();
       if (kernel.name == "textbook" && options_.files.empty()) {

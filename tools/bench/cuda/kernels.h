@@ -3,9 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string_view>
 
 #include "cuda_me/kernels/motion.h"
 
@@ -15,13 +13,8 @@ namespace c63::bench {
 /// per thread. The kernel may write to `out`.
 double enqueue_absdiff4(cudaStream_t stream, std::uint32_t* out, int multiprocessors);
 
-/// A step of docs/course.md: a kernel of tools/race/examples/gpu, built into this program.
-struct Step {
-  std::string_view name;
-  std::unique_ptr<cuda::MotionSearch> (*make)();
-};
-
-/// Returns the steps in the order of the course. Those that c63 itself uses are in cuda::motion_kernels().
-[[nodiscard]] std::span<const Step> steps();
+/// Returns the steps of docs/course.md in its order: kernels of tools/race/examples/gpu, built into this program. Those that c63 itself
+/// uses are in cuda::motion_kernels().
+[[nodiscard]] std::span<const cuda::MotionKernelInfo> steps();
 
 }  // namespace c63::bench

@@ -30,54 +30,42 @@ struct Bus {
 /// Returns the bytes per second of copies to all these GPUs at the same time.
 double rate(std::span<const std::unique_ptr<Bus>> buses) {
   constexpr int kCopies = 4;
-  const Sample seconds = measure(timed([&] {
-                                   for (int i = 0; i < kCopies; ++i) {
-                                     for (const auto& bus : buses) cuda::copy_async(bus->memory.data(), bus->host.data(), kCopied, bus->stream);
-                                   }
-                                   for (const auto& bus : buses) bus->stream.synchronize();
-                                 }),
-                                 kRounds);
-  return seconds.rate(static_cast<double>(buses.size() * kCopies * kCopied)).median;
+  const auto copy_all = [&] {
+    for (int i = 0; i < kCopies; ++i) {
+      for (const auto& bus : buses) cuda::copy_async(bus->memory.data(), bus->host.data(), kCopied, bus->stream);
+    }
+    for (const auto& bus : buses) bus->stream.synchronize();
+  };
+  return measure(timed(copy_all), kRounds).rate(static_cast<double>(buses.size() * kCopies * kCopied)).median;
 }
 
-/// What is read from a source in one measurement.
-struct Reading {
-  explicit Reading(const FrameSource& source)
-      : bytes(frame_bytes(source.format().width, source.format().height)),
-        places(static_cast<std::int64_t>(std::max<std::size_t>(2, kStaging / bytes))),
-        frames(std::min<std::int64_t>(*source.frame_count(), static_cast<std::int64_t>(kRoundBytes / bytes + 1))) {}
-
-  /// Reads frames `first` to `end` - 1 in parallel, into memory that begins at `to`.
-  void read(FrameSource& source, ThreadPool& pool, std::int64_t first, std::int64_t end, std::uint8_t* to) const {
-    pool.execute([&] {
-      parallel_for(end - first, [&](std::int64_t i) {
-        static_cast<void>(source.read(first + i, {to + static_cast<std::size_t>(i) * bytes, bytes}));
-      });
-    });
-  }
-  [[nodiscard]] double all_bytes() const { return static_cast<double>(frames) * static_cast<double>(bytes); }
-
-  std::size_t bytes;    ///< of a frame
-  std::int64_t places;  ///< number of frames that fit into page-locked memory
-  std::int64_t frames;
-};
-
-/// Feeds one GPU: frames are read into one half of a buffer while the other half is uploaded. That GPU must be the
-/// current device when a Feeder is created.
+/// Reads frames of a source into page-locked memory, one half of it after the other. If it uploads, the device that was current when
+/// it was made fetches each half while the other one is filled.
 class Feeder {
  public:
-  explicit Feeder(const Reading& reading)
-      : reading_(reading), half_(reading.places / 2), target_(static_cast<std::size_t>(half_) * reading.bytes) {
-    for (Half& half : halves_) half.memory = cuda::PinnedBuffer<std::uint8_t>(target_.size());
+  Feeder(FrameSource& source, ThreadPool& pool, bool uploads)
+      : source_(source),
+        pool_(pool),
+        bytes_(frame_bytes(source.format().width, source.format().height)),
+        half_(static_cast<std::int64_t>(std::max<std::size_t>(1, kStaging / bytes_ / 2))),
+        frames_(std::min<std::int64_t>(*source.frame_count(), static_cast<std::int64_t>(kRoundBytes / bytes_ + 1))),
+        target_(uploads ? static_cast<std::size_t>(half_) * bytes_ : 0) {
+    for (Half& half : halves_) half.memory = cuda::PinnedBuffer<std::uint8_t>(static_cast<std::size_t>(half_) * bytes_);
   }
 
-  void feed(FrameSource& source, ThreadPool& pool) {
-    for (std::int64_t first = 0, turn = 0; first < reading_.frames; first += half_, ++turn) {
+  [[nodiscard]] double bytes() const { return static_cast<double>(frames_) * static_cast<double>(bytes_); }
+  void feed() {
+    for (std::int64_t first = 0, turn = 0; first < frames_; first += half_, ++turn) {
       Half& half = halves_[static_cast<std::size_t>(turn % 2)];
-      const std::int64_t end = std::min(first + half_, reading_.frames);
+      const std::int64_t count = std::min(half_, frames_ - first);
       half.uploaded.synchronize();
-      reading_.read(source, pool, first, end, half.memory.data());
-      cuda::copy_async(target_.data(), half.memory.data(), static_cast<std::size_t>(end - first) * reading_.bytes, stream_);
+      pool_.execute([&] {
+        parallel_for(count, [&](std::int64_t i) {
+          static_cast<void>(source_.read(first + i, {half.memory.data() + static_cast<std::size_t>(i) * bytes_, bytes_}));
+        });
+      });
+      if (target_.size() == 0) continue;
+      cuda::copy_async(target_.data(), half.memory.data(), static_cast<std::size_t>(count) * bytes_, stream_);
       half.uploaded.record(stream_);
     }
     stream_.synchronize();
@@ -89,9 +77,12 @@ class Feeder {
     cuda::Event uploaded;
   };
 
-  Reading reading_;
-  std::int64_t half_;
-  cuda::DeviceBuffer<std::uint8_t> target_;
+  FrameSource& source_;
+  ThreadPool& pool_;
+  std::size_t bytes_;    ///< of a frame
+  std::int64_t half_;    ///< number of frames that fit into one half of the memory
+  std::int64_t frames_;  ///< of a round
+  cuda::DeviceBuffer<std::uint8_t> target_;  ///< empty without uploads
   cuda::Stream stream_;
   std::array<Half, 2> halves_;
 };
@@ -146,36 +137,27 @@ BusRates measure_buses(std::span<const int> devices) {
 }
 
 double measure_reading(FrameSource& source, ThreadPool& pool) {
-  const Reading reading(source);
-  const cuda::PinnedBuffer<std::uint8_t> staging(static_cast<std::size_t>(reading.places) * reading.bytes);
-  const Sample seconds = measure(timed([&] {
-                                   for (std::int64_t first = 0; first < reading.frames; first += reading.places) {
-                                     reading.read(source, pool, first, std::min(first + reading.places, reading.frames), staging.data());
-                                   }
-                                 }),
-                                 4);
-  return seconds.rate(reading.all_bytes()).median;
+  Feeder reader(source, pool, false);
+  return measure(timed([&] { reader.feed(); }), 4).rate(reader.bytes()).median;
 }
 
 double measure_feeding(FrameSource& source, ThreadPool& pool, std::span<const int> devices) {
-  const Reading reading(source);
   std::vector<std::unique_ptr<Feeder>> feeders;
   for (const int device : devices) {
     const cuda::DeviceGuard guard(device);
-    feeders.push_back(std::make_unique<Feeder>(reading));
+    feeders.push_back(std::make_unique<Feeder>(source, pool, true));
   }
-  const Sample seconds = measure(timed([&] {
-                                   std::vector<std::future<void>> at_work;
-                                   for (std::size_t i = 0; i < feeders.size(); ++i) {
-                                     at_work.push_back(std::async(std::launch::async, [&, i] {
-                                       const cuda::DeviceGuard guard(devices[i]);
-                                       feeders[i]->feed(source, pool);
-                                     }));
-                                   }
-                                   for (std::future<void>& one : at_work) one.get();
-                                 }),
-                                 4);
-  return seconds.rate(reading.all_bytes() * static_cast<double>(devices.size())).median;
+  const auto feed_all = [&] {
+    std::vector<std::future<void>> at_work;
+    for (std::size_t i = 0; i < feeders.size(); ++i) {
+      at_work.push_back(std::async(std::launch::async, [&, i] {
+        const cuda::DeviceGuard guard(devices[i]);
+        feeders[i]->feed();
+      }));
+    }
+    for (std::future<void>& one : at_work) one.get();
+  };
+  return measure(timed(feed_all), 4).rate(feeders.front()->bytes() * static_cast<double>(devices.size())).median;
 }
 
 }  // namespace c63::bench

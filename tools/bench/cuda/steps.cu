@@ -69,14 +69,14 @@ std::unique_ptr<cuda::MotionSearch> make() {
   return std::make_unique<StepSearch>(kKernel, kShape);
 }
 
-constexpr std::array kAllSteps = {Step{"shared-window", make<shared_window::c63_motion, shared_window::kShape>},
-                               Step{"packed", make<packed::c63_motion, packed::kShape>},
-                               Step{"registers", make<registers::c63_motion, registers::kShape>},
-                               Step{"ahead", make<ahead::c63_motion, ahead::kShape>},
-                               Step{"sums", make<sums::c63_motion, sums::kShape>}};
+constexpr std::array<cuda::MotionKernelInfo, 5> kAllSteps = {{{"shared-window", make<shared_window::c63_motion, shared_window::kShape>},
+                                                              {"packed", make<packed::c63_motion, packed::kShape>},
+                                                              {"registers", make<registers::c63_motion, registers::kShape>},
+                                                              {"ahead", make<ahead::c63_motion, ahead::kShape>},
+                                                              {"sums", make<sums::c63_motion, sums::kShape>}}};
 
 }  // namespace
 
-std::span<const Step> steps() { return kAllSteps; }
+std::span<const cuda::MotionKernelInfo> steps() { return kAllSteps; }
 
 }  // namespace c63::bench

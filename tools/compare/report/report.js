@@ -45,6 +45,13 @@
     return node;
   };
 
+  // Gives a list its entries, [value, text].
+  const fill = (id, entries, chosen) => $(id).replaceChildren(...entries.map(([value, text]) => {
+    const option = element("option", short(text, 40));
+    Object.assign(option, { value, title: text, selected: value === chosen });
+    return option;
+  }));
+
   // What is shown, as chosen by the reader.
   let input = 0;
   let metric = "psnr_y_db";
@@ -188,13 +195,7 @@
   function fillQuantizers() {
     const ranks = Math.max(...configurations.map((c, index) => pointsOf(index).length));
     if (rank === null || rank >= ranks) rank = Math.floor(ranks / 2);
-    $("quantizer").replaceChildren(...Array.from({ length: ranks }, (_, r) => {
-      const names = configurations.map((c, index) => pointAtRank(index, r).quantizer || "fixed");
-      const option = element("option", [...new Set(names)].join(" / "));
-      option.value = r;
-      option.selected = r === rank;
-      return option;
-    }));
+    fill("quantizer", Array.from({ length: ranks }, (_, r) => [r, [...new Set(configurations.map((c, index) => pointAtRank(index, r).quantizer || "fixed"))].join(" / ")]), rank);
   }
 
   // The verdicts: a card for each side, with a line for each question.
@@ -346,17 +347,11 @@
     const list = (window.c63Pictures || []).filter((p) => p.input === input);
     $("picture-section").hidden = !list.length;
     if (!list.length) return;
-    const fill = (id, names, chosen) => $(id).replaceChildren(...names.map((name) => {
-      const option = element("option", short(name, 40));
-      option.value = name;
-      option.title = name;
-      option.selected = name === chosen;
-      return option;
-    }));
     const sides = [...new Set(list.map(sideOf))], coded = sides.filter((s) => s !== "the input");
-    fill("left", sides, coded[0]);
-    fill("right", sides, coded[1] || coded[0]);
-    fill('layer', [...new Set(list.map((p) => p.title)), 'difference'], list[0].title);
+    const named = (names) => names.map((name) => [name, name]);
+    fill("left", named(sides), coded[0]);
+    fill("right", named(sides), coded[1] || coded[0]);
+    fill("layer", named([...new Set(list.map((p) => p.title)), "difference"]), list[0].title);
     showPictures();
   }
   function showPictures() {
@@ -432,11 +427,10 @@
 
   root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   $("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; drawAll(); });
-  $("input").replaceChildren(...data.inputs.map((i, index) => { const o = element("option", i.file.split("/").pop()); o.value = index; return o; }));
+  fill("input", data.inputs.map((i, index) => [index, i.file.split("/").pop()]), input);
   $("input-label").hidden = data.inputs.length < 2;
   $("input").addEventListener("change", (e) => { input = Number(e.target.value); fillQuantizers(); drawAll(); pictures(); });
-  $("anchor").replaceChildren(...configurations.map((c, index) => { const o = element("option", short(c.name, 40)); o.value = index; o.title = c.name; return o; }));
-  $('anchor').value = anchor;
+  fill("anchor", configurations.map((c, index) => [index, c.name]), anchor);
   $("anchor-label").hidden = configurations.length < 2;
   $("anchor").addEventListener("change", (e) => { anchor = Number(e.target.value); verdicts(); makeComparison(); });
   $("metric").addEventListener("change", (e) => { metric = e.target.value; drawRd(); drawTradeoff(); });

@@ -16,12 +16,4 @@ static void find(c63_motion_block* block) {
   for (int i = 0; i < 4; ++i) c63_motion_try(block, x + small[i][0], y + small[i][1]);
 }
 
-C63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) {
-  for (int row = 0; row < job->height / 8; ++row) {
-    for (int column = 0; column < job->width / 8; ++column) {
-      c63_motion_block block = c63_motion_begin(job, column, row);
-      find(&block);
-      c63_motion_store(&block);
-    }
-  }
-}
+C63_MOTION_EACH_BLOCK(find)

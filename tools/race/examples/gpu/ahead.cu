@@ -33,18 +33,6 @@ __device__ void wait_for_copies() {
 #endif
 }
 
-// The candidates of a block.
-struct Window {
-  int left, top, right, bottom;
-};
-
-__device__ Window window_of(const c63_motion_job& job, int x0, int y0) {
-  Window w = {max(0, x0 - job.range), max(0, y0 - job.range), min(job.width - 8, x0 + job.range),
-              min(job.height - 8, y0 + job.range)};
-  if (w.left >= w.right || w.top >= w.bottom) w = {x0, y0, x0 + 1, y0 + 1};
-  return w;
-}
-
 C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
   extern __shared__ __align__(16) unsigned char windows[];
   __shared__ unsigned keys[kThreads / 32];
@@ -53,13 +41,13 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   const int columns = job.width / 8, rows = job.height / 8;
   const int first_column = blockIdx.x * kBlocks, row = blockIdx.y, thread = threadIdx.x;
   if (first_column >= columns || row >= rows) return;
-  const int count = min(kBlocks, columns - first_column), y0 = 8 * row;
+  const int count = min(kBlocks, columns - first_column);
   const int pitch = (2 * job.range + 10 + 3) / 4 * 4 + 4;
   const int window_bytes = pitch * (2 * job.range + 15);
 
   // Begins to copy the window of a block into one of the two places.
   const auto fetch = [&](int number) {
-    const Window w = window_of(job, 8 * (first_column + number), y0);
+    const c63_motion_block w = c63_motion_window(&job, first_column + number, row);
     const int start = w.left & ~3, words = (w.right + 6 - start) / 4 + 1, lines = w.bottom - w.top + 7;
     unsigned char* const to = windows + number % 2 * window_bytes;
     for (int i = thread; i < words * lines; i += kThreads) {
@@ -74,16 +62,15 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   for (int number = 0; number < count; ++number) {
     if (number + 1 < count) fetch(number + 1);
     end_of_copies();
-    const int column = first_column + number, x0 = 8 * column;
+    c63_motion_block w = c63_motion_window(&job, first_column + number, row);
     unsigned current[16];  // the block as words
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      current[i] = *reinterpret_cast<const unsigned*>(job.current + (y0 + i / 2) * job.current_pitch + x0 + i % 2 * 4);
+      current[i] = *reinterpret_cast<const unsigned*>(job.current + (w.y0 + i / 2) * job.current_pitch + w.x0 + i % 2 * 4);
     }
     wait_for_copies();
     __syncthreads();
 
-    const Window w = window_of(job, x0, y0);
     const int width = w.right - w.left, height = w.bottom - w.top;
     const unsigned char* const window = windows + number % 2 * window_bytes;
     unsigned best = kNone;
@@ -114,8 +101,8 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
     if (thread == 0) {
       for (int i = 1; i < kThreads / 32; ++i) best = min(best, keys[i]);
       const int i = best & 0xFFFF;
-      job.vectors[row * columns + column] = {(signed char)(w.left + i % width - x0), (signed char)(w.top + i / width - y0)};
-      job.sads[row * columns + column] = best >> 16;
+      w.x = w.left + i % width, w.y = w.top + i / width, w.sad = best >> 16;
+      c63_motion_store(&w);
     }
   }
 }

@@ -17,17 +17,13 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   __shared__ unsigned keys[kThreads / 32];
 
   const c63_motion_job& job = batch.jobs[blockIdx.z];
-  const int columns = job.width / 8, rows = job.height / 8;
-  const int column = blockIdx.x, row = blockIdx.y, thread = threadIdx.x;
-  if (column >= columns || row >= rows) return;
-  const int x0 = 8 * column, y0 = 8 * row;
+  const int thread = threadIdx.x;
+  if (blockIdx.x >= job.width / 8 || blockIdx.y >= job.height / 8) return;
+  c63_motion_block block = c63_motion_window(&job, blockIdx.x, blockIdx.y);
+  const int x0 = block.x0, y0 = block.y0, left = block.left, top = block.top;
+  const int width = block.right - left, height = block.bottom - top;
 
-  int left = max(0, x0 - job.range), right = min(job.width - 8, x0 + job.range);
-  int top = max(0, y0 - job.range), bottom = min(job.height - 8, y0 + job.range);
-  if (left >= right || top >= bottom) left = x0, right = x0 + 1, top = y0, bottom = y0 + 1;
-  const int width = right - left;
-
-  const int window_width = width + 7, window_height = bottom - top + 7;
+  const int window_width = width + 7, window_height = height + 7;
   const int pitch = (2 * job.range + 8 + 3) / 4 * 4 + 4;
   for (int i = thread; i < window_width * window_height; i += kThreads) {
     window[i / window_width * pitch + i % window_width] =
@@ -40,7 +36,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   __syncthreads();
 
   unsigned best = kNone;
-  for (int i = thread; i < width * (bottom - top); i += kThreads) {
+  for (int i = thread; i < width * height; i += kThreads) {
     const int x = i % width, y = i / width;
     const unsigned* words = reinterpret_cast<const unsigned*>(window + y * pitch + (x & ~3));
     const unsigned shift = (x & 3) * 8;
@@ -60,8 +56,8 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
     best = c63_motion_warp_min(thread < kThreads / 32 ? keys[thread] : kNone);
     if (thread == 0) {
       const int i = best & 0xFFFF;
-      job.vectors[row * columns + column] = {(signed char)(left + i % width - x0), (signed char)(top + i / width - y0)};
-      job.sads[row * columns + column] = best >> 16;
+      block.x = left + i % width, block.y = top + i / width, block.sad = best >> 16;
+      c63_motion_store(&block);
     }
   }
 }

@@ -15,18 +15,14 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   __shared__ unsigned keys[kThreads];
 
   const c63_motion_job& job = batch.jobs[blockIdx.z];
-  const int columns = job.width / 8, rows = job.height / 8;
-  const int column = blockIdx.x, row = blockIdx.y, thread = threadIdx.x;
-  if (column >= columns || row >= rows) return;
-  const int x0 = 8 * column, y0 = 8 * row;
-
-  int left = max(0, x0 - job.range), right = min(job.width - 8, x0 + job.range);
-  int top = max(0, y0 - job.range), bottom = min(job.height - 8, y0 + job.range);
-  if (left >= right || top >= bottom) left = x0, right = x0 + 1, top = y0, bottom = y0 + 1;
-  const int width = right - left;
+  const int thread = threadIdx.x;
+  if (blockIdx.x >= job.width / 8 || blockIdx.y >= job.height / 8) return;
+  c63_motion_block block = c63_motion_window(&job, blockIdx.x, blockIdx.y);
+  const int x0 = block.x0, y0 = block.y0, left = block.left, top = block.top;
+  const int width = block.right - left, height = block.bottom - top;
 
   // The block of the last candidate reaches 7 samples further.
-  const int window_width = width + 7, window_height = bottom - top + 7;
+  const int window_width = width + 7, window_height = height + 7;
   for (int i = thread; i < window_width * window_height; i += kThreads) {
     window[i] = job.reference[(top + i / window_width) * job.reference_pitch + left + i % window_width];
   }
@@ -34,11 +30,11 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   __syncthreads();
 
   unsigned best = kNone;
-  for (int i = thread; i < width * (bottom - top); i += kThreads) {
-    const unsigned char* block = window + i / width * window_width + i % width;
+  for (int i = thread; i < width * height; i += kThreads) {
+    const unsigned char* candidate = window + i / width * window_width + i % width;
     unsigned sad = 0;
     for (int y = 0; y < 8; ++y) {
-      for (int x = 0; x < 8; ++x) sad += abs(block[y * window_width + x] - current[y * 8 + x]);
+      for (int x = 0; x < 8; ++x) sad += abs(candidate[y * window_width + x] - current[y * 8 + x]);
     }
     best = min(best, sad << 16 | i);
   }
@@ -50,7 +46,7 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   }
   if (thread == 0) {
     const int i = keys[0] & 0xFFFF;
-    job.vectors[row * columns + column] = {(signed char)(left + i % width - x0), (signed char)(top + i / width - y0)};
-    job.sads[row * columns + column] = keys[0] >> 16;
+    block.x = left + i % width, block.y = top + i / width, block.sad = keys[0] >> 16;
+    c63_motion_store(&block);
   }
 }
