@@ -1,6 +1,6 @@
-// c63bench filter and c63bench scan: the serial and the fast form of each filter on the CPU, and all its variants on the GPU, on
-// the same input. A variant whose result differs from the serial form's ends the run with an error. Matrix products, and
-// variants so slow that they get only a part of a histogram's input, are not compared.
+// c63bench filter and c63bench scan: the serial and the fast form of each filter on the CPU, and all its variants on
+// the GPU, on the same input. A variant whose result differs from the serial form's ends the run with an error. Matrix
+// products, and variants so slow that they get only a part of a histogram's input, are not compared.
 
 #include <fmt/format.h>
 
@@ -45,7 +45,8 @@ struct Utility {
   double serial_s = 0;  ///< seconds of the CPU's serial form; 0: not timed
 };
 
-/// Times filters on the CPU and on the GPU, and reports them. Rows are compared with a copy on the same device, which comes first.
+/// Times filters on the CPU and on the GPU, and reports them. Rows are compared with a copy on the same device, which
+/// comes first.
 class FilterBench {
  public:
   FilterBench(std::string_view name, const Options& options);
@@ -58,8 +59,9 @@ class FilterBench {
     utility_ = std::move(utility);
     return options_.wants(utility_.name);
   }
-  /// Times the serial and the fast form, or, if the filter is heavy, only the fast one. The result that is left is that of the form
-  /// with which the GPU is compared: the serial one, unless the filter is heavy. If only the GPU is measured, times only that form.
+  /// Times the serial and the fast form, or, if the filter is heavy, only the fast one. The result that is left is that
+  /// of the form with which the GPU is compared: the serial one, unless the filter is heavy. If only the GPU is
+  /// measured, times only that form.
   void on_cpu(const std::function<void(FilterForm)>& work, bool is_heavy = false);
   void finish() const { report_.finish(); }
 
@@ -68,12 +70,15 @@ class FilterBench {
   [[nodiscard]] cuda::FilterQueue* gpu() { return queue_ ? &*queue_ : nullptr; }
   /// Times work on the GPU's queue. It has run before, so that its result could be compared.
   void on_gpu(std::string_view variant, const Timing& how, const std::function<void()>& work) {
-    add_gpu(variant, measure(timed_on(queue_->stream(), work, how.inner), how.repeats > 0 ? how.repeats : options_.repeats), how);
+    add_gpu(variant,
+            measure(timed_on(queue_->stream(), work, how.inner), how.repeats > 0 ? how.repeats : options_.repeats),
+            how);
   }
   /// Times each variant on the GPU's queue. Throws Error (comparison) if `same` returns false after a run of it.
   template <typename Variant>
-  void variants_on_gpu(const std::function<void(Variant)>& work, const std::function<bool(Variant)>& same,
-                       const std::function<Timing(Variant)>& how = [](Variant) { return Timing{}; }) {
+  void variants_on_gpu(
+      const std::function<void(Variant)>& work, const std::function<bool(Variant)>& same,
+      const std::function<Timing(Variant)>& how = [](Variant) { return Timing{}; }) {
     for (const auto& [name, variant] : cuda::variant_names<Variant>()) {
       const Timing timing = how(variant);
       if (timing.skip) continue;
@@ -91,13 +96,15 @@ class FilterBench {
   }
   void require(bool same, std::string_view variant) const {
     if (same) return;
-    throw Error(ErrorKind::comparison, "C63-BENCH-DIFFERS", fmt::format("{}, variant {}: not what the CPU computes", utility_.name, variant));
+    throw Error(ErrorKind::comparison, "C63-BENCH-DIFFERS",
+                fmt::format("{}, variant {}: not what the CPU computes", utility_.name, variant));
   }
 #endif
 
  private:
   void add_copy(const std::string& where, Sample seconds);
-  void add(const Utility& utility, const std::string& where, std::string_view variant, Sample seconds, const std::string& note = {});
+  void add(const Utility& utility, const std::string& where, std::string_view variant, Sample seconds,
+           const std::string& note = {});
 
   Options options_;
   Report report_;
@@ -110,9 +117,16 @@ class FilterBench {
 
 FilterBench::FilterBench(std::string_view name, const Options& options)
     : options_(options),
-      report_(name, options, {{"utility", "utility", -34}, {"where", "where", -6}, {"variant", "variant", -18}, {"ms/median", "ms", 11, 5},
-                              {"times_serial", "x serial", 9, 1}, {"bytes_per_s", "GB/s", 9, 1, 1e-9}, {"share_of_copy", "% copy", 7, 1, 100},
-                              {"peer", "", -1}, {"note", "", -1}}) {
+      report_(name, options,
+              {{"utility", "utility", -34},
+               {"where", "where", -6},
+               {"variant", "variant", -18},
+               {"ms/median", "ms", 11, 5},
+               {"times_serial", "x serial", 9, 1},
+               {"bytes_per_s", "GB/s", 9, 1, 1e-9},
+               {"share_of_copy", "% copy", 7, 1, 100},
+               {"peer", "", -1},
+               {"note", "", -1}}) {
   report_.about().update({{"threads", options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())},
                           {"repeats", options.repeats}});
   report_.print_titles();
@@ -162,8 +176,13 @@ void FilterBench::add_copy(const std::string& where, Sample seconds) {
   copies_[where] = copy.bytes / seconds.median;
 }
 
-void FilterBench::add(const Utility& utility, const std::string& where, std::string_view variant, Sample seconds, const std::string& note) {
-  Json row = {{"utility", utility.name}, {"where", where}, {"variant", variant}, {"bytes", utility.bytes}, {"ms", seconds.times(1e3)}};
+void FilterBench::add(const Utility& utility, const std::string& where, std::string_view variant, Sample seconds,
+                      const std::string& note) {
+  Json row = {{"utility", utility.name},
+              {"where", where},
+              {"variant", variant},
+              {"bytes", utility.bytes},
+              {"ms", seconds.times(1e3)}};
   const double rate = utility.bytes / seconds.median;
   if (utility.bytes > 0) row["bytes_per_s"] = rate;
   if (utility.serial_s > 0) row["times_serial"] = utility.serial_s / seconds.median;
@@ -187,8 +206,8 @@ std::vector<T> random_values(std::size_t count) {
   return values;
 }
 
-/// Returns bytes for timing histograms: random, slowly changing levels with a little noise (video), or with nine of ten bytes
-/// equal (skewed).
+/// Returns bytes for timing histograms: random, slowly changing levels with a little noise (video), or with nine of ten
+/// bytes equal (skewed).
 std::vector<std::uint8_t> bytes_of(std::string_view content, std::size_t count) {
   auto bytes = random_values<std::uint8_t>(count);
   if (content == "skewed") {
@@ -206,7 +225,8 @@ std::vector<std::uint8_t> bytes_of(std::string_view content, std::size_t count) 
 }
 
 void bench_mean(FilterBench& bench) {
-  if (!bench.begin({.name = "mean of 5, double", .bytes = 2.0 * static_cast<double>(bench.bytes()), .bound = true})) return;
+  if (!bench.begin({.name = "mean of 5, double", .bytes = 2.0 * static_cast<double>(bench.bytes()), .bound = true}))
+    return;
   const auto signal = random_values<double>(bench.bytes() / sizeof(double));
   std::vector<double> means(signal.size());
   bench.on_cpu([&](FilterForm form) { mean_filter(signal, 5, means, form); });
@@ -220,12 +240,16 @@ void bench_mean(FilterBench& bench) {
 #endif
 }
 
-void bench_picture(FilterBench& bench, const std::string& name, int width, int height, const ByteKernel& kernel, bool is_heavy) {
+void bench_picture(FilterBench& bench, const std::string& name, int width, int height, const ByteKernel& kernel,
+                   bool is_heavy) {
   const auto samples = random_values<std::uint8_t>(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   if (!bench.begin({.name = name, .bytes = 2.0 * static_cast<double>(samples.size())})) return;
   std::vector<std::uint8_t> out(samples.size());
-  const auto picture = [&]<typename Sample>(Sample* data) { return BasicPlaneView<Sample>{data, width, height, width}; };
-  bench.on_cpu([&](FilterForm form) { convolve(picture(samples.data()), kernel, picture(out.data()), form); }, is_heavy);
+  const auto picture = [&]<typename Sample>(Sample* data) {
+    return BasicPlaneView<Sample>{data, width, height, width};
+  };
+  bench.on_cpu([&](FilterForm form) { convolve(picture(samples.data()), kernel, picture(out.data()), form); },
+               is_heavy);
 #if defined(C63_HAVE_CUDA)
   if (!bench.gpu()) return;
   cuda::FilterQueue& queue = *bench.gpu();
@@ -251,7 +275,8 @@ void bench_histogram(FilterBench& bench, const std::string& content) {
   const auto slow = [](Variant v) { return v == Variant::sections || v == Variant::interleaved; };
   bench.variants_on_gpu<Variant>(
       [&](Variant v) {
-        cuda::histogram(queue, slow(v) ? in.const_span().first(count / 16) : in.const_span(), BinMap::identity(), found.span(), v);
+        cuda::histogram(queue, slow(v) ? in.const_span().first(count / 16) : in.const_span(), BinMap::identity(),
+                        found.span(), v);
       },
       [&](Variant v) { return slow(v) || found.download(queue) == counts; },
       [&](Variant v) {
@@ -266,7 +291,9 @@ void bench_product(FilterBench& bench, int side) {
   const auto values = random_values<float>(static_cast<std::size_t>(side) * static_cast<std::size_t>(side));
   std::vector<float> product(values.size());
   const auto matrix = [&]<typename Sample>(Sample* data) { return BasicPlaneView<Sample>{data, side, side, side}; };
-  bench.on_cpu([&](FilterForm form) { multiply(matrix(values.data()), matrix(values.data()), matrix(product.data()), form); }, side > 1024);
+  bench.on_cpu(
+      [&](FilterForm form) { multiply(matrix(values.data()), matrix(values.data()), matrix(product.data()), form); },
+      side > 1024);
 #if defined(C63_HAVE_CUDA)
   if (!bench.gpu()) return;
   cuda::FilterQueue& queue = *bench.gpu();
@@ -308,13 +335,17 @@ void bench_whitening(FilterBench& bench) {
     for (const auto& [name, variant] : cuda::variant_names<cuda::ShiftVariant>()) {
       if (!bench.gpu()) break;
       const auto work = [&, v = variant] { cuda::shift_sums(*bench.gpu(), there[0], history_there, sums, v); };
-      const Sample seconds = measure(timed(work), bench.options().repeats * 4);  // a graph cannot hold what the host does
-      bench.require(std::ranges::equal(sums, expected, [](const auto& a, const auto& b) { return a.p == b.p && a.q == b.q; }), name);
+      const Sample seconds =
+          measure(timed(work), bench.options().repeats * 4);  // a graph cannot hold what the host does
+      bench.require(
+          std::ranges::equal(sums, expected, [](const auto& a, const auto& b) { return a.p == b.p && a.q == b.q; }),
+          name);
       bench.add_gpu(name, seconds, {.note = "(to the sums on the host)"});
     }
 #endif
   }
-  for (const auto& [method, name] : {std::pair{WhiteningMethod::shift, "shift"}, {WhiteningMethod::correlation, "corr."}}) {
+  for (const auto& [method, name] :
+       {std::pair{WhiteningMethod::shift, "shift"}, {WhiteningMethod::correlation, "corr."}}) {
     for (const bool reject : {false, true}) {
       if (!bench.begin({.name = fmt::format("whitening 512x512, 20, {}{}", name, reject ? ", reject" : "")})) continue;
       WhiteningSettings settings;
@@ -332,14 +363,17 @@ void bench_whitening(FilterBench& bench) {
       const auto work = [&] { engine.whiten(there[0], history_there, {out.data(), kSide, kSide, kSide}); };
       work();
       engine.finish();
-      bench.require(std::ranges::equal(out.download(*bench.gpu()), expected, [](float a, float b) { return std::abs(a - b) < 0.01F; }), "best");
+      bench.require(std::ranges::equal(out.download(*bench.gpu()), expected,
+                                       [](float a, float b) { return std::abs(a - b) < 0.01F; }),
+                    "best");
       bench.on_gpu("resident, graph", {.inner = 50, .note = "(shifts, weights, output)"}, work);
 #endif
     }
   }
 }
 
-/// If a sum takes less time than launching its kernels, it is `small`: it runs 1000 times in a graph, and slow variants are timed, too.
+/// If a sum takes less time than launching its kernels, it is `small`: it runs 1000 times in a graph, and slow variants
+/// are timed, too.
 template <typename T>
 void bench_sum(FilterBench& bench, const std::string& name, std::size_t count, bool small = false) {
   if (!bench.begin({.name = name, .bytes = static_cast<double>(count * sizeof(T)), .bound = !small})) return;
@@ -360,7 +394,9 @@ void bench_sum(FilterBench& bench, const std::string& name, std::size_t count, b
       },
       [&](Variant v) {
         const bool slow = v == Variant::one_thread || v == Variant::one_block;
-        return slow ? Timing{.repeats = 2, .skip = !small} : small ? Timing{.inner = 1000, .note = "(in a graph)"} : Timing{};
+        return slow    ? Timing{.repeats = 2, .skip = !small}
+               : small ? Timing{.inner = 1000, .note = "(in a graph)"}
+                       : Timing{};
       });
 #endif
 }
@@ -374,9 +410,12 @@ void bench_errors(FilterBench& bench) {
 #if defined(C63_HAVE_CUDA)
   if (!bench.gpu()) return;
   cuda::FilterQueue& queue = *bench.gpu();
-  const cuda::DeviceArray<std::uint8_t> there_a(queue, std::span<const std::uint8_t>(a)), there_b(queue, std::span<const std::uint8_t>(b));
+  const cuda::DeviceArray<std::uint8_t> there_a(queue, std::span<const std::uint8_t>(a)),
+      there_b(queue, std::span<const std::uint8_t>(b));
   const cuda::DeviceArray<std::uint64_t> errors(queue, 1);
-  const auto work = [&] { cuda::sum_of_squared_errors(queue, there_a.const_span(), there_b.const_span(), errors.data()); };
+  const auto work = [&] {
+    cuda::sum_of_squared_errors(queue, there_a.const_span(), there_b.const_span(), errors.data());
+  };
   work();
   bench.require(errors.download(queue)[0] == expected, "best");
   bench.on_gpu("best", {}, work);
@@ -384,8 +423,8 @@ void bench_errors(FilterBench& bench) {
 }
 
 #if defined(C63_HAVE_CUDA)
-/// Times how much longer a frame would take if the encoder used the library's functions for sums and offsets. Its kernels compute
-/// these from values in registers.
+/// Times how much longer a frame would take if the encoder used the library's functions for sums and offsets. Its
+/// kernels compute these from values in registers.
 void bench_frame_on_gpu(FilterBench& bench) {
   if (!bench.gpu()) return;
   cuda::FilterQueue& queue = *bench.gpu();
@@ -403,7 +442,8 @@ void bench_frame_on_gpu(FilterBench& bench) {
   }
   if (bench.begin({.name = "bit offsets of 1020 segments"})) {
     const cuda::DeviceArray<std::uint32_t> bits(queue, kSegments), offsets(queue, kSegments);
-    bench.on_gpu("best", in_graph, [&] { cuda::exclusive_scan<std::uint32_t>(queue, bits.const_span(), offsets.span()); });
+    bench.on_gpu("best", in_graph,
+                 [&] { cuda::exclusive_scan<std::uint32_t>(queue, bits.const_span(), offsets.span()); });
   }
 }
 #endif
@@ -414,7 +454,8 @@ void bench_extremes(FilterBench& bench) {
   const auto values = random_values<float>(bench.bytes() / sizeof(float));
   const auto bytes = static_cast<double>(bench.bytes());
   double result = 0;
-  if (bench.begin({"maximum, float", bytes, true})) bench.on_cpu([&](FilterForm form) { result = maximum<float>(values, form); });
+  if (bench.begin({"maximum, float", bytes, true}))
+    bench.on_cpu([&](FilterForm form) { result = maximum<float>(values, form); });
   if (!bench.begin({"place of minimum, float", bytes, true})) return;
   bench.on_cpu([&](FilterForm form) { result = static_cast<double>(argmin<float>(values, form)); });
 }
@@ -426,20 +467,24 @@ void bench_scan(FilterBench& bench, bool inclusive) {
   const auto values = random_values<std::int32_t>(count);
   std::vector<std::int32_t> expected(count);
   bench.on_cpu([&](FilterForm form) {
-    inclusive ? inclusive_scan<std::int32_t>(values, expected, form) : exclusive_scan<std::int32_t>(values, expected, form);
+    inclusive ? inclusive_scan<std::int32_t>(values, expected, form)
+              : exclusive_scan<std::int32_t>(values, expected, form);
   });
 #if defined(C63_HAVE_CUDA)
   using Variant = cuda::ScanVariant;
   if (!bench.gpu()) return;
   cuda::FilterQueue& queue = *bench.gpu();
   const cuda::DeviceArray<std::int32_t> in(queue, std::span<const std::int32_t>(values)), out(queue, count);
-  const auto slow = [](Variant v) { return v == Variant::hillis_steele || v == Variant::blelloch || v == Variant::blelloch_padded; };
+  const auto slow = [](Variant v) {
+    return v == Variant::hillis_steele || v == Variant::blelloch || v == Variant::blelloch_padded;
+  };
   const auto some = [&](Variant v) { return slow(v) ? count / 64 : count; };
   bench.variants_on_gpu<Variant>(
       [&](Variant v) {
         const auto from = in.const_span().first(some(v));
         const auto to = out.span().first(some(v));
-        inclusive ? cuda::inclusive_scan<std::int32_t>(queue, from, to, v) : cuda::exclusive_scan<std::int32_t>(queue, from, to, v);
+        inclusive ? cuda::inclusive_scan<std::int32_t>(queue, from, to, v)
+                  : cuda::exclusive_scan<std::int32_t>(queue, from, to, v);
       },
       [&](Variant v) {
         const auto got = out.download(queue);
@@ -458,7 +503,8 @@ void bench_filters(const Options& options) {
     FilterBench bench("filter", options);
     bench_mean(bench);
     bench_picture(bench, "gauss 1.5, 1080p u8", 1920, 1080, gauss_kernel(1.5), false);
-    for (const int size : {3, 9, 31}) bench_picture(bench, fmt::format("2-D mean {}x{}, 2160p u8", size, size), 3840, 2160, mean_kernel(size), true);
+    for (const int size : {3, 9, 31})
+      bench_picture(bench, fmt::format("2-D mean {}x{}, 2160p u8", size, size), 3840, 2160, mean_kernel(size), true);
     for (const char* content : {"random", "video", "skewed"}) bench_histogram(bench, content);
     for (const int side : {512, 2048}) bench_product(bench, side);
     bench_whitening(bench);

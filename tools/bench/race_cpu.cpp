@@ -218,7 +218,8 @@ void race_cpu_files(const Options& given) {
   }
   Report report("cpu", options, columns());
   report.about()["seed"] = options.seed;
-  race_files(report, options, arguments_of(options), {.seconds = 10 * options.limit_s, .cpu_seconds = options.limit_s, .memory = kMostMemory});
+  race_files(report, options, arguments_of(options),
+             {.seconds = 10 * options.limit_s, .cpu_seconds = options.limit_s, .memory = kMostMemory});
   std::puts("");
   report.print_titles();
   for (const Json& row : report.rows()) {

@@ -65,8 +65,8 @@ Json race_in_own_process(const std::string& arguments, const std::string& file, 
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   std::fflush(stdout);
   // A process that crashes cannot remove its temporary files. They are in this folder, which is removed here.
-  const std::string command = "TMPDIR=" + tools::shell_quoted(folder.path()) + " exec " + tools::shell_quoted(program) + " " + arguments +
-                              tools::shell_quoted(file) + " --json " + tools::shell_quoted(json);
+  const std::string command = "TMPDIR=" + tools::shell_quoted(folder.path()) + " exec " + tools::shell_quoted(program) +
+                              " " + arguments + tools::shell_quoted(file) + " --json " + tools::shell_quoted(json);
   const tools::ProcessResult result = tools::run_process(command, {}, out, folder.path(), {}, limits);
   std::printf("\n%s", text_of(out).c_str());
   Json figures = Json::object();
@@ -131,7 +131,8 @@ std::uint32_t seed_by_clock() {
          1;
 }
 
-void race_files(Report& report, const Options& options, const std::string& arguments, const tools::ProcessLimits& limits,
+void race_files(Report& report, const Options& options, const std::string& arguments,
+                const tools::ProcessLimits& limits,
                 const std::function<void(Json& entrant, const std::string& file)>& finish) {
   tools::ProcessLimits all_limits = limits;
   all_limits.file_bytes = kMostFileBytes;
@@ -142,8 +143,9 @@ void race_files(Report& report, const Options& options, const std::string& argum
     Json figures = race_in_own_process(arguments, file, all_limits);
     for (Json& row : figures["results"]) {  // built-in searches, timed for each file, are kept once
       const auto is_same = [&](const Json& other) {
-        return std::ranges::all_of(std::array{"kernel", "size", "content", "jobs"},
-                                   [&](const char* what) { return row.value(what, Json()) == other.value(what, Json()); });
+        return std::ranges::all_of(std::array{"kernel", "size", "content", "jobs"}, [&](const char* what) {
+          return row.value(what, Json()) == other.value(what, Json());
+        });
       };
       if (std::ranges::none_of(report.rows(), is_same)) report.rows().push_back(std::move(row));
     }

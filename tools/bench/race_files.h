@@ -9,11 +9,13 @@
 
 namespace c63::bench {
 
-/// Races each of the options' files in its own process, in which it may crash or hang. Its command line is `arguments`, then the file.
-/// Prints what the process prints. Adds the file's entrant and rows to the report, and writes it. If the process hangs, crashes, ends
-/// early or refuses the file, the entrant's verdict says so. `finish` may add to the entrant of a file.
-void race_files(Report& report, const Options& options, const std::string& arguments, const tools::ProcessLimits& limits,
-                const std::function<void(Json& entrant, const std::string& file)>& finish = [](Json&, const std::string&) {});
+/// Races each of the options' files in its own process, in which it may crash or hang. Its command line is `arguments`,
+/// then the file. Prints what the process prints. Adds the file's entrant and rows to the report, and writes it. If the
+/// process hangs, crashes, ends early or refuses the file, the entrant's verdict says so. `finish` may add to the
+/// entrant of a file.
+void race_files(
+    Report& report, const Options& options, const std::string& arguments, const tools::ProcessLimits& limits,
+    const std::function<void(Json& entrant, const std::string& file)>& finish = [](Json&, const std::string&) {});
 
 /// Throws Error unless all entrants are right. The kind is comparison (C63-RACE-WRONG). But if an entrant's process has
 /// refused the file, the kind is that of the process's error (C63-RACE-REFUSED).
@@ -35,8 +37,8 @@ struct Race {
 /// Judges and times a search, and adds the entrant with its verdict to the report, which the caller finishes.
 void run_race(Report& report, const Options& options, Json entrant, const Race& race);
 
-/// Races the files of --search on the CPU, then prints all of them with the built-in searches. With --in-process, judges and times
-/// the only file in this process. Throws Error if one is not right.
+/// Races the files of --search on the CPU, then prints all of them with the built-in searches. With --in-process,
+/// judges and times the only file in this process. Throws Error if one is not right.
 void race_cpu_files(const Options& options);
 
 [[nodiscard]] std::uint32_t seed_by_clock();

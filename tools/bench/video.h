@@ -73,8 +73,8 @@ class FileVideo final : public FrameSource {
 [[nodiscard]] std::vector<std::uint8_t> repeated(std::span<const std::uint8_t> frames, std::size_t frame_bytes,
                                                  std::size_t bytes);
 
-/// Returns frames that c63gen makes by default with this pattern, with their planes one after another. They are the same on
-/// every machine.
+/// Returns frames that c63gen makes by default with this pattern, with their planes one after another. They are the
+/// same on every machine.
 [[nodiscard]] std::vector<std::uint8_t> generated_frames(Pattern pattern, int width, int height, int count);
 
 /// Returns `count` frames of a raw file, from frame `first` on, or fewer if it has fewer. Throws Error (input) if it has
@@ -83,14 +83,15 @@ class FileVideo final : public FrameSource {
 
 /// Returns frames of the file, or generated ones if `file` is empty.
 [[nodiscard]] inline std::vector<std::uint8_t> frames_of(const std::string& file, int width, int height, int count, int first = 0) {
-  return file.empty() ? generated_frames(Pattern::natural, width, height, count) : read_frames(file, width, height, count, first);
+  return file.empty() ? generated_frames(Pattern::natural, width, height, count)
+                      : read_frames(file, width, height, count, first);
 }
 
 /// The luma planes of frames. Rows have no gaps.
 struct LumaVideo {
-  /// Takes the luma of `frames`, which have their planes one after another. Its sides are padded to multiples of 16. Each
-  /// plane is filled linearly, as in the codec, so rows shift if the width is no multiple of 16. Throws Error (input) if
-  /// there are fewer than two frames.
+  /// Takes the luma of `frames`, which have their planes one after another. Its sides are padded to multiples of 16.
+  /// Each plane is filled linearly, as in the codec, so rows shift if the width is no multiple of 16. Throws Error
+  /// (input) if there are fewer than two frames.
   LumaVideo(std::string name, const Geometry& geometry, std::span<const std::uint8_t> frames);
 
   std::string name;

@@ -66,8 +66,8 @@ class AbBench {
 
   /// Asks each external encoder that version_question() knows for its version.
   void ask_versions();
-  /// Converts each input to raw frames, so that all sides read the same. A raw file that is used as a whole is not copied.
-  /// After a stop request some may be missing.
+  /// Converts each input to raw frames, so that all sides read the same. A raw file that is used as a whole is not
+  /// copied. After a stop request some may be missing.
   void prepare_inputs();
   /// Fills result.points. After a stop request they contain only finished rounds, and the result is marked as stopped.
   void run_points();
@@ -425,17 +425,27 @@ void AbBench::make_pictures_of(std::size_t index) {
   const std::size_t sides = result_.inputs.size() * (result_.configurations.size() + 1);
   const std::size_t each = kMostBytes / (sides * kLayers);
   const int scale = std::clamp(1100 / input.format.width, 1, 3);
-  const auto add = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, const char* title, const std::string& stored, const std::string& uri) {
-    result_.pictures.push_back({{"input", index}, {"configuration", configuration}, {"quantizer", quantizer}, {"frame", wanted},
-                                {"title", title}, {"stored", stored},               {"data_uri", uri}});
+  const auto add = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, const char* title,
+                       const std::string& stored, const std::string& uri) {
+    result_.pictures.push_back({{"input", index},
+                                {"configuration", configuration},
+                                {"quantizer", quantizer},
+                                {"frame", wanted},
+                                {"title", title},
+                                {"stored", stored},
+                                {"data_uri", uri}});
   };
-  const auto add_jpeg = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, const char* title, const Image& image) {
+  const auto add_jpeg = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer,
+                            const char* title, const Image& image) {
     add(configuration, quantizer, title, "JPEG", data_uri("jpeg", encode_jpeg(image, each)));
   };
-  const auto add_picture = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, std::span<const std::uint8_t> frame) {
+  const auto add_picture = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer,
+                               std::span<const std::uint8_t> frame) {
     constexpr std::size_t kBestRatio = 16;  // PNG hardly compresses more; pictures too large even then are not tried
     const std::size_t most = lossless_bytes / sides;
-    const auto image = [&](int by) { return to_image(frame, input.format.width, input.format.height, by, input.full_range); };
+    const auto image = [&](int by) {
+      return to_image(frame, input.format.width, input.format.height, by, input.full_range);
+    };
     std::vector<std::uint8_t> png;
     if (3 * frame.size() / kBestRatio <= most) png = encode_png(image(1));
     if (png.empty() || png.size() > most) return add_jpeg(configuration, quantizer, "picture", image(scale));
@@ -467,7 +477,7 @@ void AbBench::make_pictures_of(std::size_t index) {
       add_picture(point.configuration, point.quantizer, frame->picture);
       add_jpeg(point.configuration, point.quantizer, "motion vectors", motion_picture(*frame, {.scale = scale}));
       add_jpeg(point.configuration, point.quantizer, "bits",
-          motion_picture(*frame, {.vectors = false, .heat = OverlayOptions::Heat::bits, .scale = scale}));
+               motion_picture(*frame, {.vectors = false, .heat = OverlayOptions::Heat::bits, .scale = scale}));
       break;
     }
   }

@@ -33,9 +33,11 @@ std::string delta_text(const AbResult& r, std::size_t input, std::size_t configu
     if (d["anchor"] != r.anchor || d["input"] != input || d["configuration"] != configuration) continue;
     const auto& rate = d["bd_rate_percent"];
     const std::string metric = d["metric"];
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", metric,
-                        rate.is_null() ? d["why_not"].get<std::string>() : fmt::format("{:+.2f} %", rate.get<double>()));
-    if (!d["bd_quality"].is_null() && metric != "ssim_y") text += fmt::format(" ({:+.3f} dB)", d["bd_quality"].get<double>());
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", metric,
+                    rate.is_null() ? d["why_not"].get<std::string>() : fmt::format("{:+.2f} %", rate.get<double>()));
+    if (!d["bd_quality"].is_null() && metric != "ssim_y")
+      text += fmt::format(" ({:+.3f} dB)", d["bd_quality"].get<double>());
   }
   return text;
 }
@@ -100,8 +102,9 @@ std::string ab_text(const AbResult& r) {
     for (const auto& s : r.speeds) {
       if (s["anchor"] != r.anchor || s["configuration"] != c || !s["input"].is_null()) continue;
       text += fmt::format("{}: {:.3f} times as fast ({})\n", pair, s["ratio"].get<double>(),
-                          s["low"].is_null() ? "fewer than three rounds, no interval"
-                                             : fmt::format("95 %: {:.3f} to {:.3f}", s["low"].get<double>(), s["high"].get<double>()));
+                          s["low"].is_null()
+                              ? "fewer than three rounds, no interval"
+                              : fmt::format("95 %: {:.3f} to {:.3f}", s["low"].get<double>(), s["high"].get<double>()));
     }
     for (std::size_t input = 0; input < r.inputs.size(); ++input) {
       text += fmt::format("{}: BD-rate on {}: {}\n", pair, one_line(r.inputs[input].name), delta_text(r, input, c));
@@ -175,12 +178,13 @@ ordered_json ab_json(const AbResult& r) {
 void require_charts() {}
 
 std::string ab_html(const AbResult& result) {
-  return fill_in(report_files::html, '@', '@', {{"CSS", std::string(report_files::css)},
-                                         {"LICENCE", escaped(report_files::licence)},
-                                         {"DATA", embedded(ab_json(result))},
-                                         {"CSV", embedded(ab_csv(result))},
-                                         {"CHART", std::string(report_files::chart)},
-                                         {"JS", "window.c63Pictures = " + embedded(result.pictures) + ";\n" + std::string(report_files::js)}});
+  return fill_in(report_files::html, '@', '@',
+                 {{"CSS", std::string(report_files::css)},
+                  {"LICENCE", escaped(report_files::licence)},
+                  {"DATA", embedded(ab_json(result))},
+                  {"CSV", embedded(ab_csv(result))},
+                  {"CHART", std::string(report_files::chart)},
+                  {"JS", "window.c63Pictures = " + embedded(result.pictures) + ";\n" + std::string(report_files::js)}});
 }
 #else
 void require_charts() {

@@ -94,16 +94,16 @@ struct AbResult {
   std::string created;         ///< time in UTC, as ISO 8601
   std::vector<std::string> devices;
   std::vector<AbPoint> points;
-  /// Rows of pictures of one frame, as a configuration has coded it; without configuration, as the input has it. `stored` is "PNG",
-  /// or "JPEG" for pictures whose samples nobody compares.
+  /// Rows of pictures of one frame, as a configuration has coded it; without configuration, as the input has it.
+  /// `stored` is "PNG", or "JPEG" for pictures whose samples nobody compares.
   nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
   /// Rows of Bjøntegaard deltas of a configuration against another one, the `anchor`, by input and metric.
   nlohmann::ordered_json deltas = nlohmann::ordered_json::array();
-  /// Rows of the speed of a configuration divided by that of another one, the `anchor`. Without `quantizer` of all points of the
-  /// input together, without `input` of all inputs.
+  /// Rows of the speed of a configuration divided by that of another one, the `anchor`. Without `quantizer` of all
+  /// points of the input together, without `input` of all inputs.
   nlohmann::ordered_json speeds = nlohmann::ordered_json::array();
-  /// Rows that say whether two configurations have written the same bytes for one input at one quantizer. Without the same settings,
-  /// different bytes are normal.
+  /// Rows that say whether two configurations have written the same bytes for one input at one quantizer. Without the
+  /// same settings, different bytes are normal.
   nlohmann::ordered_json bytes = nlohmann::ordered_json::array();
 
   /// Returns the seconds that speeds are computed from.

@@ -1,5 +1,3 @@
-#include "compare/commands.h"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <spdlog/logger.h>
@@ -17,6 +15,7 @@
 #include "common/report.h"
 #include "common/values.h"
 #include "compare/ab_result.h"
+#include "compare/commands.h"
 #include "files/output_file.h"
 #include "pictures/picture_file.h"
 
@@ -136,8 +135,10 @@ int run_ab(const Session& session, const AbOptions& o) {
   if (html) write_text(*html, ab_html(result));
   if (csv) write_text(*csv, ab_csv(result));
   if (json) write_json(*json, ab_json(result));
-  const bool different = std::any_of(result.bytes.begin(), result.bytes.end(), [](const auto& b) { return !b["identical"].template get<bool>(); }) ||
-                         std::any_of(result.points.begin(), result.points.end(), [](const AbPoint& p) { return !p.reproducible; });
+  const bool different =
+      std::any_of(result.bytes.begin(), result.bytes.end(),
+                  [](const auto& b) { return !b["identical"].template get<bool>(); }) ||
+      std::any_of(result.points.begin(), result.points.end(), [](const AbPoint& p) { return !p.reproducible; });
   if (o.bit_exact && different) {
     throw Error(ErrorKind::comparison, "C63-CMP-DIFFERENT", "sides or runs wrote different bytes at the same quantizer");
   }

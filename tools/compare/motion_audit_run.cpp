@@ -1,5 +1,3 @@
-#include "compare/commands.h"
-
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
@@ -21,6 +19,7 @@
 #include "common/report.h"
 #include "common/values.h"
 #include "common/video_input.h"
+#include "compare/commands.h"
 #include "decode/frame_task.h"
 #include "decode/picture_pool.h"
 #include "decode/stream_reader.h"

@@ -104,11 +104,12 @@ struct RawFormat {
   decltype(&convert<double>) read;
   decltype(&write_raw<double>) write;
 };
-constexpr std::array<RawFormat, 5> kRawFormats = {{{SignalFormat::f64, "'<f8'", convert<double>, write_raw<double>},
-                                                   {SignalFormat::f32, "'<f4'", convert<float>, write_raw<float>},
-                                                   {SignalFormat::i32, "'<i4'", convert<std::int32_t>, write_raw<std::int32_t>},
-                                                   {SignalFormat::u32, "'<u4'", convert<std::uint32_t>, write_raw<std::uint32_t>},
-                                                   {SignalFormat::u8, "'|u1'", convert<std::uint8_t>, write_raw<std::uint8_t>}}};
+constexpr std::array<RawFormat, 5> kRawFormats = {
+    {{SignalFormat::f64, "'<f8'", convert<double>, write_raw<double>},
+     {SignalFormat::f32, "'<f4'", convert<float>, write_raw<float>},
+     {SignalFormat::i32, "'<i4'", convert<std::int32_t>, write_raw<std::int32_t>},
+     {SignalFormat::u32, "'<u4'", convert<std::uint32_t>, write_raw<std::uint32_t>},
+     {SignalFormat::u8, "'|u1'", convert<std::uint8_t>, write_raw<std::uint8_t>}}};
 const RawFormat& raw_format(SignalFormat format) { return *std::ranges::find(kRawFormats, format, &RawFormat::format); }
 
 /// Returns the text after `'key':` in an array's header, without leading blanks; empty if the key is missing.
@@ -138,8 +139,9 @@ std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::str
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + start, length);
 
   const std::string_view type = npy_entry(header, "descr");
-  const auto known = std::ranges::find_if(
-      kRawFormats, [&](const RawFormat& raw) { return type.starts_with(raw.npy) || (raw.format == SignalFormat::u8 && type.starts_with("'<u1'")); });
+  const auto known = std::ranges::find_if(kRawFormats, [&](const RawFormat& raw) {
+    return type.starts_with(raw.npy) || (raw.format == SignalFormat::u8 && type.starts_with("'<u1'"));
+  });
   if (known == kRawFormats.end()) {
     fail("C63-NPY-TYPE", "values of type " + std::string(type.substr(0, type.find(','))) +
                              ": <f8, <f4, <i4, <u4 and |u1 can be read");
@@ -308,10 +310,12 @@ void write_signal(const std::string& path, std::span<const double> values, Signa
       for (const std::string& piece : print_signal_text(part)) file.write(piece);
     }
   } else if (format == SignalFormat::npy) {
-    std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
+    std::string header =
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
     header.append(63 - (10 + header.size()) % 64, ' ');  // the values begin at a multiple of 64 bytes
     header += '\n';
-    file.write(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size() & 255) + static_cast<char>(header.size() >> 8) + header);
+    file.write(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size() & 255) +
+               static_cast<char>(header.size() >> 8) + header);
     write_raw<double>(file, values);
   } else {
     raw_format(format).write(file, values);

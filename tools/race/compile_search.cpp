@@ -1,5 +1,3 @@
-#include "race/host_search.h"
-
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 
 #include "c63/error.h"
 #include "common/process.h"
+#include "race/host_search.h"
 
 namespace c63::tools::motion_kernel_files {
 extern const std::string_view header;

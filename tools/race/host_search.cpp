@@ -169,9 +169,9 @@ void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, i
                    const std::function<void(const std::string&)>& next) {
   constexpr std::array kCalls = {std::size_t{1}};
   constexpr int kSearchesAgain = 3;
-  judge.judge(
-      [&](std::span<const RaceCase> cases, const CaseLayout& layout) { return std::vector{search_once(cases.front(), search, layout)}; }, seed,
-      range, kCalls, kSearchesAgain, next);
+  judge.judge([&](std::span<const RaceCase> cases,
+                  const CaseLayout& layout) { return std::vector{search_once(cases.front(), search, layout)}; },
+              seed, range, kCalls, kSearchesAgain, next);
 }
 
 void catch_crashes(const std::string& file) {

@@ -20,8 +20,8 @@ struct BuiltSearch {
 
 /// Compiles a .c or .cpp file into `folder`. Uses the system's compiler: CC and CXX, else cc and c++; CFLAGS and
 /// CXXFLAGS add flags. A .so is used as it is. Throws Error: input (the file cannot be read), usage
-/// (C63-SEARCH-COMPILE, C63-SEARCH-FORM, C63-NO-COMPILER). If the compiler refuses the file, its messages are first written
-/// to standard error.
+/// (C63-SEARCH-COMPILE, C63-SEARCH-FORM, C63-NO-COMPILER). If the compiler refuses the file, its messages are first
+/// written to standard error.
 [[nodiscard]] BuiltSearch compile_search(const std::string& path, const std::string& folder);
 
 /// Compiles the host part of a .cu file, in the same way, but as C++17 and without CXXFLAGS.
@@ -46,8 +46,8 @@ class SearchLibrary {
   void (*search_)(const c63_motion_job*) = nullptr;
 };
 
-/// Runs a search on the test cases and judges its results. Planes and results are next to pages that may not be touched, and planes
-/// are read-only. Before each case, calls `next` with its name.
+/// Runs a search on the test cases and judges its results. Planes and results are next to pages that may not be
+/// touched, and planes are read-only. Before each case, calls `next` with its name.
 void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range,
                    const std::function<void(const std::string&)>& next);
 

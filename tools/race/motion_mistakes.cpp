@@ -1,11 +1,10 @@
-#include "race/motion_audit.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <tuple>
 
 #include "codec/search_window.h"
+#include "race/motion_audit.h"
 
 namespace c63 {
 namespace {

@@ -213,7 +213,8 @@ std::vector<std::uint8_t> moving_texture(int width, int height, int index, std::
   Random grain(seed + 77U * static_cast<std::uint32_t>(index) + 1);
   std::vector<std::uint8_t> plane;
   for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) plane.push_back(clamped(texture.at(256 * x + dx * index, 256 * y + dy * index) + grain.below(9) - 4));
+    for (int x = 0; x < width; ++x)
+      plane.push_back(clamped(texture.at(256 * x + dx * index, 256 * y + dy * index) + grain.below(9) - 4));
   }
   return plane;
 }

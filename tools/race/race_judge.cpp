@@ -25,8 +25,8 @@ bool Judge::accepts(const MotionDifference& d) const {
                       d.fault == MotionFault::leaves_window);
 }
 
-void Judge::judge(const SearchCases& search, std::uint32_t seed, int range, std::span<const std::size_t> calls, int searches_again,
-                  const std::function<void(const std::string&)>& next) {
+void Judge::judge(const SearchCases& search, std::uint32_t seed, int range, std::span<const std::size_t> calls,
+                  int searches_again, const std::function<void(const std::string&)>& next) {
   std::vector<RaceCase> all = race_cases(seed, range);
   std::size_t at = 0;
   for (std::size_t call = 0; at < all.size(); ++call) {
@@ -34,7 +34,8 @@ void Judge::judge(const SearchCases& search, std::uint32_t seed, int range, std:
     const std::size_t count = std::min(calls[call % calls.size()], all.size() - at);
     const std::span<RaceCase> cases = std::span(all).subspan(at, count);
     at += count;
-    next(cases.front().name + (count > 1 ? " and " + std::to_string(count - 1) + " more planes in one call" : std::string()));
+    next(cases.front().name +
+         (count > 1 ? " and " + std::to_string(count - 1) + " more planes in one call" : std::string()));
     std::vector<SearchedCase> harm(count);  // what any search has overwritten
     const auto results_of = [&](const CaseLayout& layout) {
       std::vector<SearchResults> results;
@@ -59,18 +60,21 @@ void Judge::judge(const SearchCases& search, std::uint32_t seed, int range, std:
     for (std::size_t c = 0; c < count; ++c) {
       add(before[c], first[c], again[c], other[c]);
       if (harm[c].past_results) {
-        broke(before[c], "it writes past its results",
-              {"writes-outside",
-               "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
+        broke(
+            before[c], "it writes past its results",
+            {"writes-outside",
+             "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
       }
       if (harm[c].wrote_planes) {
-        broke(before[c], "it writes into its planes, or around them", {"writes-planes", "the planes change: they must not be written to", 1});
+        broke(before[c], "it writes into its planes, or around them",
+              {"writes-planes", "the planes change: they must not be written to", 1});
       }
     }
   }
 }
 
-void Judge::add(const RaceCase& c, const SearchResults& first, const SearchResults& again, const SearchResults& other_padding) {
+void Judge::add(const RaceCase& c, const SearchResults& first, const SearchResults& again,
+                const SearchResults& other_padding) {
   const std::size_t blocks = c.blocks();
   std::vector<std::uint8_t> unwritten(blocks);
   std::vector<std::uint8_t> unsteady(blocks);

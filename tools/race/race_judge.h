@@ -30,7 +30,8 @@ inline constexpr std::uint8_t kOtherPoison = 0xA5;
 struct CaseLayout {
   std::uint8_t poison = kPoison;  ///< each byte of the results, and of what is around them, before the search
   std::uint8_t around = 0x33;     ///< each byte around the planes
-  bool at_end = false;            ///< on a CPU: planes and results end at a page that may not be touched; false: they begin at one
+  bool at_end =
+      false;  ///< on a CPU: planes and results end at a page that may not be touched; false: they begin at one
 };
 
 /// What one search has left of a case.
@@ -61,20 +62,22 @@ class Judge {
   explicit Judge(bool inexact) : inexact_(inexact) {}
 
   /// Has all test cases of a seed searched, several times each, and judges the results. Call i searches
-  /// calls[i % calls.size()] cases. A second search of the same samples is repeated up to `searches_again` times, because a
-  /// data race shows only sometimes. Stops early if there are enough mistakes to tell the cause. Before each call, tells
-  /// `next` which cases it searches.
-  void judge(const SearchCases& search, std::uint32_t seed, int range, std::span<const std::size_t> calls, int searches_again,
-             const std::function<void(const std::string&)>& next);
+  /// calls[i % calls.size()] cases. A second search of the same samples is repeated up to `searches_again` times,
+  /// because a data race shows only sometimes. Stops early if there are enough mistakes to tell the cause. Before each
+  /// call, tells `next` which cases it searches.
+  void judge(const SearchCases& search, std::uint32_t seed, int range, std::span<const std::size_t> calls,
+             int searches_again, const std::function<void(const std::string&)>& next);
   /// Reports something that ended the search, such as a crash: what happened, and its likely cause.
   void stopped(const std::string& what, MotionSuspicion cause);
 
   [[nodiscard]] Verdict verdict() const;
 
  private:
-  /// Judges three searches of a case: into bytes kPoison; the same again, into bytes kOtherPoison; with other bytes between and
-  /// around the rows. All must give the same, because neither bytes outside the samples nor old results may matter.
-  void add(const RaceCase& c, const SearchResults& first, const SearchResults& again, const SearchResults& other_padding);
+  /// Judges three searches of a case: into bytes kPoison; the same again, into bytes kOtherPoison; with other bytes
+  /// between and around the rows. All must give the same, because neither bytes outside the samples nor old results may
+  /// matter.
+  void add(const RaceCase& c, const SearchResults& first, const SearchResults& again,
+           const SearchResults& other_padding);
   /// Reports a mistake that belongs to no block, such as a write past the results.
   void broke(const RaceCase& c, const std::string& what, MotionSuspicion cause);
   /// Returns true if an inexact search may find such a vector.

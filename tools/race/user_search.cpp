@@ -17,9 +17,9 @@
 #include "c63/error.h"
 #include "common/digest.h"
 #include "common/errors.h"
-#include "files/write_descriptor.h"
 #include "files/leftovers.h"
 #include "files/scratch_folder.h"
+#include "files/write_descriptor.h"
 #include "race/host_search.h"
 
 namespace c63::race {

@@ -183,13 +183,13 @@ C63_MOTION_INLINE int c63_motion_try_lanes(c63_motion_block* block, int x, int y
 }
 
 /* Defines a kernel in which a warp searches each block by find(&block), which begins at c63_motion_begin(). */
-#define C63_MOTION_EACH_BLOCK(find)                                                                                       \
-  C63_MOTION_KERNEL void __launch_bounds__(32) c63_motion(const __grid_constant__ c63_motion_batch batch) {               \
-    const c63_motion_job& job = batch.jobs[blockIdx.z];                                                                   \
-    if (blockIdx.x >= job.width / 8 || blockIdx.y >= job.height / 8) return;                                              \
-    c63_motion_block block = c63_motion_begin(&job, blockIdx.x, blockIdx.y);                                              \
-    find(&block);                                                                                                         \
-    if (threadIdx.x == 0) c63_motion_store(&block);                                                                       \
+#define C63_MOTION_EACH_BLOCK(find)                                                                         \
+  C63_MOTION_KERNEL void __launch_bounds__(32) c63_motion(const __grid_constant__ c63_motion_batch batch) { \
+    const c63_motion_job& job = batch.jobs[blockIdx.z];                                                     \
+    if (blockIdx.x >= job.width / 8 || blockIdx.y >= job.height / 8) return;                                \
+    c63_motion_block block = c63_motion_begin(&job, blockIdx.x, blockIdx.y);                                \
+    find(&block);                                                                                           \
+    if (threadIdx.x == 0) c63_motion_store(&block);                                                         \
   }
 #else
 /* Tries a candidate. Returns 1 if it is better than all before it. */
@@ -202,15 +202,15 @@ C63_MOTION_INLINE int c63_motion_try(c63_motion_block* block, int x, int y) {
 }
 
 /* Defines a search of each block by find(&block), which begins at c63_motion_begin(). */
-#define C63_MOTION_EACH_BLOCK(find)                                         \
-  C63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) {     \
-    for (int row = 0; row < job->height / 8; ++row) {                       \
-      for (int column = 0; column < job->width / 8; ++column) {             \
-        c63_motion_block block = c63_motion_begin(job, column, row);        \
-        find(&block);                                                       \
-        c63_motion_store(&block);                                           \
-      }                                                                     \
-    }                                                                       \
+#define C63_MOTION_EACH_BLOCK(find)                                     \
+  C63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) { \
+    for (int row = 0; row < job->height / 8; ++row) {                   \
+      for (int column = 0; column < job->width / 8; ++column) {         \
+        c63_motion_block block = c63_motion_begin(job, column, row);    \
+        find(&block);                                                   \
+        c63_motion_store(&block);                                       \
+      }                                                                 \
+    }                                                                   \
   }
 #endif
 

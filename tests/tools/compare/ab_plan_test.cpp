@@ -44,7 +44,9 @@ TEST(AbPlanTest, SidesAreOptionsOrCommandsWithTheirOwnPoints) {
   };
   for (const Side& side : sides) {
     const Configuration c = parse_configuration("a", side.given, qps);
-    EXPECT_EQ(std::tie(c.external, c.text, c.quantizers, c.program), std::tie(side.external, side.text, side.quantizers, side.program)) << side.given;
+    EXPECT_EQ(std::tie(c.external, c.text, c.quantizers, c.program),
+              std::tie(side.external, side.text, side.quantizers, side.program))
+        << side.given;
   }
   test::expect_error(ErrorKind::usage, "C63-USAGE", [&] { (void)parse_configuration("x", "x264 {qp:1,2", qps); });
   test::expect_error(ErrorKind::usage, "C63-USAGE", [] { (void)split_list("1,,2"); });
@@ -82,9 +84,10 @@ TEST(AbStatisticsTest, TwoRoundsHaveNoInterval) {
 }
 
 TEST(AbStatisticsTest, PointsOfDifferentRatiosWidenNoInterval) {
-  // The second side has a quarter of the first side's speed at one point, and half of it at the other. At each point, rounds differ by
-  // only 1 %, so the interval must be narrow.
-  const Ratio ratio = ratio_of_points(std::vector<PairedSpeeds>{{{100, 100, 100}, {25, 25.25, 24.75}}, {{50, 50, 50}, {25, 24.75, 25.25}}});
+  // The second side has a quarter of the first side's speed at one point, and half of it at the other. At each point,
+  // rounds differ by only 1 %, so the interval must be narrow.
+  const Ratio ratio = ratio_of_points(
+      std::vector<PairedSpeeds>{{{100, 100, 100}, {25, 25.25, 24.75}}, {{50, 50, 50}, {25, 24.75, 25.25}}});
   EXPECT_NEAR(ratio.value, std::sqrt(0.125), 1e-3);
   EXPECT_GT(*ratio.low, 0.34);
   EXPECT_LT(*ratio.high, 0.37);

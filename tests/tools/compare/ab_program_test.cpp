@@ -9,12 +9,12 @@
 #include <numeric>
 #include <tuple>
 
-#include "tools/browser.h"
 #include "support/generators.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
 #include "support/temporary_folder.h"
 #include "support/trace_format.h"
+#include "tools/browser.h"
 
 namespace c63::tools {
 namespace {
@@ -135,9 +135,11 @@ TEST_F(AbProgramTest, TwoBuildsOfTheEncoderAreRaced) {
 
 TEST_F(AbProgramTest, FramesWithoutBitsHaveAReason) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
-  const auto result = test::shell("FFMPEG=$(command -v ffmpeg) PATH=/nowhere '" C63_BIN_DIR "/c63cmp' ab '" + input_ +
-                                  "' --side 'ffv1=\"$FFMPEG\" -nostdin -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i {in}"
-                                  " -c:v ffv1 -y {out}.mkv' --repeat 1 --warmup 0" + json_option() + "2>&1");
+  const auto result = test::shell(
+      "FFMPEG=$(command -v ffmpeg) PATH=/nowhere '" C63_BIN_DIR "/c63cmp' ab '" + input_ +
+      "' --side 'ffv1=\"$FFMPEG\" -nostdin -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i {in}"
+      " -c:v ffv1 -y {out}.mkv' --repeat 1 --warmup 0" +
+      json_option() + "2>&1");
   ASSERT_EQ(result.exit_code, 0) << result.output;
   const auto frames = json()["points"][0]["frames"];
   EXPECT_TRUE(frames["bits"].empty() && frames.contains("why_no_bits")) << "ffprobe is not found";
@@ -154,7 +156,9 @@ TEST_F(AbProgramTest, AnySideCanBeTheAnchor) {
 
 TEST_F(AbProgramTest, LookingAheadAndFilteringAreStages) {
   // At a high quality, frames of this video would be mostly new, and not filtered.
-  const auto result = run("--side 'plain=--backend cpu' --side 'best=--backend cpu --preset best' --qp 5 --repeat 1 --warmup 0" + json_option());
+  const auto result =
+      run("--side 'plain=--backend cpu' --side 'best=--backend cpu --preset best' --qp 5 --repeat 1 --warmup 0" +
+          json_option());
   ASSERT_EQ(result.exit_code, 0) << result.output;
   for (const char* stage : {"lookahead_ms", "filter_ms"}) {
     EXPECT_EQ(json()["points"][0]["stages"][stage], 0.0);
@@ -164,9 +168,12 @@ TEST_F(AbProgramTest, LookingAheadAndFilteringAreStages) {
 
 TEST_F(AbProgramTest, FailingSidesAreNamed) {
   const std::vector<std::tuple<std::string, int, std::string>> failures = {
-      {"--a 'sh -c \"exit 9\"'", 4, "C63-AB-COMMAND"}, {"--a 'true {out}'", 2, "C63-AB-OUTPUT"},
-      {"--a '' --c63enc /nowhere/c63enc", 2, "C63-AB-ENCODER"}, {"--a '' --c63enc /bin/true", 2, "C63-AB-ENCODER"},
-      {"", 2, "C63-USAGE"}, {"--side a=-q5 --side a=-q6", 2, "C63-USAGE"},
+      {"--a 'sh -c \"exit 9\"'", 4, "C63-AB-COMMAND"},
+      {"--a 'true {out}'", 2, "C63-AB-OUTPUT"},
+      {"--a '' --c63enc /nowhere/c63enc", 2, "C63-AB-ENCODER"},
+      {"--a '' --c63enc /bin/true", 2, "C63-AB-ENCODER"},
+      {"", 2, "C63-USAGE"},
+      {"--side a=-q5 --side a=-q6", 2, "C63-USAGE"},
       {"--a '-q 99'", 2, "C63-QP-RANGE"},  // c63enc's own code
       {"--a '' --qp '5;touch " + folder_.file("hacked") + "'", 2, "C63-"}};
   for (const auto& [arguments, exit_code, id] : failures) {

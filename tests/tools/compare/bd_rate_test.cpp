@@ -56,7 +56,8 @@ TEST(BdRateTest, SaysWhyThereIsNoRate) {
   std::vector<RdPoint> lossless = kTest;
   lossless[0].quality = std::numeric_limits<double>::infinity();
   const std::vector<RdPoint> three(kAnchor.begin(), kAnchor.begin() + 3);
-  for (const auto& [anchor, test] : {std::pair{kAnchor, far}, {three, kTest}, {kAnchor, {}}, {kAnchor, falling}, {kAnchor, lossless}}) {
+  for (const auto& [anchor, test] :
+       {std::pair{kAnchor, far}, {three, kTest}, {kAnchor, {}}, {kAnchor, falling}, {kAnchor, lossless}}) {
     const BdResult none = bjontegaard_delta(anchor, test);
     EXPECT_TRUE(!none.rate_percent && !none.why_not.empty());
   }

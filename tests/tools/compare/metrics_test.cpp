@@ -84,13 +84,15 @@ TEST(MetricsTest, DifferentCountsAreRefused) {
     for (const bool swap : {false, true}) {
       VideoSource a(swap ? two : three, 16, 16, kind);
       VideoSource b(swap ? three : two, 16, 16, kind);
-      test::expect_error(ErrorKind::comparison, "C63-CMP-COUNT", [&] { (void)compare_videos(a, "first", b, "second"); });
+      test::expect_error(ErrorKind::comparison, "C63-CMP-COUNT",
+                         [&] { (void)compare_videos(a, "first", b, "second"); });
     }
   }
 }
 
 TEST(MetricsTest, DifferentSizesAndEmptyVideosAreRefused) {
-  VideoSource wide(test::generate_b(32, 16, 1), 32, 16), high(test::generate_b(16, 32, 1), 16, 32), empty({}, 16, 16), other({}, 16, 16);
+  VideoSource wide(test::generate_b(32, 16, 1), 32, 16), high(test::generate_b(16, 32, 1), 16, 32), empty({}, 16, 16),
+      other({}, 16, 16);
   test::expect_error(ErrorKind::comparison, "C63-CMP-SIZE", [&] { (void)compare_videos(wide, "a", high, "b"); });
   test::expect_error(ErrorKind::input, "C63-NO-FRAMES", [&] { (void)compare_videos(empty, "a", other, "b"); });
 }

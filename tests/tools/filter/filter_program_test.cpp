@@ -53,7 +53,8 @@ TEST_F(FilterProgram, SignalsGoFromTextToText) {
   EXPECT_EQ(read("out.txt"), "1\n3\n7\n15\n");
   EXPECT_EQ(filter("scan in.txt out.txt --exclusive").exit_code, 0);
   EXPECT_EQ(read("out.txt"), "0\n1\n3\n7\n");
-  for (const auto& [op, value] : {std::pair{"sum", "15\n"}, {"min", "1\n"}, {"max", "8\n"}, {"argmin", "0\n"}, {"argmax", "3\n"}}) {
+  for (const auto& [op, value] :
+       {std::pair{"sum", "15\n"}, {"min", "1\n"}, {"max", "8\n"}, {"argmin", "0\n"}, {"argmax", "3\n"}}) {
     EXPECT_EQ(filter(fmt::format("reduce in.txt out.txt --op {}", op)).exit_code, 0);
     EXPECT_EQ(read("out.txt"), value);
   }
@@ -151,7 +152,9 @@ TEST_F(FilterProgram, VideoIsOneSignalAndMeanIsAKernel) {
   write_file("v_32x32.yuv", video);
   EXPECT_EQ(filter("reduce v_32x32.yuv out.txt --op argmax").exit_code, 0);
   EXPECT_EQ(read("out.txt"), std::to_string(32 * 32 + 40) + "\n");
-  EXPECT_EQ(filter("mean v_32x32.yuv a.yuv --width 3 && \"$C63_FILTER\" convolve v_32x32.yuv b.yuv --kernel mean:3").exit_code, 0);
+  EXPECT_EQ(filter("mean v_32x32.yuv a.yuv --width 3 && \"$C63_FILTER\" convolve v_32x32.yuv b.yuv --kernel mean:3")
+                .exit_code,
+            0);
   EXPECT_EQ(read("a.yuv"), read("b.yuv"));
   EXPECT_NE(read("a.yuv"), video);
 }

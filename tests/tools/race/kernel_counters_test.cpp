@@ -21,7 +21,8 @@ TEST(KernelCounters, AreReadFromCsv) {
 }
 
 TEST(KernelCounters, SayIfThereAreNone) {
-  for (const char* output : {"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", ""}) EXPECT_TRUE(counters_of(output, 1).contains("why_not"));
+  for (const char* output : {"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", ""})
+    EXPECT_TRUE(counters_of(output, 1).contains("why_not"));
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Races kernels with a mistake, and the examples, on this machine's GPU: each mistake must be found, and its cause named.
+"""Races kernels with a mistake, and the examples, on this machine's GPU: each mistake must be found, its cause named.
 
-The judge is that of searches for the CPU, which wrong_searches_test.cpp tests with more mistakes. Here are those of kernels.
+The judge is that of searches for the CPU, which wrong_searches_test.cpp tests with more mistakes. Here are those of
+kernels.
 
 Usage: wrong_on_gpu.py C63BENCH FOLDER_OF_EXAMPLES
 Exit status: 0 all found, at most one cause not named, and all examples right; 1 not; 77 no GPU.
@@ -15,9 +16,12 @@ import tempfile
 
 INEXACT = {"three_step.cu", "diamond.cu", "hexagon.cu", "pyramid.cu"}  # by design
 BARRIER, KEYS, KERNEL = "  __syncthreads();\n\n  // The search window", "  keys[thread] = best;\n", "C63_MOTION_KERNEL"
-STORE = "    job.vectors[row * columns + column] = {(signed char)(left + i % width - x0), (signed char)(top + i / width - y0)};\n"
-# Each mistake: the suspicions that would help a person to find it, of which one must be reported, and texts of textbook.cu, each
-# replaced everywhere.
+STORE = (
+    "    job.vectors[row * columns + column] = "
+    "{(signed char)(left + i % width - x0), (signed char)(top + i / width - y0)};\n"
+)
+# Each mistake: the suspicions that would help a person to find it, of which one must be reported, and texts of
+# textbook.cu, each replaced everywhere.
 WRONG = [
     ({"not-written"}, {"batch.jobs[blockIdx.z]": "batch.jobs[0]"}),
     ({"not-written", "last-column-only"}, {"column >= columns ||": "column >= columns - 1 ||"}),
@@ -26,9 +30,13 @@ WRONG = [
     ({"width-as-pitch", "pitch-only"}, {"job.current_pitch": "job.width", "job.reference_pitch": "job.width"}),
     ({"range-fixed-16", "range-doubled", "chroma-only"}, {"job.range": "16"}),
     ({"last-of-equals"}, {"sad << 16 | i": "sad << 16 | (0xFFFF - i)", "keys[0] & 0xFFFF": "0xFFFF - (keys[0] & 0xFFFF)"}),
-    ({"candidates-256"}, {"kThreads = 1024": "kThreads = 256", "i < width * (bottom - top)": "i < min(kThreads, width * (bottom - top))"}),
+    (
+        {"candidates-256"},
+        {"kThreads = 1024": "kThreads = 256", "i < width * (bottom - top)": "i < min(kThreads, width * (bottom - top))"},
+    ),
     ({"sad-12-bits"}, {"sad << 16": "(sad & 0xFFF) << 16"}),
-    ({"not-written"}, {KERNEL: "C63_MOTION_SHAPE({kThreads, 1}, {2, 1}, {0, 0, 0});\n" + KERNEL}),  # it searches one block, not two
+    # It searches one block, not two.
+    ({"not-written"}, {KERNEL: "C63_MOTION_SHAPE({kThreads, 1}, {2, 1}, {0, 0, 0});\n" + KERNEL}),
     ({"unsteady"}, {BARRIER: BARRIER.replace("__syncthreads();", "")}),
     ({"unsteady", "impossible-sad"}, {KEYS: "  if (best != kNone && thread % 2 == 0) keys[thread] = best;\n"}),
     ({"unsteady"}, {"    __syncthreads();\n    if (thread < half)": "    if (thread < half)"}),

@@ -1,5 +1,5 @@
-// Tests c63bench cpu --search with searches that have a mistake, as students write them. It must find each of them and name its
-// cause.
+// Tests c63bench cpu --search with searches that have a mistake, as students write them. It must find each of them and
+// name its cause.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ const std::string kExamples = C63_SOURCE_DIR "/tools/race/examples/cpu/";
 
 /// A mistake in the search of examples/cpu/exact.c.
 struct Wrong {
-  std::set<std::string> causes;  ///< the report must name one of these
+  std::set<std::string> causes;                            ///< the report must name one of these
   std::vector<std::pair<std::string, std::string>> edits;  ///< texts of the example, each replaced everywhere
 };
 
@@ -44,32 +44,42 @@ const std::vector<Wrong>& wrong_searches() {
       // Planes
       {{"width-as-pitch"}, {{"job->current_pitch", "job->width"}, {"job->reference_pitch", "job->width"}}},
       {{"current-pitch-for-both"}, {{"job->reference_pitch", "job->current_pitch"}}},
-      {{"planes-swapped"}, {{"current = job->current", "current = job->reference"}, {"job->current_pitch, job->reference", "job->current_pitch, job->current"}}},
+      {{"planes-swapped"},
+       {{"current = job->current", "current = job->reference"},
+        {"job->current_pitch, job->reference", "job->current_pitch, job->current"}}},
       {{"writes-planes"}, {{kFirst, kFirst + "  ((unsigned char*)job->current)[0] = 0;\n"}}},
       {{"reads-outside"},
-       {{"    for (int x = 0; x < 8; ++x)", "    unsigned char rows[2][16];\n    __builtin_memcpy(rows[0], a + y * a_pitch, 16);\n"
-                                            "    __builtin_memcpy(rows[1], b + y * b_pitch, 16);\n"
-                                            "    __asm__ volatile(\"\" : : \"m\"(rows));\n    for (int x = 0; x < 8; ++x)"}}},
+       {{"    for (int x = 0; x < 8; ++x)",
+         "    unsigned char rows[2][16];\n    __builtin_memcpy(rows[0], a + y * a_pitch, 16);\n"
+         "    __builtin_memcpy(rows[1], b + y * b_pitch, 16);\n"
+         "    __asm__ volatile(\"\" : : \"m\"(rows));\n    for (int x = 0; x < 8; ++x)"}}},
       // The range and the window
       {{"range-fixed-16"}, {{"job->range", "16"}}},
       {{"range-halved"}, {{"job->range", "larger(1, job->range / 2)"}}},
       {{"border-inclusive"}, {{"job->width - 8", "job->width - 7"}, {"job->height - 8", "job->height - 7"}}},
       {{"range-inclusive"}, {{"+ job->range)", "+ job->range + 1)"}}},
-      {{"edge-right-short"}, {{kWindow, "      if (x0 + job->range > job->width - 8) right = job->width - 9;\n" + kWindow}}},
-      {{"edge-bottom-short"}, {{kWindow, "      if (y0 + job->range > job->height - 8) bottom = job->height - 9;\n" + kWindow}}},
+      {{"edge-right-short"},
+       {{kWindow, "      if (x0 + job->range > job->width - 8) right = job->width - 9;\n" + kWindow}}},
+      {{"edge-bottom-short"},
+       {{kWindow, "      if (y0 + job->range > job->height - 8) bottom = job->height - 9;\n" + kWindow}}},
       {{"edge-left-short"}, {{"larger(0, x0", "larger(1, x0"}}},
       {{"edge-top-short"}, {{"larger(0, y0", "larger(1, y0"}}},
       {{"reach-left-short"}, {{"x0 - job->range", "x0 - job->range + 1"}}},
       {{"reads-outside", "crash"},
-       {{kWindow, "      left = x0 - job->range, right = x0 + job->range, top = y0 - job->range, bottom = y0 + job->range;\n" + kWindow}}},
+       {{kWindow,
+         "      left = x0 - job->range, right = x0 + job->range, top = y0 - job->range, bottom = y0 + job->range;\n" +
+             kWindow}}},
       // The order of candidates
       {{"last-of-equals"}, {{"sad < best", "sad <= best"}}},
-      {{"columns-first"}, {{kLoops, "for (int x = left; x < right; ++x) {\n        for (int y = top; y < bottom; ++y) {"}}},
+      {{"columns-first"},
+       {{kLoops, "for (int x = left; x < right; ++x) {\n        for (int y = top; y < bottom; ++y) {"}}},
       {{"zero-preferred"}, {{"sad < best", "sad < best || (sad == best && x == x0 && y == y0)"}}},
       // The SAD
       {{"wrapped-difference"}, {{"abs(a", "(unsigned char)(a"}}},
       {{"signed-samples"}, {{"abs(a[y * a_pitch + x] - b", "abs((signed char)a[y * a_pitch + x] - (signed char)b"}}},
-      {{"squares"}, {{"static unsigned sad_of", "static int squared(int d) { return d * d; }\nstatic unsigned sad_of"}, {"abs(a", "squared(a"}}},
+      {{"squares"},
+       {{"static unsigned sad_of", "static int squared(int d) { return d * d; }\nstatic unsigned sad_of"},
+        {"abs(a", "squared(a"}}},
       {{"without-abs"}, {{"abs(a", "(a"}, {"return sad;", "return abs((int)sad);"}}},
       {{"sad-8-bits"}, {{"return sad;", "return sad & 255;"}}},
       {{"sad-8-bits"}, {{"(unsigned short)best", "(unsigned char)best"}}},
@@ -85,20 +95,27 @@ const std::vector<Wrong>& wrong_searches() {
       // Values that are kept, or that nobody has set
       {{"first-time-only", "unsteady"}, {{"unsigned best = ~0u;", "static unsigned best = ~0u;"}}},
       {{"first-time-only", "unsteady"},
-       {{kStore, "      static int searched = 0;\n      if (searched) vector.x = (signed char)-vector.x;\n"
-                 "      searched |= row == rows - 1 && column == columns - 1;\n" + kStore}}},
+       {{kStore,
+         "      static int searched = 0;\n      if (searched) vector.x = (signed char)-vector.x;\n"
+         "      searched |= row == rows - 1 && column == columns - 1;\n" +
+             kStore}}},
       {{"stale", "first-time-only", "unsteady"},
        {{"job->vectors[", "kept_vectors["},
         {"job->sads[", "kept_sads["},
         {kFirst, kFirst + "  static c63_motion_vector kept_vectors[4096];\n  static unsigned short kept_sads[4096];\n"
                           "  __builtin_memcpy(job->vectors, kept_vectors, 2 * columns * rows);\n"
                           "  __builtin_memcpy(job->sads, kept_sads, 2 * columns * rows);\n"}}},
-      {{"unsteady"}, {{"unsigned best = ~0u;", "unsigned best = *(volatile unsigned*)((char*)malloc(4096) + 8 * (rand() % 8)) % 65536 + rand() % 3000;"}}},
+      {{"unsteady"},
+       {{"unsigned best = ~0u;",
+         "unsigned best = *(volatile unsigned*)((char*)malloc(4096) + 8 * (rand() % 8)) % 65536 + rand() % 3000;"}}},
       // What ends the process
-      {{"hangs"}, {{"          if (sad < best) {", "          if (x == right - 1 && column == 3) --x;\n          if (sad < best) {"}}},
+      {{"hangs"},
+       {{"          if (sad < best) {",
+         "          if (x == right - 1 && column == 3) --x;\n          if (sad < best) {"}}},
       {{"crash"}, {{kFirst, kFirst + "  unsigned short* volatile sads = NULL;\n"}, {"job->sads[", "sads["}}},
       {{"crash"}, {{kFirst, kFirst + "  volatile int zero = 0;\n  if (job->range / 4 == 0) zero = 100 / zero;\n"}}},
-      {{"crash"}, {{kFirst, kFirst + "  for (int i = 0; i < 1000; ++i) __builtin_memset(malloc(64 << 20), 1, 4096);\n"}}},
+      {{"crash"},
+       {{kFirst, kFirst + "  for (int i = 0; i < 1000; ++i) __builtin_memset(malloc(64 << 20), 1, 4096);\n"}}},
       {{"exits"}, {{kFirst, kFirst + "  exit(0);\n"}}},
   };
   return searches;
@@ -120,7 +137,8 @@ class WrongSearches : public test::FolderTest {
     std::string text = test::read_file(kExamples + "exact.c");
     for (const auto& [from, to] : wrong.edits) {
       EXPECT_NE(text.find(from), std::string::npos) << name << ": " << from;
-      for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+      for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
     }
     return write_file(name, text);
   }
@@ -160,7 +178,8 @@ TEST_F(WrongSearches, ExamplesAreRightOrLoseLittle) {
     EXPECT_EQ(entrants.at(0).at("verdict"), "right") << entrants;
   }
   std::string files;
-  for (const char* name : {"three_step", "diamond", "hexagon", "pyramid"}) files += (files.empty() ? "" : ",") + kExamples + name + ".c";
+  for (const char* name : {"three_step", "diamond", "hexagon", "pyramid"})
+    files += (files.empty() ? "" : ",") + kExamples + name + ".c";
   for (const auto& entrant : race(files, "--inexact", 0)) {
     EXPECT_EQ(entrant.at("verdict"), "right") << entrant;
     EXPECT_GT(entrant.at("more_sad_percent").get<double>(), 0) << entrant;

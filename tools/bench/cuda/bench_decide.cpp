@@ -117,7 +117,8 @@ class DecidedFrames {
       std::vector<cuda::RateItem> items;
       for (std::size_t i = 0; i < chains_.size(); ++i) {
         std::uint8_t* const decided = chains_[i].device.decided;
-        cuda::CodingJob job = cuda::job_of(context_, chains_[i], index, index, {.key = is_key, .reconstruction = is_key ? 0 : 1});
+        cuda::CodingJob job =
+            cuda::job_of(context_, chains_[i], index, index, {.key = is_key, .reconstruction = is_key ? 0 : 1});
         job.unpredicted = is_key ? nullptr : decided;
         items.push_back({.frame = {.job = job, .quantizers = quantizers_.data(), .decided = decided},
                          .plan = is_key ? &key : &plan_,

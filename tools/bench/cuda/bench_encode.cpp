@@ -25,8 +25,8 @@
 namespace c63::bench {
 namespace {
 
-/// A video in each place from which an encode can read it: memory, page-locked memory, device, file. A copy is made at its first
-/// use.
+/// A video in each place from which an encode can read it: memory, page-locked memory, device, file. A copy is made at
+/// its first use.
 class Places {
  public:
   Places(const Options& options, int width, int height, ThreadPool& pool)

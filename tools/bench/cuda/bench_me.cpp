@@ -164,11 +164,21 @@ class MeBench {
       : options_(options),
         guard_(options.device),
         ceiling_(measure_absdiff4_ceiling(stream_)),
-        report_("me", options, {{"size", "size", -10}, {"content", "content", -8}, {"kernel", "kernel", -18}, {"jobs", "jobs", 4},
-                                {"us/median", "us/frame", 9, 2}, {"us/p10", "10 %", 9, 2}, {"us/p90", "90 %", 9, 2},
-                                {"absdiff_per_s", "Tabs/s", 7, 2, 1e-12}, {"share_of_ceiling", "ceiling", 8, 1, 100, " %"},
-                                {"registers", "regs", 4}, {"occupancy", "occ", 5, 0, 100, " %"}, {"equal", "equal", 5},
-                                {"more_sad_percent", "more SAD", 8, 2, 1, " %"}, {"not_measured", "", -1}}) {
+        report_("me", options,
+                {{"size", "size", -10},
+                 {"content", "content", -8},
+                 {"kernel", "kernel", -18},
+                 {"jobs", "jobs", 4},
+                 {"us/median", "us/frame", 9, 2},
+                 {"us/p10", "10 %", 9, 2},
+                 {"us/p90", "90 %", 9, 2},
+                 {"absdiff_per_s", "Tabs/s", 7, 2, 1e-12},
+                 {"share_of_ceiling", "ceiling", 8, 1, 100, " %"},
+                 {"registers", "regs", 4},
+                 {"occupancy", "occ", 5, 0, 100, " %"},
+                 {"equal", "equal", 5},
+                 {"more_sad_percent", "more SAD", 8, 2, 1, " %"},
+                 {"not_measured", "", -1}}) {
     const cuda::DeviceInfo& device = cuda::require_device(options.device);
     report_.about().update({{"device", device.name},
                             {"architecture", fmt::format("sm_{}", device.architecture)},
@@ -227,7 +237,8 @@ class MeBench {
     report_.about()["gpu_state"] = state_.to_json();
     finish();
     std::fflush(stdout);
-    if (lost) std::_Exit(tools::exit_code(ErrorKind::comparison));  // no memory can be freed on a device that has failed
+    if (lost)
+      std::_Exit(tools::exit_code(ErrorKind::comparison));  // no memory can be freed on a device that has failed
     require_all_right(report_.about());
   }
 
@@ -245,13 +256,16 @@ class MeBench {
 
   void race_files_of_user() {
     const std::string arguments = me_arguments(options_);
-    race_files(report_, options_, arguments, {.seconds = options_.limit_s}, [&](Json& entrant, const std::string& file) {
-      if (!options_.counters || entrant.value("verdict", "") != "right") return;
-      const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-      const Json counters = count_by_ncu(tools::shell_quoted(program) + " " + arguments + tools::shell_quoted(file));
-      std::printf("  counters: %s\n", counters.at(counters.contains("text") ? "text" : "why_not").get<std::string>().c_str());
-      entrant["counters"] = counters;
-    });
+    race_files(report_, options_, arguments, {.seconds = options_.limit_s},
+               [&](Json& entrant, const std::string& file) {
+                 if (!options_.counters || entrant.value("verdict", "") != "right") return;
+                 const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+                 const Json counters =
+                     count_by_ncu(tools::shell_quoted(program) + " " + arguments + tools::shell_quoted(file));
+                 std::printf("  counters: %s\n",
+                             counters.at(counters.contains("text") ? "text" : "why_not").get<std::string>().c_str());
+                 entrant["counters"] = counters;
+               });
   }
 
   void measure_videos() {
@@ -260,12 +274,16 @@ class MeBench {
       const auto [width, height] = tools::require_size("--sizes", text);
       const Geometry geometry(width, height);
       if (!options_.yuv.empty()) {
-        measure_on({options_.yuv.substr(options_.yuv.rfind('/') + 1), geometry, read_frames(options_.yuv, width, height, options_.frames)}, text);
+        measure_on({options_.yuv.substr(options_.yuv.rfind('/') + 1), geometry,
+                    read_frames(options_.yuv, width, height, options_.frames)},
+                   text);
         continue;
       }
       const Geometry padded(geometry.padded_width(), geometry.padded_height());
       for (const std::string& content : options_.contents) {
-        measure_on({content, padded, generated_frames(*enum_from<Pattern>(content), padded.width(), padded.height(), options_.frames)}, text);
+        measure_on({content, padded,
+                    generated_frames(*enum_from<Pattern>(content), padded.width(), padded.height(), options_.frames)},
+                   text);
       }
     }
   }
@@ -325,7 +343,8 @@ class MeBench {
         measure_search(*search, std::string(kernel.name), resident, video, size, candidates, expected);
       } catch (const Error& error) {
         if (error.id() != "C63-MOTION-SHARED") throw;
-        report_.add({{"kernel", kernel.name}, {"size", size}, {"content", video.name}, {"not_measured", "does not fit"}});
+        report_.add(
+            {{"kernel", kernel.name}, {"size", size}, {"content", video.name}, {"not_measured", "does not fit"}});
       }
     }
     if (file_) measure_search(*file_, file_->file().name, resident, video, size, candidates, expected);

@@ -13,8 +13,8 @@ namespace c63::bench {
 /// per thread. The kernel may write to `out`.
 double enqueue_absdiff4(cudaStream_t stream, std::uint32_t* out, int multiprocessors);
 
-/// Returns the steps of docs/course.md in its order: kernels of tools/race/examples/gpu, built into this program. Those that c63 itself
-/// uses are in cuda::motion_kernels().
+/// Returns the steps of docs/course.md in its order: kernels of tools/race/examples/gpu, built into this program. Those
+/// that c63 itself uses are in cuda::motion_kernels().
 [[nodiscard]] std::span<const cuda::MotionKernelInfo> steps();
 
 }  // namespace c63::bench

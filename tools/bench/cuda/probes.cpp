@@ -39,8 +39,8 @@ double rate(std::span<const std::unique_ptr<Bus>> buses) {
   return measure(timed(copy_all), kRounds).rate(static_cast<double>(buses.size() * kCopies * kCopied)).median;
 }
 
-/// Reads frames of a source into page-locked memory, one half of it after the other. If it uploads, the device that was current when
-/// it was made fetches each half while the other one is filled.
+/// Reads frames of a source into page-locked memory, one half of it after the other. If it uploads, the device that was
+/// current when it was made fetches each half while the other one is filled.
 class Feeder {
  public:
   Feeder(FrameSource& source, ThreadPool& pool, bool uploads)
@@ -61,7 +61,8 @@ class Feeder {
       half.uploaded.synchronize();
       pool_.execute([&] {
         parallel_for(count, [&](std::int64_t i) {
-          static_cast<void>(source_.read(first + i, {half.memory.data() + static_cast<std::size_t>(i) * bytes_, bytes_}));
+          static_cast<void>(
+              source_.read(first + i, {half.memory.data() + static_cast<std::size_t>(i) * bytes_, bytes_}));
         });
       });
       if (target_.size() == 0) continue;
@@ -79,9 +80,9 @@ class Feeder {
 
   FrameSource& source_;
   ThreadPool& pool_;
-  std::size_t bytes_;    ///< of a frame
-  std::int64_t half_;    ///< number of frames that fit into one half of the memory
-  std::int64_t frames_;  ///< of a round
+  std::size_t bytes_;                        ///< of a frame
+  std::int64_t half_;                        ///< number of frames that fit into one half of the memory
+  std::int64_t frames_;                      ///< of a round
   cuda::DeviceBuffer<std::uint8_t> target_;  ///< empty without uploads
   cuda::Stream stream_;
   std::array<Half, 2> halves_;

@@ -64,14 +64,15 @@ struct CaseMemory {
 };
 
 /// Searches all cases in one call.
-std::vector<race::SearchedCase> search_cases(cuda::MotionSearch& search, const cuda::Stream& stream, std::span<const RaceCase> cases,
-                                             const race::CaseLayout& layout) {
+std::vector<race::SearchedCase> search_cases(cuda::MotionSearch& search, const cuda::Stream& stream,
+                                             std::span<const RaceCase> cases, const race::CaseLayout& layout) {
   std::vector<CaseMemory> memory;
   std::vector<cuda::MotionJob> jobs;
   for (const RaceCase& c : cases) {
     const CaseMemory& m = memory.emplace_back(c, layout, stream);
-    jobs.push_back({m.current.data(), m.reference.data(), c.current_pitch, c.reference_pitch, c.width, c.height, c.range,
-                    reinterpret_cast<MotionVector*>(m.vectors.data()), reinterpret_cast<std::uint16_t*>(m.sads.data())});
+    jobs.push_back({m.current.data(), m.reference.data(), c.current_pitch, c.reference_pitch, c.width, c.height,
+                    c.range, reinterpret_cast<MotionVector*>(m.vectors.data()),
+                    reinterpret_cast<std::uint16_t*>(m.sads.data())});
   }
   search.enqueue(jobs, stream);
   stream.synchronize();
@@ -80,7 +81,8 @@ std::vector<race::SearchedCase> search_cases(cuda::MotionSearch& search, const c
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const RaceCase& c = cases[i];
     CaseMemory& m = memory[i];
-    race::SearchedCase& one = found.emplace_back(race::SearchedCase{race::SearchResults::poisoned(c.blocks(), layout.poison)});
+    race::SearchedCase& one =
+        found.emplace_back(race::SearchedCase{race::SearchResults::poisoned(c.blocks(), layout.poison)});
     one.past_results |= !m.vectors.download(bytes, layout.poison, stream);
     std::ranges::copy(bytes, reinterpret_cast<std::uint8_t*>(one.results.vectors.data()));
     one.past_results |= !m.sads.download(bytes, layout.poison, stream);
@@ -99,13 +101,14 @@ void judge_on_device(race::Judge& judge, cuda::MotionSearch& search, const cuda:
   constexpr int kSearchesAgain = 4;
   std::string what;
   try {
-    judge.judge([&](std::span<const RaceCase> cases, const race::CaseLayout& layout) { return search_cases(search, stream, cases, layout); },
+    judge.judge([&](std::span<const RaceCase> cases,
+                    const race::CaseLayout& layout) { return search_cases(search, stream, cases, layout); },
                 seed, range, kCalls, kSearchesAgain, [&](const std::string& cases) { next(what = cases); });
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::device) throw;
     device_lost = true;
-    const bool memory = error.message().find("illegal") != std::string::npos ||
-                        error.message().find("misaligned") != std::string::npos;
+    const bool memory =
+        error.message().find("illegal") != std::string::npos || error.message().find("misaligned") != std::string::npos;
     judge.stopped(
         what + ": " + error.message(),
         memory ? MotionSuspicion{"illegal-access",

@@ -15,16 +15,16 @@
 
 namespace c63::bench {
 
-/// Runs a search of the current device on the test cases, and judges its results. Before each call of the search, calls `next` with
-/// the names of its cases. A CUDA error ends the judging and is part of the verdict. Then `device_lost` is set, because this process
-/// can no longer use the device.
+/// Runs a search of the current device on the test cases, and judges its results. Before each call of the search, calls
+/// `next` with the names of its cases. A CUDA error ends the judging and is part of the verdict. Then `device_lost` is
+/// set, because this process can no longer use the device.
 void judge_on_device(race::Judge& judge, cuda::MotionSearch& search, const cuda::Stream& stream, std::uint32_t seed,
                      int range, const std::function<void(const std::string&)>& next, bool& device_lost);
 
-/// Counts the instructions of each kind in SASS, as cuobjdump and nvdisasm print it. Each counts once, however often it is
-/// executed. Returns null if there is none, else `source` and a number by kind: `word_loads` are loads from global memory of
-/// two or more bytes; `spills` loads and stores of registers that do not fit; `absdiff4` VABSDIFF4, four absolute
-/// differences each; `copies_ahead` asynchronous copies from global to shared memory.
+/// Counts the instructions of each kind in SASS, as cuobjdump and nvdisasm print it. Each counts once, however often it
+/// is executed. Returns null if there is none, else `source` and a number by kind: `word_loads` are loads from global
+/// memory of two or more bytes; `spills` loads and stores of registers that do not fit; `absdiff4` VABSDIFF4, four
+/// absolute differences each; `copies_ahead` asynchronous copies from global to shared memory.
 [[nodiscard]] Json count_sass(const std::string& text);
 [[nodiscard]] Json count_ptx(const std::string& text);
 
@@ -41,8 +41,8 @@ struct Advice {
 };
 [[nodiscard]] Advice advise(const Json& counts, double share_of_ceiling, double occupancy, std::size_t local_bytes);
 
-/// Clock, power and temperature of the current device during a measurement, as the program nvidia-smi tells them. Without that
-/// program, nothing is known.
+/// Clock, power and temperature of the current device during a measurement, as the program nvidia-smi tells them.
+/// Without that program, nothing is known.
 class GpuState {
  public:
   /// Takes a sample. Call it just after the GPU has worked: an idle GPU lowers its clock.

@@ -1,8 +1,7 @@
-#include "bench/cuda/kernels.h"
-
 #include <algorithm>
 #include <array>
 
+#include "bench/cuda/kernels.h"
 #include "c63/error.h"
 #include "cuda_me/kernels/file_search.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -69,11 +68,12 @@ std::unique_ptr<cuda::MotionSearch> make() {
   return std::make_unique<StepSearch>(kKernel, kShape);
 }
 
-constexpr std::array<cuda::MotionKernelInfo, 5> kAllSteps = {{{"shared-window", make<shared_window::c63_motion, shared_window::kShape>},
-                                                              {"packed", make<packed::c63_motion, packed::kShape>},
-                                                              {"registers", make<registers::c63_motion, registers::kShape>},
-                                                              {"ahead", make<ahead::c63_motion, ahead::kShape>},
-                                                              {"sums", make<sums::c63_motion, sums::kShape>}}};
+constexpr std::array<cuda::MotionKernelInfo, 5> kAllSteps = {
+    {{"shared-window", make<shared_window::c63_motion, shared_window::kShape>},
+     {"packed", make<packed::c63_motion, packed::kShape>},
+     {"registers", make<registers::c63_motion, registers::kShape>},
+     {"ahead", make<ahead::c63_motion, ahead::kShape>},
+     {"sums", make<sums::c63_motion, sums::kShape>}}};
 
 }  // namespace
 
