@@ -273,9 +273,13 @@ std::optional<double> TargetSearch::next_place() const {
     if (std::abs(width) < kSamePlace || rise < 1e-6) return std::nullopt;
     const double straight = (aim - below->error) / rise;
     // Stay away from both points by 2 % of their distance. On a bent curve, the search would otherwise approach the
-    // target in many short steps.
+    // target in many short steps. If the curve jumps, it does so nevertheless: the last two passes are on the same side
+    // of the target. Then the step from the nearer point is six times as long.
     const double share = std::clamp(bent_place(points, aim, *below, *above).value_or(straight), 0.02, 0.98);
-    return below->place + share * width;
+    const auto is_above = [&](const TargetPass& pass) { return error_of(pass.figures) > aim; };
+    const bool creeps = passes_.size() >= 4 && is_above(passes_.back()) == is_above(passes_[passes_.size() - 2]);
+    const double step = std::min(0.5, 6 * std::min(share, 1 - share));
+    return below->place + (!creeps ? share : share < 0.5 ? step : 1 - step) * width;
   }
   // All passes are on one side of the target. Draw a line through two points with the same tables: the one nearest to
   // the target and the next nearest. If there is no second point, the line has the usual slope. The next place is where
@@ -286,7 +290,10 @@ std::optional<double> TargetSearch::next_place() const {
     return std::pair(std::abs(a.error), side * a.place) < std::pair(std::abs(b.error), side * b.place);
   };
   std::ranges::sort(points, nearer);
-  const Point& nearest = points.front();
+  // Where the curve jumps back, a place further towards the target may be no nearer to it. After some passes, the search
+  // goes on from that place. Otherwise it would try many places close together.
+  const Point& furthest = *std::ranges::min_element(points, {}, [&](const Point& point) { return side * point.place; });
+  const Point& nearest = points.size() >= 4 ? furthest : points.front();
   double slope = usual;
   bool is_flat = points.size() >= 3 && std::abs(nearest.error) > 4 * kSizeWindow;
   const auto second = std::find_if(points.begin() + 1, points.end(), [&](const Point& point) {

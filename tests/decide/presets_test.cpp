@@ -29,6 +29,14 @@ TEST(Presets, BestHasALambdaThatFallsFasterWithTheQuality) {
   }
 }
 
+TEST(Presets, AWeightIsAQuarterOfAnOctaveOfLambda) {
+  for (const int quarters : {-4, -1, 0, 1, 6}) {
+    CodingSettings settings{.preset = Preset::good};
+    settings.rate.chroma_lambda = std::exp2(quarters / 4.0);
+    EXPECT_EQ(preset_decisions(settings).rate.chroma_weight, kPlainWeight + quarters);
+  }
+}
+
 /// A frame's new_content() for which a GOP can win back the bits of tables.
 constexpr std::int64_t kMuch = 1000;
 

@@ -88,9 +88,11 @@ Json race_in_own_process(const std::string& arguments, const std::string& file, 
     std::printf("%s: STOPPED\n  %s\n  suspicion: %s [%s]\n", entrant["name"].get<std::string>().c_str(),
                 entrant["first"].get<std::string>().c_str(), text.c_str(), id);
   };
+  // SIGKILL also ends a process that the system has no memory for. On a busy machine, the kernel counts CPU time for
+  // the limit in whole ticks, which may be much more than the time that it reports.
   const bool used_up =
       limits.cpu_seconds > 0 && (result.exit_code == 128 + SIGXCPU ||
-                                 (result.exit_code == 128 + SIGKILL && result.cpu_s >= 0.9 * limits.cpu_seconds));
+                                 (result.exit_code == 128 + SIGKILL && result.cpu_s >= 0.5 * limits.cpu_seconds));
   if (result.timed_out || used_up) {
     stopped(fmt::format("hangs: no result after {:g} s{} (--limit)", used_up ? limits.cpu_seconds : limits.seconds,
                         used_up ? " of CPU time" : ""),
