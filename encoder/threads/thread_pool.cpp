@@ -139,49 +139,49 @@ ThreadPool::Task* ThreadPool::take_task() noexcept {
 
 /// Makes this thread take part in a loop that has calls left. Returns null if there is none.
 ThreadPool::LoopSlot* ThreadPool::join_loop() noexcept {
-  for (LoopSlot& place : loops_) {
-    std::uint32_t state = place.state;
+  for (LoopSlot& slot : loops_) {
+    std::uint32_t state = slot.state;
     while ((state & LoopSlot::kOpen) != 0 && static_cast<int>(state & ~(LoopSlot::kTaken | LoopSlot::kOpen)) + 1 < concurrency_) {
-      if (!place.state.compare_exchange_weak(state, state + 1)) continue;
-      if (place.loop->next < place.loop->count) return &place;
-      leave_loop(place);
+      if (!slot.state.compare_exchange_weak(state, state + 1)) continue;
+      if (slot.loop->next < slot.loop->count) return &slot;
+      leave_loop(slot);
       break;
     }
   }
   return nullptr;
 }
 
-void ThreadPool::leave_loop(LoopSlot& place) noexcept {
-  place.state &= ~LoopSlot::kOpen;  // no calls are left
-  if (--place.state == LoopSlot::kTaken) place.state.notify_one();
+void ThreadPool::leave_loop(LoopSlot& slot) noexcept {
+  slot.state &= ~LoopSlot::kOpen;  // no calls are left
+  if (--slot.state == LoopSlot::kTaken) slot.state.notify_one();
 }
 
 /// Lets other threads take part in a loop. Returns null if too many loops run.
 ThreadPool::LoopSlot* ThreadPool::open_loop(Loop& loop) noexcept {
-  for (LoopSlot& place : loops_) {
+  for (LoopSlot& slot : loops_) {
     std::uint32_t free = 0;
-    if (place.state != 0 || !place.state.compare_exchange_strong(free, LoopSlot::kTaken)) continue;
-    place.loop = &loop;
-    place.state |= LoopSlot::kOpen;
+    if (slot.state != 0 || !slot.state.compare_exchange_strong(free, LoopSlot::kTaken)) continue;
+    slot.loop = &loop;
+    slot.state |= LoopSlot::kOpen;
     ++changes_;
     wake();
-    return &place;
+    return &slot;
   }
   return nullptr;
 }
 
 /// Waits until all other threads have left the loop.
-void ThreadPool::close_loop(LoopSlot& place) noexcept {
-  std::uint32_t state = place.state &= ~LoopSlot::kOpen;
-  if (waits_awake_) wait_awake([&] { return (state = place.state) == LoopSlot::kTaken; });
-  for (; state != LoopSlot::kTaken; state = place.state) place.state.wait(state);
-  place.state = 0;
+void ThreadPool::close_loop(LoopSlot& slot) noexcept {
+  std::uint32_t state = slot.state &= ~LoopSlot::kOpen;
+  if (waits_awake_) wait_awake([&] { return (state = slot.state) == LoopSlot::kTaken; });
+  for (; state != LoopSlot::kTaken; state = slot.state) slot.state.wait(state);
+  slot.state = 0;
 }
 
 /// Returns how many threads could find work now. For an open loop, these are all.
 int ThreadPool::waiting_work() const noexcept {
-  for (const LoopSlot& place : loops_) {
-    if ((place.state & LoopSlot::kOpen) != 0) return concurrency_;
+  for (const LoopSlot& slot : loops_) {
+    if ((slot.state & LoopSlot::kOpen) != 0) return concurrency_;
   }
   return waiting_;
 }
@@ -215,16 +215,16 @@ bool ThreadPool::do_work() noexcept {
   bool found = false;
   for (;;) {
     Task* const task = take_task();
-    LoopSlot* const place = task != nullptr ? nullptr : join_loop();
-    if (task == nullptr && place == nullptr) break;
+    LoopSlot* const slot = task != nullptr ? nullptr : join_loop();
+    if (task == nullptr && slot == nullptr) break;
     if (!found) --looking_;
     found = true;
     wake();
     if (task != nullptr) {
       task->run(*task);
     } else {
-      place->loop->take_part();
-      leave_loop(*place);
+      slot->loop->take_part();
+      leave_loop(*slot);
     }
   }
   if (found) ++looking_;
@@ -261,9 +261,9 @@ void ThreadPool::work() noexcept {
 
 void ThreadPool::run_loop(std::size_t count, void (*body)(const void* object, std::size_t index), const void* object) {
   Loop loop{.count = count, .body = body, .object = object};
-  LoopSlot* const place = count == 1 || concurrency_ == 1 ? nullptr : open_loop(loop);
+  LoopSlot* const slot = count == 1 || concurrency_ == 1 ? nullptr : open_loop(loop);
   loop.take_part();
-  if (place != nullptr) close_loop(*place);
+  if (slot != nullptr) close_loop(*slot);
   if (loop.fault) std::rethrow_exception(loop.fault);
 }
 

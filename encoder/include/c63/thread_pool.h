@@ -75,9 +75,9 @@ class ThreadPool {
   [[nodiscard]] bool do_work() noexcept;
   [[nodiscard]] Task* take_task() noexcept;
   [[nodiscard]] LoopSlot* join_loop() noexcept;
-  void leave_loop(LoopSlot& place) noexcept;
+  void leave_loop(LoopSlot& slot) noexcept;
   [[nodiscard]] LoopSlot* open_loop(Loop& loop) noexcept;
-  void close_loop(LoopSlot& place) noexcept;
+  void close_loop(LoopSlot& slot) noexcept;
   [[nodiscard]] int waiting_work() const noexcept;
   void sleep(std::uint64_t seen) noexcept;
   void wake() noexcept;
