@@ -169,7 +169,7 @@ C63_MOTION_INLINE unsigned c63_motion_warp_min(unsigned value) {
   return value;
 }
 
-/* Tries one candidate in each lane of a warp. The warp is a thread block of its own. In lanes without a candidate, `has_one` is 0.
+/* Each lane of the warp tries one candidate. Lanes that have none pass 0 as `has_one`. The thread block is this one warp.
  * Returns 1 if one of the candidates is better than the best one so far. */
 C63_MOTION_INLINE int c63_motion_try_lanes(c63_motion_block* block, int x, int y, int has_one) {
   const unsigned none = 0xFFFFFFFF;
