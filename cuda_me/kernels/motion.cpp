@@ -88,7 +88,8 @@ MotionKernelResources MotionSearch::resources() const {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, needs.kernel), "cudaFuncGetAttributes");
   int blocks = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, needs.kernel, needs.threads, needs.shared_bytes),
+  const std::size_t dynamic = needs.shared_bytes + pretended_padding(needs.kernel, needs.threads, needs.shared_bytes);
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, needs.kernel, needs.threads, dynamic),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   int most = 0;
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, current_device()),

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "cuda_me/runtime/check.h"
+#include "cuda_me/runtime/needs.h"
 
 namespace c63::cuda {
 
@@ -58,6 +59,10 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_
   config.attrs = &attribute;
   config.numAttrs = shape.start == Start::in_order ? 0 : 1;
   const auto* const code = reinterpret_cast<const void*>(kernel);
+  if (shape.start != Start::together) {
+    config.dynamicSmemBytes +=
+        pretended_padding(code, static_cast<int>(shape.block.x * shape.block.y * shape.block.z), shape.shared_bytes);
+  }
   check_kernel(cudaLaunchKernelExC(&config, code, addresses.data()), code);
 }
 

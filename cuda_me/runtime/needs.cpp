@@ -27,12 +27,13 @@ constexpr int kFirstWithBulkCopies = 90;
 
 std::atomic<const DeviceLimits*> pretended = nullptr;
 
-}  // namespace
+cudaFuncAttributes code_of(const void* kernel) {
+  cudaFuncAttributes code{};
+  check(cudaFuncGetAttributes(&code, kernel), "cudaFuncGetAttributes");
+  return code;
+}
 
-std::span<const DeviceLimits> known_cards() { return kCards; }
-
-DeviceLimits device_limits() {
-  if (const DeviceLimits* const card = pretended) return *card;
+DeviceLimits limits_of_device() {
   const int index = current_device();
   const DeviceInfo& device = require_device(index);
   DeviceLimits limits;
@@ -43,10 +44,18 @@ DeviceLimits device_limits() {
   return limits;
 }
 
+}  // namespace
+
+std::span<const DeviceLimits> known_cards() { return kCards; }
+
+DeviceLimits device_limits() {
+  const DeviceLimits* const card = pretended;
+  return card != nullptr ? *card : limits_of_device();
+}
+
 bool can_run(const KernelNeeds& needs) {
   const DeviceLimits limits = device_limits();
-  cudaFuncAttributes code{};
-  check(cudaFuncGetAttributes(&code, needs.kernel), "cudaFuncGetAttributes");
+  const cudaFuncAttributes code = code_of(needs.kernel);
   // ptxVersion is the architecture for which the source was compiled. A driver may compile its PTX for a newer device.
   if (std::min(code.ptxVersion, limits.architecture) < needs.since) return false;
   if (needs.bulk_copies && !limits.bulk_copies) return false;
@@ -55,6 +64,23 @@ bool can_run(const KernelNeeds& needs) {
   if (code.sharedSizeBytes + needs.shared_bytes > limits.shared_bytes) return false;
   if (code.sharedSizeBytes + needs.shared_bytes > kAlwaysAllowed) allow_shared_bytes(needs.kernel, needs.shared_bytes);
   return true;
+}
+
+std::size_t pretended_padding(const void* kernel, int threads, std::size_t shared_bytes) {
+  const DeviceLimits* const card = pretended;
+  if (card == nullptr) return 0;
+  constexpr std::size_t kReserved = kKiB;  // for each thread block
+  constexpr std::size_t kGranule = 128;    // of shared memory
+  const std::size_t most = limits_of_device().shared_bytes;
+  const std::size_t used = code_of(kernel).sharedSizeBytes + shared_bytes;
+  const std::size_t resident = std::min((card->shared_bytes + kReserved) / (used + kReserved),
+                                        static_cast<std::size_t>(std::max(card->threads / threads, 1)));
+  if (resident == 0) return 0;
+  const std::size_t room = std::min((most + kReserved) / resident - kReserved, most) / kGranule * kGranule;
+  if (room <= used) return 0;
+  const std::size_t padding = room - used;
+  if (room > kAlwaysAllowed) allow_shared_bytes(kernel, shared_bytes + padding);
+  return padding;
 }
 
 PretendedCard::PretendedCard(int architecture) {

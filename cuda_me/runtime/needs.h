@@ -37,9 +37,13 @@ struct KernelNeeds {
 /// The limits of cards that c63 supports, one of each kind.
 [[nodiscard]] std::span<const DeviceLimits> known_cards();
 
-/// For tests: until the end of the scope, device_limits() returns for every device what a card of this architecture
-/// offers, which must be one of known_cards(). So can_run() chooses the kernels that such a card would run. Objects that
-/// were made before keep their kernels.
+/// Returns how much dynamic shared memory a launch must take in addition, so that a multiprocessor holds no more thread
+/// blocks than one of the pretended card. 0 if no card is pretended, or if the device holds no more anyway.
+[[nodiscard]] std::size_t pretended_padding(const void* kernel, int threads, std::size_t shared_bytes);
+
+/// For tests and benches: until the end of the scope, device_limits() returns for every device what a card of this
+/// architecture offers, which must be one of known_cards(). So can_run() chooses the kernels that such a card would run.
+/// Objects that were made before keep their kernels. As many thread blocks stay on a multiprocessor as on the card.
 class PretendedCard {
  public:
   explicit PretendedCard(int architecture);

@@ -182,11 +182,10 @@ TEST_F(PresetTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
 
 /// Cards choose kernels by what they offer. Whatever they choose, the stream is the same.
 TEST_F(PresetTest, EveryCardsKernelsGiveTheCpusBytes) {
-  const Bytes video = test::noisy_video(144, 80, 12, 6);
-  for (const Preset preset : values_of<Preset>()) {
-    for (const int range : {16, 20}) {
-      const EncoderSettings settings{.coding = {.width = 144, .height = 80, .preset = preset, .qp = 20, .key_interval = 6,
-                                                .search_range = range}};
+  const auto expect_the_cpus_bytes = [](int width, int height, const Bytes& video, int range) {
+    for (const Preset preset : values_of<Preset>()) {
+      const EncoderSettings settings{.coding = {.width = width, .height = height, .preset = preset, .qp = 20,
+                                                .key_interval = 6, .search_range = range}};
       const Encoded expected = on_cpu(settings, video);
       for (const DeviceLimits& card : known_cards()) {
         const PretendedCard pretended(card.architecture);
@@ -197,7 +196,11 @@ TEST_F(PresetTest, EveryCardsKernelsGiveTheCpusBytes) {
         }
       }
     }
-  }
+  };
+  const Bytes noisy = test::noisy_video(144, 80, 12, 6);
+  for (const int range : {16, 20}) expect_the_cpus_bytes(144, 80, noisy, range);
+  C63_NEEDS_SHARED("sequences/people_320x192.yuv");
+  expect_the_cpus_bytes(320, 192, test::read_bytes(test::shared_path("sequences/people_320x192.yuv")), 16);
 }
 
 /// A run with two devices, the GPU and the CPU. Whichever is free takes the next GOP. The stream must not depend on

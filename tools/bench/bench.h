@@ -35,6 +35,7 @@ struct Options {
   std::vector<int> jobs = {1, 8};  ///< numbers of frames that one call searches
   std::vector<int> devices = {};
   int device = 0;
+  std::vector<int> cards = {};  ///< architectures of the GPUs to pretend
   int threads = 0;  ///< threads of the CPU; 0: one for each CPU
   int repeats = 15;
   std::string json = {};

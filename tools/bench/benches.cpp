@@ -64,6 +64,11 @@ void add_options(CLI::App& app, const Benchmark& bench, Options& o) {
        {.least = 1, .most = 1000, .delimiter = ','}},
       {"--devices", &o.devices, "N", "Numbers of the GPUs; without this option the first", {.delimiter = ','}},
       {"--device", &o.device, "N", "Number of the GPU"},
+      {"--cards",
+       &o.cards,
+       "N",
+       "Also measure fast and eliminate in the forms that these cards take, with as many thread blocks on a multiprocessor",
+       {.choices = {"75", "80", "86", "87", "89", "90", "100", "120"}, .delimiter = ','}},
       {"--repeats,--rounds", &o.repeats, "N", "Number of measured runs", {.least = 1, .most = 100000}},
       {"--only", &o.only, "TEXT", "Measure only what has one of these in its name", {.delimiter = ','}},
       {"--kernels",
@@ -173,7 +178,7 @@ const std::vector<Benchmark>& all_benches() {
        "--sizes --preset --qp --yuv,--video --lanes --repeats,--rounds --device --json", {.presets = {"fast", "good"}, .lanes = {1, 8, 32}},
        kDecide},
       {"me", "Measure the motion search kernels of the GPU, and race your own",
-       "--sizes --kernels --contents --jobs --yuv,--video --frames --range --repeats,--rounds --device --json --kernel --inexact --seed --limit "
+       "--sizes --kernels --contents --jobs --yuv,--video --frames --range --repeats,--rounds --device --cards --json --kernel --inexact --seed --limit "
        "--counters --in-process --verify",
        {.sizes = {"352x288", "1280x720", "1920x1080", "3840x2160"}, .repeats = 30}, kMe},
   };

@@ -2,6 +2,7 @@
 // The speed is compared with the rates, in the same run, of the bus and of reading the frames.
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <span>
@@ -104,8 +105,8 @@ void bench_encode(const Options& options) {
   cuda::check(cudaSetDevice(devices.front()), "cudaSetDevice");
   const BusRates buses = measure_buses(devices);
   Report report("encode", options, {{"size", "size", -10}, {"preset", "preset", -9}, {"from", "from", -11}, {"lanes", "lanes", 5},
-                                    {"launch", "launch", -6}, {"frames", "frames", 7}, {"frames_per_s/median", "frames/s", 9, 0},
-                                    {"frames_per_s/p10", "10 %", 9, 0}, {"frames_per_s/p90", "90 %", 9, 0},
+                                    {"launch", "launch", -6}, {"frames", "frames", 7}, {"cores", "cores", 5, 2},
+                                    {"frames_per_s/median", "frames/s", 9, 0}, {"frames_per_s/p10", "10 %", 9, 0}, {"frames_per_s/p90", "90 %", 9, 0},
                                     {"bytes_per_s", "GB/s", 6, 1, 1e-9}, {"share_of_ceiling", "ceiling", 7, 0, 100, " %"},
                                     {"start_up_ms", "start ms", 8, 1}, {"upload_us", "upload us", 9, 1}, {"motion_us", "motion us", 9, 1},
                                     {"code_us", "code us", 9, 1}, {"scan_us", "scan us", 9, 1}});
@@ -139,13 +140,17 @@ void bench_encode(const Options& options) {
     if (options.upload == "pair") backend.upload = cuda::UploadMode::pair;
     backend.graphs = launch != "stream";
     std::vector<double> start_up;
+    std::vector<double> cores;  // CPU time of all threads divided by the time of the encode
     StageTimes times;
     EncodeSummary summary;
     const Sample seconds = measure(
         [&] {
           times = {};
           Encoder encoder(settings, cuda::make_backend_factories(backend));
+          const std::clock_t start = std::clock();
           summary = encoder.encode(video, [&](EncodedFrame&& frame) { times += frame.statistics.times; });
+          const double cpu_ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+          cores.push_back(cpu_ms / (summary.start_up_ms + summary.elapsed_ms));
           start_up.push_back(summary.start_up_ms);
           return summary.elapsed_ms * 1e-3;
         },
@@ -155,7 +160,8 @@ void bench_encode(const Options& options) {
     const double bytes = frames / seconds.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height));
     const auto us = [&](double ms) { return ms * 1e3 / frames; };
     Json row = {{"size", size},   {"preset", preset}, {"from", from}, {"lanes", summary.lanes},
-                {"launch", launch}, {"frames", summary.frames}, {"frames_per_s", seconds.rate(frames)}, {"bytes_per_s", bytes}};
+                {"launch", launch}, {"frames", summary.frames}, {"cores", summarize(cores).median},
+                {"frames_per_s", seconds.rate(frames)}, {"bytes_per_s", bytes}};
     if (host) row.update({{"reading_bytes_per_s", host->reading}, {"feeding_bytes_per_s", host->feeding}});
     if (from != "device") {  // frames on the device cross no bus and need no host memory
       row["share_of_bus"] = bytes / buses.together;

@@ -30,6 +30,7 @@
 #include "cuda_me/kernels/nvrtc.h"
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/needs.h"
 #include "cuda_me/runtime/stream.h"
 #include "files/scratch_folder.h"
 #include "race/host_search.h"
@@ -345,6 +346,14 @@ class MeBench {
         if (error.id() != "C63-MOTION-SHARED") throw;
         report_.add(
             {{"kernel", kernel.name}, {"size", size}, {"content", video.name}, {"not_measured", "does not fit"}});
+      }
+    }
+    for (const int architecture : options_.cards) {
+      const cuda::PretendedCard card(architecture);
+      for (const char* const kernel : {"fast", "eliminate"}) {
+        if (!wanted(kernel)) continue;
+        const auto search = cuda::make_motion_search(kernel);
+        measure_search(*search, fmt::format("{} sm_{}", kernel, architecture), resident, video, size, candidates, expected);
       }
     }
     if (file_) measure_search(*file_, file_->file().name, resident, video, size, candidates, expected);
