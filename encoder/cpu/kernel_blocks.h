@@ -48,7 +48,7 @@ struct BlockSearch {
     if (index == kOwnIndex) return own;
     const auto columns = static_cast<std::uint32_t>(width());
     // Most windows have a power of two as width. Then no slow division is needed.
-    const bool fast = std::has_single_bit(columns);
+    const bool fast = (columns & (columns - 1)) == 0;  // std::has_single_bit() would call a function
     const std::uint32_t y = fast ? index >> std::countr_zero(columns) : index / columns;
     return {window.left + static_cast<int>(index - y * columns), window.top + static_cast<int>(y)};
   }

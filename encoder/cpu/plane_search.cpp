@@ -50,7 +50,7 @@ SearchWindow PlaneSearch::window_of(int column, int row) const {
   return window.empty() ? SearchWindow{x, y, x + 1, y + 1} : window;
 }
 
-void PlaneSearch::set(BlockSearch& search, const SearchWindow& window, int column, int row, bool has_starts) const {
+void PlaneSearch::set(BlockSearch& search, SearchWindow window, int column, int row, bool has_starts) const {
   const int x = column * kBlockSize;
   const int y = row * kBlockSize;
   const auto block = static_cast<std::size_t>(row * geometry_.columns + column);
@@ -91,8 +91,7 @@ void PlaneSearch::prefetch_below(int column, int row) const {
   for (int i = y + range_; i < std::min(y + range_ + rows, geometry_.height); ++i) __builtin_prefetch(&reference_.at(x, i), 0, 2);
 }
 
-std::uint32_t PlaneSearch::choose(int block, int column, int row, std::uint32_t best) {
-  MotionVector chosen = *found(block);
+std::uint32_t PlaneSearch::choose(int block, int column, int row, MotionVector chosen, std::uint32_t best) {
   std::uint32_t sad = best;
   if (goal_.costs != nullptr) {
     sad -= costs_.of(chosen.x, chosen.y);
@@ -136,15 +135,16 @@ std::uint64_t PlaneSearch::search_row(int row) {
       const BlockSearch& search = searches[static_cast<std::size_t>(i)];
       const int block = row * geometry_.columns + first + i;
       MotionVector* const found = found_.data() + static_cast<std::size_t>(block) * goal_.count;
-      for (std::size_t n = 0; n < goal_.count; ++n) {
-        if (search.keys[n] == UINT32_MAX) {
-          found[n] = found[n - 1];
-          continue;
-        }
-        const Position at = search.candidate_of(search.keys[n]);
-        found[n] = {static_cast<std::int8_t>(at.x - search.own.x), static_cast<std::int8_t>(at.y - search.own.y)};
+      const auto vector_of = [&](std::uint32_t key) {
+        const Position at = search.candidate_of(key);
+        return MotionVector{static_cast<std::int8_t>(at.x - search.own.x), static_cast<std::int8_t>(at.y - search.own.y)};
+      };
+      const MotionVector best = vector_of(search.keys[0]);
+      found[0] = best;
+      for (std::size_t n = 1; n < goal_.count; ++n) {
+        found[n] = search.keys[n] == UINT32_MAX ? found[n - 1] : vector_of(search.keys[n]);
       }
-      sads += choose(block, first + i, row, search.keys[0] >> 16);
+      sads += choose(block, first + i, row, best, search.keys[0] >> 16);
     }
   }
   return sads;

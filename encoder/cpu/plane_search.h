@@ -62,11 +62,11 @@ class PlaneSearch {
   using Keys = std::array<std::uint32_t, kGroup * kMaxFoundVectors>;
 
   void begin_planes(ConstPlaneView current, ConstPlaneView reference);
-  void set(BlockSearch& search, const SearchWindow& window, int column, int row, bool has_starts) const;
+  void set(BlockSearch& search, SearchWindow window, int column, int row, bool has_starts) const;
   void prefetch_below(int column, int row) const;
   std::uint64_t search_row(int row);
-  /// Chooses the vector of a block, for which the search found `best`. Returns its SAD.
-  std::uint32_t choose(int block, int column, int row, std::uint32_t best);
+  /// Chooses the vector of a block, for which the search found `found` with the cost `best`. Returns its SAD.
+  std::uint32_t choose(int block, int column, int row, MotionVector found, std::uint32_t best);
 
   const Kernels& kernels_;
   std::unique_ptr<BlockSearcher> searcher_;
