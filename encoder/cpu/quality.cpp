@@ -1,5 +1,6 @@
 #include "c63/quality.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -94,6 +95,13 @@ std::array<std::uint64_t, 3> sse_of_frames(std::span<const std::uint8_t> a, std:
     }
   }
   return sse;
+}
+
+VideoFormat compared_format(const VideoFormat& a, const VideoFormat& b) {
+  VideoFormat compared = a;
+  compared.repeated_columns = std::max(a.repeated_columns, b.repeated_columns);
+  compared.repeated_rows = std::max(a.repeated_rows, b.repeated_rows);
+  return compared;
 }
 
 std::array<std::uint64_t, 3> measured_samples(const VideoFormat& format) {

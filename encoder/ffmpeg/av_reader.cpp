@@ -231,6 +231,7 @@ void AvReader::open_decoder() {
   codec_->thread_count = thread_count(parameters);
   codec_->max_pixels = max_pixels();
   if (options_.tolerant) codec_->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
+  if (!options_.tolerant) codec_->err_recognition |= AV_EF_CRCCHECK;  // HEVC compares checksums of pictures only then
   if (!options_.tolerant && !ignores_log_ && !AvWatch::keeps_messages()) codec_->err_recognition |= AV_EF_EXPLODE;
   if (options_.codec_vectors) {
     codec_->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
@@ -354,8 +355,13 @@ void AvReader::feed() {
     times_.add_packet(packets_, packet_->pts);
     note_key(*packet_);
     packet_->pts = packet_->dts = packets_;  // the frame carries this number instead of its times
-    const bool is_damaged = (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
+    bool is_damaged = (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
     if (is_damaged) watch_->add_damage(packets_, "truncated or damaged");
+    // Opening an Ogg file reads up to the first whole packet. If that is no key frame, the damage was before it.
+    if (opening_fault_ && packets_ == 1 && (packet_->flags & AV_PKT_FLAG_KEY) == 0) {
+      is_damaged = true;
+      watch_->add_damage(packets_, *opening_fault_);
+    }
     if (is_damaged && !options_.tolerant && !ignores_log_) {
       end();
     } else {

@@ -81,10 +81,9 @@ py::dict dict_of(const EncodeSummary& summary) {
 }
 
 /// Returns the results of a pass.
-PassFigures figures_of(const std::vector<Row>& rows, const EncodeSummary& summary, const CodingSettings& coding,
+PassFigures figures_of(const std::vector<Row>& rows, const EncodeSummary& summary, const EncoderSettings& settings,
                        double frames_per_s) {
-  std::array<std::uint64_t, 3> samples{};
-  for (int p = 0; p < 3; ++p) samples[static_cast<std::size_t>(p)] = plane_bytes(coding.width, coding.height, p);
+  const auto samples = measured_samples(measured_format(settings));
   QualityTotals quality;
   std::uint64_t key_bytes = 0;
   for (const Row& row : rows) {
@@ -115,8 +114,7 @@ py::dict dict_of(const TargetSearch& search) {
 
 EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
   EncoderSettings settings = settings_from(object);
-  settings.coding.width = format.width;
-  settings.coding.height = format.height;
+  take_format(settings, format);
   return settings;
 }
 
@@ -141,11 +139,15 @@ class VideoEncoder {
   py::tuple encode(VideoInput& video, py::handle out) {
     std::unique_lock<std::mutex> use;
     if (video.reader() != nullptr) use = video.reader()->use();
-    const double rate = video.source().format().rate.value();
+    const VideoFormat format = video.source().format();
+    const double rate = format.rate.value();
     std::optional<Array> room;
     if (!out.is_none()) room = byte_array(out, "out", true);
     std::optional<TargetSearch> passes;
     if (target_) passes.emplace(settings_.coding, target_->target);
+    EncoderSettings pass_settings = settings_;
+    pass_settings.measurement.repeated_columns = format.repeated_columns;
+    pass_settings.measurement.repeated_rows = format.repeated_rows;
     for (;;) {
       std::vector<std::vector<std::uint8_t>> frames;
       std::vector<Row> rows;
@@ -157,9 +159,8 @@ class VideoEncoder {
         const std::lock_guard lock(mutex_);
         std::optional<Encoder> own;
         if (passes) {
-          EncoderSettings settings = settings_;
-          settings.coding = passes->next();
-          own.emplace(make_encoder(std::move(settings)));
+          pass_settings.coding = passes->next();
+          own.emplace(make_encoder(pass_settings));
         }
         summary = (own ? *own : encoder_)
                       .encode(
@@ -177,7 +178,7 @@ class VideoEncoder {
         throw Error(ErrorKind::input, "C63-NO-FRAMES",
                     why.empty() ? "the input has no whole frame" : why + "; there is no whole frame");
       }
-      if (passes && !passes->add(figures_of(rows, summary, settings_.coding, target_->frames_per_s.value_or(rate))))
+      if (passes && !passes->add(figures_of(rows, summary, pass_settings, target_->frames_per_s.value_or(rate))))
         continue;
       py::dict about = dict_of(summary);
       if (passes) about["target"] = dict_of(*passes);

@@ -70,6 +70,7 @@ void for_each_pair(VideoInput& x, VideoInput& y, Visit&& visit) {
         (a_count && b_count && *a_count != *b_count)) {
       refuse(a_count, b_count);
     }
+    const VideoFormat compared = compared_format(format, from_b.format());
     std::vector<std::uint8_t> a_copy;
     std::vector<std::uint8_t> b_copy;
     for (std::int64_t i = 0; !stop.stop_requested(); ++i) {
@@ -81,7 +82,7 @@ void for_each_pair(VideoInput& x, VideoInput& y, Visit&& visit) {
       }
       if (a_frame.empty() && i == 0) throw Error(ErrorKind::input, "C63-NO-FRAMES", "the input has no whole frame");
       if (a_frame.empty()) return;
-      visit(a_frame, b_frame, format);
+      visit(a_frame, b_frame, compared);
     }
   });
 }

@@ -150,6 +150,30 @@ TEST_F(Films, NothingDamagedComesBeforeTheError) {
   }
 }
 
+TEST_F(Films, OneWrongBitIsFoundByTheChecksumsOfAFilm) {
+  for (const auto& [name, arguments] : {std::pair<std::string, std::string>{"h.mkv", "-c:v libx265 -x265-params log-level=none:hash=1"},
+                                        {"f.mkv", "-c:v ffv1 -level 3 -slicecrc 1"},
+                                        {"t.ogv", "-c:v libtheora"},
+                                        {"p.apng", "-pix_fmt rgb24"},
+                                        {"p.png", "-pix_fmt rgb24 -frames:v 1"}}) {
+    SCOPED_TRACE(name);
+    if (!make(name, arguments)) continue;
+    const Outcome whole = read_film({.path = path(name)});
+    ASSERT_EQ(whole.error, "");
+    const std::string bytes = test::read_file(path(name));
+    int found = 0;
+    for (std::size_t i = 0; i < 16; ++i) {
+      std::string changed = bytes;
+      changed[bytes.size() * (16 + 3 * i) / 72] ^= static_cast<char>(1 << i % 8);
+      const Outcome outcome = read_film({.path = write_file("changed." + name, changed)});
+      EXPECT_TRUE(whole.frames.starts_with(outcome.frames)) << "a damaged frame was given: bit " << i;
+      EXPECT_TRUE(outcome.count == whole.count || outcome.error == "C63-AV-DECODE") << outcome.count << " frames: bit " << i;
+      found += outcome.error.empty() ? 0 : 1;
+    }
+    EXPECT_GE(found, 8);
+  }
+}
+
 TEST_F(Films, PicturesAreReadByTheirContentOrName) {
   for (const std::string name : {"a.png", "a.jpg", "a.bmp", "a.tga", "a.pam", "a.ppm", "a.tif", "a.webp"}) {
     SCOPED_TRACE(name);

@@ -32,6 +32,21 @@ def test_ssim_of_a_video_with_itself_is_one(video):
     assert all(np.isnan(c63.ssim(tiny, tiny)))
 
 
+def test_odd_sides_count_without_the_repeated_samples(tmp_path, video):
+    luma, chroma = video[:4, :47, :63], video[:4, 48:72]
+    path = tmp_path / "odd.y4m"
+    planes = [luma[i].tobytes() + chroma[i].tobytes()[: 2 * 24 * 32] for i in range(4)]
+    path.write_bytes(b"YUV4MPEG2 W63 H47 F25:1 C420jpeg\n" + b"".join(b"FRAME\n" + plane for plane in planes))
+    coded = c63.encode_with_statistics(c63.open(path), backend="cpu", target_psnr=30)
+    decoded = c63.decode(coded.stream)
+    error = (luma.astype(np.int64) - decoded[:, :47, :63]) ** 2
+    expected = 10 * np.log10(255**2 / error.mean())
+    assert coded.summary["target"]["passes"][-1]["psnr_y"] == pytest.approx(expected, rel=1e-12)
+    assert c63.VideoEncoder(64, 48, backend="cpu", target_psnr=30).encode(c63.open(path)) == coded.stream
+    for videos in ((c63.open(path), decoded), (decoded, c63.open(path))):
+        assert c63.psnr(*videos).y == pytest.approx(expected, rel=1e-12)
+
+
 def full_search(current, reference, search_range, zero_bias=0, around=None, second_distance=1):
     """Searches as defined, block by block. Returns vectors, SADs, second SADs, and SADs of quarters."""
     height, width = current.shape

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -115,11 +114,7 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
                 fmt::format("{} has {}, but {} has {}; frames are compared in order", reference_name,
                             counted(*reference_count, "frame"), other_name, *other_count));
   }
-  // Luma that only repeats other luma, because a video's own sides are odd, is not compared. Chroma of such a video has the
-  // same samples as that of the next even size.
-  VideoFormat compared = format;
-  compared.repeated_columns = std::max(format.repeated_columns, other_format.repeated_columns);
-  compared.repeated_rows = std::max(format.repeated_rows, other_format.repeated_rows);
+  const VideoFormat compared = compared_format(format, other_format);
   result.samples = measured_samples(compared);
 
   std::vector<std::uint8_t> a(frame_bytes(format.width, format.height));

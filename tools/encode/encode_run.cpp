@@ -213,12 +213,7 @@ void EncodeProgram::open_first_source() {
   live_ = first_source_->live();
   if (frame_count_ == 0) throw no_frames();
   format_ = first_source_->format();
-  options_.encoder.coding.width = format_.width;
-  options_.encoder.coding.height = format_.height;
-  if (!options_.segment) {  // records of segments hold the errors of whole pictures
-    options_.encoder.measurement.repeated_columns = format_.repeated_columns;
-    options_.encoder.measurement.repeated_rows = format_.repeated_rows;
-  }
+  take_format(options_.encoder, format_);
   validate(options_.encoder);
   notices_.info(input_line(options_.source.path, format_, frame_count_));
   for (const std::string& difference : differences_from_course(options_.encoder)) {

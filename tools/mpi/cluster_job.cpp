@@ -85,8 +85,7 @@ void prepare_first(const Preparation& p) {
   const auto warn = [&](const std::string& message) { p.session.log->warn("{}: {}", o.source.path, message); };
   const auto source = open_encode_source(o, p.session.stop, warn).frames;
   p.job.format = source->format();
-  o.encoder.coding.width = p.job.format.width;
-  o.encoder.coding.height = p.job.format.height;
+  take_format(o.encoder, p.job.format);
   validate(o.encoder);
   p.job.video.input = identify_input(o.source.path);
   p.job.video.settings = settings_of_record(o);
@@ -106,6 +105,8 @@ ordered_json findings_of(const ClusterJob& job) {
           {"height", job.format.height},
           {"rate_numerator", job.format.rate.numerator},
           {"rate_denominator", job.format.rate.denominator},
+          {"repeated_columns", job.format.repeated_columns},
+          {"repeated_rows", job.format.repeated_rows},
           {"bytes", job.video.input.bytes},
           {"sample_sha256", job.video.input.sample_sha256},
           {"modified_ns", job.video.input.modified_ns},
@@ -117,12 +118,15 @@ ordered_json findings_of(const ClusterJob& job) {
 /// same folder.
 void prepare_other(const Preparation& p, const ordered_json& findings) {
   EncodeOptions& o = p.options();
-  o.encoder.coding.width = findings.at("width").get<int>();
-  o.encoder.coding.height = findings.at("height").get<int>();
+  p.job.format = {.width = findings.at("width").get<int>(),
+                  .height = findings.at("height").get<int>(),
+                  .rate = {findings.at("rate_numerator").get<int>(), findings.at("rate_denominator").get<int>()},
+                  .repeated_columns = findings.at("repeated_columns").get<int>(),
+                  .repeated_rows = findings.at("repeated_rows").get<int>()};
+  take_format(o.encoder, p.job.format);
   p.job.video.input = {.bytes = findings.at("bytes").get<std::uint64_t>(),
                        .sample_sha256 = findings.at("sample_sha256").get<std::string>(),
                        .modified_ns = findings.at("modified_ns").get<std::int64_t>()};
-  p.job.format.rate = {findings.at("rate_numerator").get<int>(), findings.at("rate_denominator").get<int>()};
   p.job.video.settings = findings.at("settings");
   p.job.video.plan = plan_from(findings.at("plan"));
   // Each machine may have its own copy of the input.

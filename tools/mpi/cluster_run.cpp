@@ -14,6 +14,7 @@
 
 #include "c63/error.h"
 #include "c63/options.h"
+#include "c63/quality.h"
 #include "common/errors.h"
 #include "common/report.h"
 #include "encode/encode_target.h"
@@ -65,8 +66,7 @@ EncodeTotals totals_of(const ClusterJob& job, const ClusterResult& result) {
     for (std::size_t p = 0; p < 3; ++p) {
       if (record.squared_errors) {
         squared_errors[p] += (*record.squared_errors)[p];
-        samples[p] += plane_bytes(job.format.width, job.format.height, static_cast<int>(p)) *
-                      static_cast<std::uint64_t>(record.segment.frames);
+        samples[p] += measured_samples(job.format)[p] * static_cast<std::uint64_t>(record.segment.frames);
       }
       if (record.mean_ssim) ssim[p] += (*record.mean_ssim)[p] * static_cast<double>(record.segment.frames);
     }

@@ -27,6 +27,9 @@ struct FrameStatistics;
 /// Returns the squared errors of the planes of two such frames, of the samples that count.
 [[nodiscard]] std::array<std::uint64_t, 3> sse_of_frames(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                                                          const VideoFormat& format);
+/// Returns what counts in both of two videos of one size. If a video's own sides are odd, luma that only repeats other luma does
+/// not. Chroma of such a video has the same samples as that of the next even size.
+[[nodiscard]] VideoFormat compared_format(const VideoFormat& a, const VideoFormat& b);
 /// Returns how many samples of each plane count.
 [[nodiscard]] std::array<std::uint64_t, 3> measured_samples(const VideoFormat& format);
 /// Returns the size of the pictures that an encode measures, without a rate.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "c63/enum_names.h"
+#include "c63/picture.h"
 
 namespace c63 {
 
@@ -124,6 +125,14 @@ struct EncoderSettings {
   ExecutionSettings execution = {};
   MeasurementSettings measurement = {};
 };
+
+/// Sets the size of the pictures to that of a source, and which of its samples are measured.
+inline void take_format(EncoderSettings& settings, const VideoFormat& format) {
+  settings.coding.width = format.width;
+  settings.coding.height = format.height;
+  settings.measurement.repeated_columns = format.repeated_columns;
+  settings.measurement.repeated_rows = format.repeated_rows;
+}
 
 /// Returns true if a device must compare whole pictures, because it cannot measure while it codes.
 [[nodiscard]] inline bool compares_pictures(const MeasurementSettings& wanted) {

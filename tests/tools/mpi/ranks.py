@@ -43,7 +43,7 @@ class Check:
         return subprocess.run(self.mpirun(ranks, *options), env=self.environment, capture_output=True, text=True, timeout=300, check=False)
 
     def one_process(self, *options):
-        command = [self.programs / "c63enc", "--quiet", "--threads", 1, *options, "-o", "-"]
+        command = [self.programs / "c63enc", "--quiet", "--threads", 1, *options, "-o", "-", "--json", self.folder / "one.json"]
         return subprocess.run(list(map(str, command)), capture_output=True, timeout=300, check=True).stdout
 
     def video(self, name, size, patterns):
@@ -66,6 +66,7 @@ class Check:
             return self.expect(False, f"{what}: exit status {result.returncode}: {result.stderr}")
         told = json.loads(report.read_text())
         self.expect(output.read_bytes() == expected, f"{what}: other bytes than one process")
+        self.expect(told["quality"] == json.loads((self.folder / "one.json").read_text())["quality"], f"{what}: another PSNR than one process")
         self.expect(not pathlib.Path(f"{output}.segments").exists(), f"{what}: segments are left over")
         self.expect(len(told["ranks"]) == ranks and told["result"]["bytes"] == len(expected), f"{what}: the JSON differs")
 
@@ -75,8 +76,10 @@ class Check:
             runs = [(range(1, 17), []), ((1, 2, 5, 16), ["--scenecut"]), ((1, 3, 7), ["--seek", 3, "-f", 31])]
             for preset in ("reference", "fast", "good", "best"):
                 runs += [((1, 2, 3, 4), ["--preset", preset, *target]) for target in ([], ["--size", 30000], ["--bitrate", "120k"], ["--target-psnr", 38])]
-        for numbers, options in runs:
-            options = [source, "--keyint", INTERVAL, *options]
+        odd = self.folder / "odd.y4m"
+        odd.write_bytes(b"YUV4MPEG2 W31 H17 F25:1 C420jpeg\n" + 12 * (b"FRAME\n" + self.random.randbytes(31 * 17 + 2 * 16 * 9)))
+        for numbers, options in [*runs, ((3,), [odd])]:
+            options = [*([] if odd in options else [source]), "--keyint", INTERVAL, *options]
             expected = self.one_process(*options)
             for ranks in numbers:
                 self.compare(ranks, options, expected)

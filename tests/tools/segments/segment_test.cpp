@@ -116,6 +116,20 @@ TEST_F(SegmentBytes, OfY4m) {
   expect_whole(5, file, {"--scenecut"});
 }
 
+TEST_F(Segments, OfAVideoWithOddSidesMeasureAsOneProcess) {
+  std::string y4m = "YUV4MPEG2 W31 H17 F25:1 C420jpeg\n";
+  for (char i = 0; i < 4; ++i) {
+    y4m += "FRAME\n";
+    for (int at = 0; at < 31 * 17 + 2 * 16 * 9; ++at) y4m += static_cast<char>(at * at / 7 + 5 * i);
+  }
+  const std::string file = write_file("odd.y4m", y4m);
+  const auto quality = [&](const Words& options) {
+    EXPECT_EQ(run(encode(file, options) + Words{"--ssim", "--json", path("odd.json")}).exit_code, 0);
+    return nlohmann::json::parse(read_file(path("odd.json")))["quality"];
+  };
+  EXPECT_EQ(quality({"--segment", "1/1", "-o", segment_file(1)}), quality({"-o", path("odd.c63")}));
+}
+
 #if defined(C63_HAVE_FFMPEG)
 TEST_F(SegmentBytes, OfAContainerWithFramesThatAreCodedOutOfOrder) {
   if (!have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg";
