@@ -1,7 +1,6 @@
 // Codes frames in one kernel, from pictures and vectors to the bits of every block. So levels never go through device
 // memory. This kernel is for frames that rate does not decide: levels are rounded, as in the course encoder.
 
-#include <algorithm>
 
 #include "cuda_me/kernels/frame_segment.cuh"
 #include "cuda_me/kernels/segment_codes.cuh"

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>

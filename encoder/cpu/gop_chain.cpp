@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
-#include <utility>
 
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 
 #include "cpu/best_keys.h"
 #include "cpu/kernels.h"

@@ -33,7 +33,6 @@ std::array<MotionTotals, 2> HostSourceFrames::push() {
   if (!frames_.empty()) next.backward = find(next, frames_.back(), hints_from(frames_.back().backward, 1));
   if (frames_.size() >= 2) next.second_backward = find(next, frames_[frames_.size() - 2], hints_from(next.backward, 2));
   frames_.push_back(std::move(next));
-  further_back_ = 0;
   const Frame& newest = frames_.back();
   return {totals_of(newest.backward, decisions_.lambda), totals_of(newest.second_backward, decisions_.lambda)};
 }
@@ -41,7 +40,6 @@ std::array<MotionTotals, 2> HostSourceFrames::push() {
 MotionTotals HostSourceFrames::find_motion(int back) {
   const Frame& newest = frames_.back();
   further_ = find(newest, frames_[frames_.size() - 1 - static_cast<std::size_t>(back)], hints_from(newest.backward, back));
-  further_back_ = back;
   return totals_of(further_, decisions_.lambda);
 }
 

@@ -52,8 +52,7 @@ class HostSourceFrames final : public SourceFrames {
   TemporalFilter filter_;
   std::shared_ptr<std::vector<std::uint8_t>> next_;  ///< the memory that input() gave
   std::deque<Frame> frames_;
-  SourceMotion further_;  ///< motion of the newest frame against the frame further_back_ frames before it
-  int further_back_ = 0;
+  SourceMotion further_;  ///< motion of the newest frame that find_motion() found last
   cpu::PaddedPicture averaged_;
 };
 

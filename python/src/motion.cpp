@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "array.h"

@@ -3,14 +3,12 @@
 #include <pybind11/stl.h>
 
 #include <array>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <span>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "array.h"

@@ -3,7 +3,6 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "c63/target.h"

@@ -15,11 +15,11 @@
 #include "c63/error.h"
 #include "codec/dct.h"
 #include "codec/quantization.h"
+#include "common/digest.h"
 #include "cuda_me/runtime/memory.h"
 #include "decide/resolved_encode.h"
 #include "support/expect_error.h"
 #include "support/golden_videos.h"
-#include "support/hash.h"
 #include "support/shared_data.h"
 
 namespace c63::cuda {
@@ -32,7 +32,7 @@ TEST_F(BackendTest, EncodesTheGoldenVectors) {
     const Bytes video = test::frames_of(v);
     for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
       const EncoderSettings settings{.coding = {.width = v.width, .height = v.height}};
-      EXPECT_EQ(test::md5(on_gpu(settings, video, {}, kind).stream()), v.stream_md5) << test::name(v);
+      EXPECT_EQ(tools::md5(on_gpu(settings, video, {}, kind).stream()), v.stream_md5) << test::name(v);
     }
   }
 }

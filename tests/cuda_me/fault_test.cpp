@@ -2,7 +2,6 @@
 // cannot be used after it has failed.
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 
 #include "backend_test_support.h"

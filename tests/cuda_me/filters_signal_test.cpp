@@ -1,6 +1,5 @@
 // Tests filters and scans of signals on a GPU, in all variants. Compares them with the serial form on the CPU, at many
 // lengths and also with unaligned data.
-#include <algorithm>
 #include <cmath>
 
 #include "cuda_me/runtime/memory.h"

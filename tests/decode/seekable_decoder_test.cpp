@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 
 #include "support/coding.h"
 #include "support/expect_error.h"

@@ -6,8 +6,6 @@
 
 #include <atomic>
 #include <latch>
-#include <memory>
-#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>

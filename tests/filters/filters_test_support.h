@@ -1,11 +1,9 @@
 #pragma once
 
-#include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "c63/error.h"

@@ -1,10 +1,9 @@
-#include <cstdlib>
-
 #include "c63/frame_source.h"
 #include "c63/media.h"
+#include "common/digest.h"
 #include "io_test_support.h"
 #include "movie_builder.h"
-#include "support/hash.h"
+#include "support/shared_data.h"
 
 namespace c63 {
 namespace {
@@ -19,11 +18,6 @@ class AvSource : public test::SourceTest {
 };
 
 #ifdef C63_HAVE_FFMPEG
-
-std::string shared_sequence(const std::string& name) {
-  const char* folder = std::getenv("C63_SHARED_DATA");
-  return std::string(folder != nullptr ? folder : C63_SHARED_DATA) + "/sequences/" + name;
-}
 
 /// Returns a picture in the PPM format.
 std::string portable_pixmap(int width, int height, const std::string& rgb) {
@@ -149,14 +143,14 @@ TEST_F(AvSource, HoldsTheLimits) {
 }
 
 TEST_F(AvSource, StandardSequencesDecodeToTheirChecksums) {
-  const std::string foreman = shared_sequence("foreman_352x288.264");
+  const std::string foreman = test::shared_path("sequences/foreman_352x288.264").string();
   if (!std::filesystem::exists(foreman)) GTEST_SKIP() << "no file " << foreman << " (set C63_SHARED_DATA)";
   const auto source = open_frame_source(options(foreman));
   EXPECT_EQ(source->format().width, 352);
   EXPECT_EQ(source->format().height, 288);
-  EXPECT_EQ(test::sha256(read_all(*source)), "6561c4b33e0f209bc6ed00198b2e89af265a063a7661c45cb7e6ff05775232dc");
-  const test::PipedInput input(test::read_file(shared_sequence("mobile_352x288.264")));
-  EXPECT_EQ(test::sha256(read_all(*open_frame_source(options("-")))),
+  EXPECT_EQ(tools::sha256(read_all(*source)), "6561c4b33e0f209bc6ed00198b2e89af265a063a7661c45cb7e6ff05775232dc");
+  const test::PipedInput input(test::read_file(test::shared_path("sequences/mobile_352x288.264").string()));
+  EXPECT_EQ(tools::sha256(read_all(*open_frame_source(options("-")))),
             "9aee48517b51875dbd0ed7f406bcc1040a3b5a2b5434737f3581c322fb12338a");
   EXPECT_TRUE(warnings_.empty());
 }

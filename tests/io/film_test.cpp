@@ -1,9 +1,8 @@
-#include <cstdlib>
-
 #include "c63/frame_source.h"
 #include "c63/media.h"
+#include "common/digest.h"
 #include "io_test_support.h"
-#include "support/hash.h"
+#include "support/shared_data.h"
 #include "support/shell.h"
 
 // Films as encoders write them, and damaged ones. The ffmpeg program makes most of them from its test pictures. More kinds of
@@ -14,10 +13,7 @@
 namespace c63 {
 namespace {
 
-std::string shared_film(const std::string& name) {
-  const char* folder = std::getenv("C63_SHARED_DATA");
-  return std::string(folder != nullptr ? folder : C63_SHARED_DATA) + "/films/" + name;
-}
+std::string shared_film(const std::string& name) { return test::shared_path("films/" + name).string(); }
 
 /// What reading a film gives.
 struct Outcome {
@@ -114,7 +110,7 @@ TEST_F(Films, SharedFilmsGiveTheSameInEachRun) {
     const Outcome outcome = read_film_often({.path = shared_film(film.name), .tolerant = film.tolerant}, 10);
     EXPECT_EQ(outcome.count, film.frames);
     EXPECT_EQ(outcome.error, film.error);
-    EXPECT_EQ(test::sha256(outcome.frames).substr(0, 16), film.sha256);
+    EXPECT_EQ(tools::sha256(outcome.frames).substr(0, 16), film.sha256);
     EXPECT_EQ(outcome.full_range, film.name.starts_with("full") || film.name.starts_with("one_128x96.jpg"));
   }
 }

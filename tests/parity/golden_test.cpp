@@ -6,9 +6,9 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "common/digest.h"
 #include "contents.h"
 #include "support/golden_videos.h"
-#include "support/hash.h"
 #include "support/shared_data.h"
 
 namespace c63::test::golden_test {
@@ -34,8 +34,8 @@ TEST_P(GoldenLevel, GivesTheCourseCodecsBytesWithAnyExhaustiveMethod) {
   int turn = 0;
   for (const GoldenVideo& v : kGoldenVideos) {
     const Bytes stream = encoded(frames_of(v), v.width, v.height, {.method = kMethods[turn % 3]}, turn);
-    EXPECT_EQ(md5(stream), v.stream_md5) << name(v);
-    EXPECT_EQ(md5(decoded(stream)), v.decoded_md5) << name(v);
+    EXPECT_EQ(tools::md5(stream), v.stream_md5) << name(v);
+    EXPECT_EQ(tools::md5(decoded(stream)), v.decoded_md5) << name(v);
     ++turn;
   }
 }
@@ -44,7 +44,7 @@ TEST_P(GoldenLevel, GivesTheCourseCodecsBytesWithAnyExhaustiveMethod) {
 TEST_P(GoldenLevel, GivesTheBytesOfEveryPreset) {
   int turn = 0;
   for (const GoldenSettings& golden : kGoldenSettings) {
-    EXPECT_EQ(md5(encoded(mixed_video(), 96, 64, golden.coding, turn++)), golden.md5) << golden.name;
+    EXPECT_EQ(tools::md5(encoded(mixed_video(), 96, 64, golden.coding, turn++)), golden.md5) << golden.name;
   }
 }
 

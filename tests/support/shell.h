@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -23,6 +24,12 @@ inline ShellResult shell(const std::string& command) {
   while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) result.output.append(buffer.data(), n);
   const int status = pclose(pipe);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  return result;
+}
+
+/// Expects that a command ended with 0, and returns its result.
+inline ShellResult expect_success(ShellResult result) {
+  EXPECT_EQ(result.exit_code, 0) << result.output;
   return result;
 }
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -149,6 +148,7 @@ const std::vector<Row> kRows = {
     {"dec no.c63 o.yuv", 4, "C63-INPUT-OPEN"},
     {"dec empty.yuv o.yuv", 4, "C63-STREAM-EMPTY"},
     {"dec raw.yuv o.yuv", 4, "C63-NO-FRAME"},
+    {"dec repeat.c63 o.yuv", 4, "C63-REPEAT-FIRST"},
     {"dec s.c63 o.yuv --seek 6", 4, "C63-NO-FRAMES"},
     {"dec s.c63 o.yuv --seek 1:00", 4, "C63-NO-FRAMES"},
     {"dec --list -", 4, "C63-NOT-SEEKABLE", "", "s.c63"},
@@ -217,6 +217,7 @@ class CommandLines : public ToolsTest {
     write_file("partial.yuv", video.substr(0, 5 * kFrame32 + 7));
     write_file("empty.yuv", "");
     write_file("s.txt", "1\n2\n");
+    write_file("repeat.c63", "\xFF\xD8\xFF\xD9");
     std::filesystem::create_symlink("v_32x32.yuv", path("link.yuv"));
     std::filesystem::create_hard_link(path("v_32x32.yuv"), path("hard.yuv"));
     std::filesystem::create_directory(path("folder"));

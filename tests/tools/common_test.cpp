@@ -2,10 +2,8 @@
 
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "c63/error.h"
 #include "common/errors.h"
@@ -13,7 +11,6 @@
 #include "common/progress.h"
 #include "common/report.h"
 #include "common/text.h"
-#include "common/trace_file.h"
 #include "common/values.h"
 #include "encode/encode_outputs.h"
 #include "support/expect_error.h"

@@ -1,11 +1,8 @@
-// Decodes a stream with repeat frames, frames without SOF and frames without tables: with c63dec, with c63pred, and with
-// verify_frame().
+// Decodes a stream with repeat frames, frames without SOF and frames without tables, with c63dec and c63pred.
 
 #include <string>
 
 #include "c63/decoder.h"
-#include "c63/encoder.h"
-#include "encode/encode_outputs.h"
 #include "support/compact_stream.h"
 #include "tools_test_support.h"
 
@@ -60,32 +57,6 @@ TEST_F(CompactStreams, StatisticsTellTheKindsApart) {
   ASSERT_GT(without, 0U);
   EXPECT_NE(text.find("luma blocks without a vector: " + std::to_string(without) + " of 96"), std::string::npos) << text;
   EXPECT_NE(text.find("luma vectors: " + std::to_string(96 - without) + ","), std::string::npos) << text;
-}
-
-TEST_F(CompactStreams, ARepeatFirstAndOneTooMany) {
-  const std::string repeat = "\xFF\xD8\xFF\xD9";
-  expect_one_line(run({kDec, "--quiet", write_file("first.c63", repeat), path("o.yuv")}), 4, "c63dec", "C63-REPEAT-FIRST");
-  std::string many = read_file(input_);
-  for (int i = 0; i < 100'000; ++i) many += repeat;
-  const ProcessResult some = run({kDec, "--quiet", "-f", "1000", "-", "-"}, many);
-  EXPECT_EQ(some.exit_code, 0) << some.err;
-  EXPECT_EQ(some.out.size(), 1000 * frame_bytes(48, 32));
-  const ProcessResult full = run({kDec, "--quiet", "-", "/dev/full"}, many);
-  expect_one_line(full, 6, "c63dec", "C63-WRITE-FAILED");
-}
-
-TEST_F(CompactStreams, VerifyFollowsThem) {
-  EncoderSettings settings{.coding = {.width = 48, .height = 32}};
-  FrameDecoder decoder;
-  for (std::size_t i = 0; i < writer_.frames().size(); ++i) {
-    const std::size_t size = frame_bytes(48, 32);
-    EncodedFrame frame;
-    frame.index = static_cast<std::int64_t>(i);
-    frame.bytes = writer_.frames()[i].bytes;
-    frame.reconstruction.assign(pictures_.begin() + static_cast<std::ptrdiff_t>(i * size),
-                                pictures_.begin() + static_cast<std::ptrdiff_t>((i + 1) * size));
-    EXPECT_NO_THROW(tools::verify_frame(decoder, frame, settings)) << i;
-  }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -39,8 +38,7 @@ class DecodeProgram : public ToolsTest {
 };
 
 TEST_F(DecodeProgram, ListsFrames) {
-  const ProcessResult result = run({kDec, "--quiet", "--list", stream_});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const ProcessResult result = expect_success(run({kDec, "--quiet", "--list", stream_}));
   std::istringstream lines(result.out);
   std::string line;
   std::getline(lines, line);
@@ -65,8 +63,7 @@ TEST_F(DecodeProgram, ListsFrames) {
   EXPECT_EQ(lines_in(cut.out), kFrames);  // includes the heading
   expect_one_line(cut, 4, "c63dec", "C63-TRUNCATED");
   // With --list, c63dec also writes the other outputs that are requested, here statistics.
-  const ProcessResult with_statistics = run({kDec, "--list", "--stats", stream_});
-  EXPECT_EQ(with_statistics.exit_code, 0) << with_statistics.err;
+  const ProcessResult with_statistics = expect_success(run({kDec, "--list", "--stats", stream_}));
   EXPECT_EQ(with_statistics.out, result.out);
 }
 

@@ -31,8 +31,7 @@ class ExitCodes : public ToolsTest {
 TEST_F(ExitCodes, HelpAndVersionGoToStandardOutput) {
   for (const std::string& program : {kEnc, kDec, kPred}) {
     for (const char* option : {"--help", "--help-all", "--version"}) {
-      const ProcessResult result = run({program, option});
-      EXPECT_EQ(result.exit_code, 0);
+      const ProcessResult result = expect_success(run({program, option}));
       EXPECT_EQ(result.err, "");
       EXPECT_GT(lines_in(result.out), 4) << option;
     }
@@ -93,8 +92,7 @@ TEST_F(ExitCodes, ADemandedGpuThatIsMissingHasItsOwnCode) {
     SCOPED_TRACE(command.back());
     expect_one_line(run(joined(command, {"--quiet"})), 8, command[0] == kEnc ? "c63enc" : "c63dec", id);
   }
-  const ProcessResult fallback = run({kEnc, "-v", "-o", path("o.c63"), video});
-  EXPECT_EQ(fallback.exit_code, 0);
+  const ProcessResult fallback = expect_success(run({kEnc, "-v", "-o", path("o.c63"), video}));
   EXPECT_EQ(fallback.err.find("encoding on the CPU: ") != std::string::npos, has_cuda) << fallback.err;
 }
 

@@ -1,6 +1,6 @@
-#include <cstdlib>
 #include <map>
 
+#include "support/shared_data.h"
 #include "tools_test_support.h"
 
 // Runs the programs as users do. Streams and decoded videos must be those of the course codec.
@@ -20,25 +20,23 @@ TEST_P(GoldenVideos, EncodeAndDecodeFromFileAndPipe) {
   constexpr int kThreads[] = {1, 2, 5};
   const int variant = v.width / 2 + v.height;
   const auto encode = [&](int lanes, const std::vector<std::string>& more, std::string_view standard_input) {
-    const ProcessResult result = run(joined({kEnc, "--quiet", "-w", std::to_string(v.width), "-h", std::to_string(v.height), "--threads",
-                                             std::to_string(kThreads[(lanes + variant / 3) % 3]), "--lanes", std::to_string(lanes)}, more),
-                                     standard_input);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.out;
+    const std::vector<std::string> command = {kEnc, "--quiet", "-w", std::to_string(v.width), "-h", std::to_string(v.height), "--threads",
+                                              std::to_string(kThreads[(lanes + variant / 3) % 3]), "--lanes", std::to_string(lanes)};
+    return expect_success(run(joined(command, more), standard_input)).out;
   };
   const int first = has_work ? 1 : 1 + variant % 3;
   for (int lanes = first; lanes <= (has_work ? 7 : first); ++lanes) {
-    EXPECT_EQ(md5_of(encode(lanes, {"-o", "-", input}, {})), v.stream_md5) << lanes;
-    EXPECT_EQ(md5_of(encode(lanes, {"-o", "-", "-"}, video)), v.stream_md5) << lanes;
+    EXPECT_EQ(tools::md5(encode(lanes, {"-o", "-", input}, {})), v.stream_md5) << lanes;
+    EXPECT_EQ(tools::md5(encode(lanes, {"-o", "-", "-"}, video)), v.stream_md5) << lanes;
   }
   encode(2, {"--verify", "--recon", path("recon.yuv"), "--pred", path("pred.yuv"), "-o", path("s.c63"), input}, {});
   EXPECT_EQ(read_file(path("s.c63")).size(), v.stream_bytes);
-  EXPECT_EQ(md5_of(read_file(path("s.c63"))), v.stream_md5);
-  EXPECT_EQ(md5_of(read_file(path("recon.yuv"))), v.decoded_md5);
+  EXPECT_EQ(tools::md5(read_file(path("s.c63"))), v.stream_md5);
+  EXPECT_EQ(tools::md5(read_file(path("recon.yuv"))), v.decoded_md5);
   EXPECT_EQ(run({kPred, "--quiet", path("s.c63"), "-"}).out, read_file(path("pred.yuv")));
   EXPECT_EQ(run({kDec, path("s.c63"), path("out.yuv")}).exit_code, 0);
-  EXPECT_EQ(md5_of(read_file(path("out.yuv"))), v.decoded_md5);
-  EXPECT_EQ(md5_of(run({kDec, "--quiet", "-", "-", "--threads", "5"}, read_file(path("s.c63"))).out), v.decoded_md5);
+  EXPECT_EQ(tools::md5(read_file(path("out.yuv"))), v.decoded_md5);
+  EXPECT_EQ(tools::md5(run({kDec, "--quiet", "-", "-", "--threads", "5"}, read_file(path("s.c63"))).out), v.decoded_md5);
   EXPECT_EQ(run({kDec, "--quiet", path("s.c63"), "--md5"}).out, std::string(v.decoded_md5) + "  -\n");
   EXPECT_EQ(files_in_folder(), 5);
 }
@@ -50,35 +48,24 @@ INSTANTIATE_TEST_SUITE_P(Generators, GoldenVideos, ::testing::ValuesIn(kGoldenVi
 class GoldenFiles : public ToolsTest {
  protected:
   void SetUp() override {
-    const char* set = std::getenv("C63_SHARED_DATA");
-    root_ = set != nullptr ? set : C63_SHARED_DATA;
-    std::ifstream manifest(root_ / "golden" / "manifest.tsv");
+    C63_NEEDS_SHARED("golden/manifest.tsv");
+    std::ifstream manifest(shared_path("golden/manifest.tsv"));
     for (std::string name, bytes, hash; manifest >> name >> bytes >> hash;) sha256_[name] = hash;
-    if (sha256_.empty()) GTEST_SKIP() << "no golden files in " << root_ << " (C63_SHARED_DATA)";
   }
 
-  /// Returns the SHA-256 of a file, computed by the sha256sum program.
-  [[nodiscard]] static std::string sha256_of(const std::string& file) {
-    const ProcessResult result = run({"/usr/bin/sha256sum", file});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.out.substr(0, 64);
-  }
+  [[nodiscard]] static std::string sha256_of(const std::string& file) { return tools::sha256(read_bytes(file)); }
 
   void encode_and_decode(const std::string& sequence, const std::string& base, const std::string& summary) {
-    const std::string input = (root_ / "sequences" / sequence).string();
-    const ProcessResult encoded = run({kEnc, "-o", path("s.c63"), input, "--ssim"});
-    ASSERT_EQ(encoded.exit_code, 0) << encoded.err;
+    const std::string input = shared_path("sequences/" + sequence).string();
+    const ProcessResult encoded = expect_success(run({kEnc, "-o", path("s.c63"), input, "--ssim"}));
     EXPECT_EQ(sha256_of(path("s.c63")), sha256_[base + ".c63"]);
     EXPECT_NE(encoded.err.find(summary), std::string::npos) << encoded.err;
-    const ProcessResult decoded = run({kDec, path("s.c63"), path("d.yuv")});
-    EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
+    expect_success(run({kDec, path("s.c63"), path("d.yuv")}));
     EXPECT_EQ(sha256_of(path("d.yuv")), sha256_[base + ".dec.yuv"]);
-    const ProcessResult predicted = run({kPred, path("s.c63"), path("p.yuv")});
-    EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+    expect_success(run({kPred, path("s.c63"), path("p.yuv")}));
     EXPECT_EQ(sha256_of(path("p.yuv")), sha256_[base + ".pred.yuv"]);
   }
 
-  std::filesystem::path root_;
   std::map<std::string, std::string> sha256_;
 };
 

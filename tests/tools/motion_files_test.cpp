@@ -55,16 +55,14 @@ TEST_F(MotionFiles, NumberedNamesReplaceNeitherTheInputNorWithNAnything) {
 TEST_F(MotionFiles, TruthMayBeginWithAMarkOfByteOrder) {
   ASSERT_EQ(run({kGen, "--quiet", "-w", "64", "-h", "48", "-f", "3", "--truth", path("t.csv"), "-o", path("v.y4m")}).exit_code, 0);
   const std::vector<std::string> search = {kMv, "--quiet", "--backend", "cpu", path("v.y4m"), "--format", "json", "--truth"};
-  const ProcessResult plain = run(joined(search, {path("t.csv")}));
-  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  const ProcessResult plain = expect_success(run(joined(search, {path("t.csv")})));
   EXPECT_EQ(run(joined(search, {write_file("bom.csv", "\xEF\xBB\xBF" + read_file(path("t.csv")))})).out, plain.out);
 }
 
 TEST_F(MotionFiles, AnEmptyTmpdirMeansTmp) {
   const std::string film = write_file("in.yuv", generate({'B', 0, 32, 32, 4}));
-  const ProcessResult result = run({"/usr/bin/env", "TMPDIR=", kMv, "--quiet", "--input-res", "32x32", "--backend", "cpu", film,
-                                    "--format", "npz", "-o", "-"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_success(run({"/usr/bin/env", "TMPDIR=", kMv, "--quiet", "--input-res", "32x32", "--backend", "cpu", film,
+                      "--format", "npz", "-o", "-"}));
 }
 
 TEST_F(MotionFiles, TrueMotionOfAnotherLengthIsRefused) {

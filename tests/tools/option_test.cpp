@@ -21,8 +21,7 @@ class Options : public ToolsTest {
 
   /// Runs c63enc with these options, and returns the stream that it writes.
   [[nodiscard]] std::string encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
-    const ProcessResult result = run(joined({kEnc, "--quiet", "-o", "-"}, more), standard_input);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const ProcessResult result = expect_success(run(joined({kEnc, "--quiet", "-o", "-"}, more), standard_input));
     EXPECT_EQ(result.err, "");
     EXPECT_FALSE(result.out.empty());
     return result.out;
@@ -136,7 +135,7 @@ TEST_F(Options, Y4mOutputHoldsTheSameFrames) {
   EXPECT_NE(y4m.find("FRAME\n" + raw.substr(0, kFrame32)), std::string::npos);
   EXPECT_EQ(encode({path("o.y4m")}), encode({"-w", "32", "-h", "32", "-"}, raw));
   const std::string sum = run({kDec, "--quiet", "--md5", stream, path("o.yuv")}).out;
-  EXPECT_EQ(sum, md5_of(raw) + "  " + path("o.yuv") + "\n");
+  EXPECT_EQ(sum, tools::md5(raw) + "  " + path("o.yuv") + "\n");
 }
 
 TEST_F(Options, CsvHasARowPerFrame) {
@@ -159,8 +158,7 @@ TEST_F(Options, CsvHasARowPerFrame) {
 }
 
 TEST_F(Options, BitsByKindAddUp) {
-  const ProcessResult result = run({kEnc, "--bits", "--csv", path("f.csv"), "--json", path("j"), "-o", path("o.c63"), input_});
-  ASSERT_EQ(result.exit_code, 0);
+  expect_success(run({kEnc, "--bits", "--csv", path("f.csv"), "--json", path("j"), "-o", path("o.c63"), input_}));
   const auto json = nlohmann::json::parse(read_file(path("j")));
   const auto& kinds = json["bits_by_kind"];
   std::map<std::string, std::uint64_t> sums;
@@ -219,8 +217,7 @@ TEST_F(Options, TracesFollowTheirFormatAndNameTheWholeRun) {
 }
 
 TEST_F(Options, JsonTellsSettingsMachineAndResult) {
-  const ProcessResult result = run({kEnc, "--quiet", "--ssim", "-q", "20", "--compare-cpu", "--json", "-", "-o", path("o.c63"), input_});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const ProcessResult result = expect_success(run({kEnc, "--quiet", "--ssim", "-q", "20", "--compare-cpu", "--json", "-", "-o", path("o.c63"), input_}));
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["settings"]["qp"], 20);
   EXPECT_EQ(json["settings"]["differences_from_course"].size(), 1U);

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -45,8 +44,7 @@ TEST_F(StandardStreams, NeverChangeTheData) {
       const Stream out = kOutputs[o];
       const Stream err = kErrors[e];
       SCOPED_TRACE("in " + name(in) + ", out " + name(out) + ", err " + name(err));
-      const ProcessResult to_file = run(encoder(path("out.c63"), input_), {}, {in, out, err});
-      EXPECT_EQ(to_file.exit_code, 0) << to_file.err;
+      const ProcessResult to_file = expect_success(run(encoder(path("out.c63"), input_), {}, {in, out, err}));
       EXPECT_TRUE(read_file(path("out.c63")) == stream_);
       EXPECT_EQ(to_file.out, "");
       std::filesystem::remove(path("out.c63"));
@@ -66,8 +64,7 @@ TEST_F(StandardStreams, InputComesFromAnyOfThem) {
   for (const Stream in : {Stream::pipe, Stream::non_blocking}) {
     for (const Stream err : {Stream::closed, Stream::pipe}) {
       SCOPED_TRACE("in " + name(in) + ", err " + name(err));
-      const ProcessResult result = run(encoder("-", "-"), video_, {in, Stream::non_blocking, err});
-      EXPECT_EQ(result.exit_code, 0) << result.err;
+      const ProcessResult result = expect_success(run(encoder("-", "-"), video_, {in, Stream::non_blocking, err}));
       EXPECT_TRUE(result.out == stream_);
     }
   }

@@ -45,8 +45,7 @@ TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
   process.kill(GetParam());
   const ProcessResult result = process.wait();
   EXPECT_EQ(result.exit_code, 128 + GetParam()) << result.err;
-  const ProcessResult decoded = run({kDec, "--quiet", path("out.c63"), path("out.yuv")});
-  EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
+  expect_success(run({kDec, "--quiet", path("out.c63"), path("out.yuv")}));
   const std::string whole = run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", "-"}, video_).out;
   EXPECT_TRUE(whole.starts_with(read_file(path("out.c63"))));
   EXPECT_GE(read_file(path("out.yuv")).size(), 5 * kFrame32);
@@ -141,8 +140,7 @@ class StoppedEncodes : public ToolsTest {
 
   /// Decodes a stream, expects no error, and returns the number of its frames.
   [[nodiscard]] std::size_t frames_of_stream(const std::string& name) const {
-    const ProcessResult decoded = run({kDec, "--quiet", path(name), "-"});
-    EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
+    const ProcessResult decoded = expect_success(run({kDec, "--quiet", path(name), "-"}));
     return decoded.out.size() / kFrameBytes;
   }
 

@@ -253,8 +253,7 @@ TEST_F(Targets, AreNamedIfAQualityIsFarFromThatOfReference) {
   for (char& sample : noise) sample = static_cast<char>(115 + random.below(27));
   const std::string input = write_file("noise_64x48.yuv", noise);
   const auto says = [&](const std::vector<std::string>& more) {
-    const ProcessResult result = run(joined({kEnc, "--backend", "cpu", "-q", "10", "-o", path("o.c63"), input}, more));
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const ProcessResult result = expect_success(run(joined({kEnc, "--backend", "cpu", "-q", "10", "-o", path("o.c63"), input}, more)));
     return result.err.find("use --target-psnr to set the PSNR") != std::string::npos;
   };
   EXPECT_TRUE(says({"--preset", "fast"}));

@@ -24,6 +24,12 @@ inline const std::string kFilter = C63_BIN_DIR "/c63filter";
 inline const std::string kMv = C63_BIN_DIR "/c63mv";
 inline const std::string kCmp = C63_BIN_DIR "/c63cmp";
 
+/// Expects that a program ended with 0, and returns its result.
+inline ProcessResult expect_success(ProcessResult result) {
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result;
+}
+
 /// Returns the frames of a golden video as a string, which can be written to a file.
 inline std::string generate(const GoldenVideo& video) {
   const Bytes frames = frames_of(video);
@@ -34,10 +40,6 @@ inline std::string generate(const GoldenVideo& video) {
 inline std::string deep_json() {
   constexpr std::size_t kDepth = 200'000;
   return "{\"encode\": " + std::string(kDepth, '[') + std::string(kDepth, ']') + "}";
-}
-
-inline std::string md5_of(std::string_view bytes) {
-  return tools::md5({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
 /// Tests of programs, with a folder each.

@@ -1,7 +1,6 @@
 // c63bench decode: frames per second when streams in memory are decoded, by device and number of threads.
 
 #include <algorithm>
-#include <climits>
 #include <fstream>
 #include <iterator>
 #include <memory>

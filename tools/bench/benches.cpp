@@ -1,7 +1,6 @@
 // The list of benchmarks, and the options that they have.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

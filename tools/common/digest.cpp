@@ -1,27 +1,12 @@
 #include "common/digest.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "c63/error.h"
 #include "io/input_file.h"
 
 namespace c63::tools {
-
-std::string hex(std::span<const std::uint8_t> bytes) {
-  std::string text;
-  for (const std::uint8_t byte : bytes) fmt::format_to(std::back_inserter(text), "{:02x}", byte);
-  return text;
-}
-
-std::string md5(std::span<const std::uint8_t> bytes) {
-  Md5 sum;
-  sum.add(bytes);
-  return sum.finish();
-}
 
 std::string sha256_of_file(const std::string& path, std::uint64_t bytes) {
   InputFile file(path);

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "c63/user_search.h"
 

@@ -1,6 +1,5 @@
 // c63info: says what is in a c63 stream.
 
-#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 #include <functional>

@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
-#include <exception>
 #include <limits>
-#include <new>
 #include <utility>
 
 #include "c63/error.h"

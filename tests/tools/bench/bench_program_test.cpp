@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -26,8 +25,7 @@ test::ShellResult bench(const std::string& arguments) { return test::shell("'" C
 Json figures_of(const std::string& arguments) {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("figures.json");
-  const auto result = bench(arguments + " --json '" + file + "'");
-  EXPECT_EQ(result.exit_code, 0) << result.output;
+  test::expect_success(bench(arguments + " --json '" + file + "'"));
   const auto bytes = test::read_bytes(file);
   return Json::parse(bytes.begin(), bytes.end());
 }
@@ -147,8 +145,7 @@ class Board : public ::testing::Test {
 
 TEST_F(Board, HasTheFastestFirstAndBuiltInOnesOnce) {
   const std::string page = folder_.file("board.html");
-  const auto text = bench("board " + three() + "-o '" + page + "'");
-  ASSERT_EQ(text.exit_code, 0) << text.output;
+  const auto text = test::expect_success(bench("board " + three() + "-o '" + page + "'"));
   std::size_t last = 0;
   for (const char* kernel : {"ben.cu", "anna.cu", "textbook", "<carl>.cu"}) {
     const std::size_t place = text.output.find(kernel);

@@ -40,8 +40,7 @@ class AbProgramTest : public testing::Test {
 };
 
 TEST_F(AbProgramTest, ThreadsChangeNoByte) {
-  const auto result = run("--a '--backend cpu --threads 1' --b '--backend cpu --threads 2' --repeat 2 --warmup 0 --bitexact" + json_option());
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+  test::expect_success(run("--a '--backend cpu --threads 1' --b '--backend cpu --threads 2' --repeat 2 --warmup 0 --bitexact" + json_option()));
   const auto data = json();
   EXPECT_EQ(data["points"].size(), 8U);
   for (const auto& point : data["points"]) {
@@ -60,9 +59,8 @@ TEST_F(AbProgramTest, ThreadsChangeNoByte) {
 }
 
 TEST_F(AbProgramTest, EverySideIsComparedWithEveryOther) {
-  const auto result = run("--a '--backend cpu' --b '--backend cpu --preset fast' --side 'c=--backend cpu --me full-brute' --qp 25 --repeat 3 "
-                          "--warmup 0" + json_option());
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+  test::expect_success(run("--a '--backend cpu' --b '--backend cpu --preset fast' --side 'c=--backend cpu --me full-brute' --qp 25 --repeat 3 "
+                           "--warmup 0" + json_option()));
   const auto data = json();
   std::map<std::pair<int, int>, double> ratios;
   for (const auto& s : data["speeds"]) {
@@ -89,10 +87,9 @@ TEST_F(AbProgramTest, DifferentBytesFailIfTheyMust) {
 TEST_F(AbProgramTest, TakesTheWholeCommandOfAnotherEncoder) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
   // FFV1 is lossless. So c63cmp must find no error if it decodes the frames correctly and compares the right pairs.
-  const auto result = run("--a '--backend cpu' --side 'ffv1=ffmpeg -nostdin -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i {in} -c:v ffv1 -y {out}.mkv'"
-                          " --side 'pipe=ffmpeg -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i - -c:v ffv1 -f matroska -'"
-                          " --repeat 1 --warmup 0" + json_option());
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+  test::expect_success(run("--a '--backend cpu' --side 'ffv1=ffmpeg -nostdin -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i {in} -c:v ffv1 -y {out}.mkv'"
+                           " --side 'pipe=ffmpeg -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i - -c:v ffv1 -f matroska -'"
+                           " --repeat 1 --warmup 0" + json_option()));
   const auto data = json();
   EXPECT_EQ(data["clock"], "process");
   int lossless = 0;
@@ -118,10 +115,9 @@ TEST_F(AbProgramTest, TwoBuildsOfTheEncoderAreRaced) {
   std::filesystem::create_directory(folder_.file("old"));
   std::filesystem::create_symlink(C63_BIN_DIR "/c63enc", folder_.file("old/c63enc"));
   const std::string old = folder_.file("old/c63enc");
-  const auto result = run("--a '--backend cpu' --side 'old=" + old + " --backend cpu' --side 'command=" + old +
-                          " --backend cpu --quiet -w {w} -h {h} -q {qp} {in} {out}' --qp 20,25 --repeat 1 --warmup 0 --bitexact --keep '" +
-                          folder_.file("kept") + "'" + json_option());
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+  test::expect_success(run("--a '--backend cpu' --side 'old=" + old + " --backend cpu' --side 'command=" + old +
+                           " --backend cpu --quiet -w {w} -h {h} -q {qp} {in} {out}' --qp 20,25 --repeat 1 --warmup 0 --bitexact --keep '" +
+                           folder_.file("kept") + "'" + json_option()));
   const auto data = json();
   ASSERT_EQ(data["points"].size(), 6U);
   for (const auto& point : data["points"]) {
@@ -135,12 +131,11 @@ TEST_F(AbProgramTest, TwoBuildsOfTheEncoderAreRaced) {
 
 TEST_F(AbProgramTest, FramesWithoutBitsHaveAReason) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
-  const auto result = test::shell(
+  test::expect_success(test::shell(
       "FFMPEG=$(command -v ffmpeg) PATH=/nowhere '" C63_BIN_DIR "/c63cmp' ab '" + input_ +
       "' --side 'ffv1=\"$FFMPEG\" -nostdin -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i {in}"
       " -c:v ffv1 -y {out}.mkv' --repeat 1 --warmup 0" +
-      json_option() + "2>&1");
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+      json_option() + "2>&1"));
   const auto frames = json()["points"][0]["frames"];
   EXPECT_TRUE(frames["bits"].empty() && frames.contains("why_no_bits")) << "ffprobe is not found";
 }
@@ -148,8 +143,7 @@ TEST_F(AbProgramTest, FramesWithoutBitsHaveAReason) {
 TEST_F(AbProgramTest, AnySideCanBeTheAnchor) {
   const std::string sides =
       "--side 'first=--backend cpu' --side 'second=--backend cpu --keyint 3' --qp 25 --repeat 1 --warmup 0 --anchor ";
-  const auto result = run(sides + "second" + json_option());
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+  test::expect_success(run(sides + "second" + json_option()));
   EXPECT_EQ(json()["anchor"], 1);
   EXPECT_EQ(run(sides + "third").exit_code, 2);
 }
@@ -197,8 +191,7 @@ TEST_F(AbProgramTest, OutputErrorsAreReportedBeforeTheFirstRun) {
 }
 
 TEST_F(AbProgramTest, ProgressCountsFramesOfEveryRound) {
-  const auto result = run("--a '--backend cpu' --b '--backend cpu' --qp 20,25 --repeat 2 --warmup 1 --progress json --log-level off");
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+  const auto result = test::expect_success(run("--a '--backend cpu' --b '--backend cpu' --qp 20,25 --repeat 2 --warmup 1 --progress json --log-level off"));
   const auto line = result.output.rfind("{\"event\"");  // with slow programs, more than the last event may be left
   ASSERT_NE(line, std::string::npos) << result.output;
   const auto json = nlohmann::json::parse(result.output.substr(line, result.output.find('\n', line) - line));
@@ -208,9 +201,8 @@ TEST_F(AbProgramTest, ProgressCountsFramesOfEveryRound) {
 }
 
 TEST_F(AbProgramTest, StreamsAndTracesAreKept) {
-  const auto result = run("--side 'a/b=--backend cpu --trace \"" + folder_.file("trace-{qp}.json") +
-                          "\"' --qp 20,25 --repeat 1 --warmup 0 --keep '" + folder_.file("kept") + "'");
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+  test::expect_success(run("--side 'a/b=--backend cpu --trace \"" + folder_.file("trace-{qp}.json") +
+                           "\"' --qp 20,25 --repeat 1 --warmup 0 --keep '" + folder_.file("kept") + "'"));
   for (const std::string qp : {"20", "25"}) {
     EXPECT_FALSE(test::read_bytes(folder_.file("kept/small_64x48-a_b-qp" + qp + ".c63")).empty());
     const auto trace = test::read_bytes(folder_.file("trace-" + qp + ".json"));

@@ -66,8 +66,7 @@ TEST_F(MetricProgramTest, WritesTablesAndPictures) {
   const std::string csv = path("m.csv");
   const std::string json = path("m.json");
   const std::string heat = path("h.ppm");
-  const auto result = run("-w 48 -h 32 --csv '" + csv + "' --json '" + json + "' --heatmap '" + heat + "' '" + a_ + "' '" + b + "'");
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+  test::expect_success(run("-w 48 -h 32 --csv '" + csv + "' --json '" + json + "' --heatmap '" + heat + "' '" + a_ + "' '" + b + "'"));
   std::ifstream csv_file(csv);
   std::string line;
   std::string last;

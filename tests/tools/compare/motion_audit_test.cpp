@@ -48,8 +48,7 @@ class MotionAuditProgram : public test::FolderTest {
 };
 
 TEST_F(MotionAuditProgram, TheCourseEncodersVectorsAreThoseOfExactSearch) {
-  const auto result = audit(encode("--preset reference"), "--exact");
-  EXPECT_EQ(result.exit_code, 0) << result.output;
+  const auto result = test::expect_success(audit(encode("--preset reference"), "--exact"));
   EXPECT_NE(result.output.find("5 frames, 4 with vectors; 672 vectors"), std::string::npos) << result.output;
 }
 
@@ -83,16 +82,13 @@ TEST_F(MotionAuditProgram, ASearchThatFindsOnlyZeroIsNamedWithItsCost) {
 
 TEST_F(MotionAuditProgram, AnotherRangeThanTheEncodersIsSeen) {
   const std::string stream = encode("--preset reference --merange 8");
-  const auto same = audit(stream, "--exact --merange 8");
-  EXPECT_EQ(same.exit_code, 0) << same.output;
-  const auto wider = audit(stream, "--merange 16");
-  EXPECT_EQ(wider.exit_code, 0) << wider.output;
+  test::expect_success(audit(stream, "--exact --merange 8"));
+  const auto wider = test::expect_success(audit(stream, "--merange 16"));
   EXPECT_NE(wider.output.find("[range-halved, explains 100 % of the differences]"), std::string::npos) << wider.output;
 }
 
 TEST_F(MotionAuditProgram, FramesThatInheritTheirVectorsAreAudited) {
-  const auto result = audit(encode("--preset good"), "--show 0");
-  EXPECT_EQ(result.exit_code, 0) << result.output;
+  const auto result = test::expect_success(audit(encode("--preset good"), "--show 0"));
   EXPECT_NE(result.output.find("first difference: frame "), std::string::npos) << result.output;
 }
 
@@ -100,8 +96,7 @@ TEST_F(MotionAuditProgram, TakesAStreamAsSource) {
   // Here the source is a stream, too. Its decoder returns frames only in order. So c63cmp must also read the key
   // frames, although they have no vectors to compare.
   const std::string stream = encode("--preset reference");
-  const auto result = shell("c63cmp", "motion '" + stream + "' '" + stream + "' --show 0");
-  EXPECT_EQ(result.exit_code, 0) << result.output;
+  test::expect_success(shell("c63cmp", "motion '" + stream + "' '" + stream + "' --show 0"));
 }
 
 TEST_F(MotionAuditProgram, TellsWhatIsMissing) {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "common/digest.h"
 #include "io/io_test_support.h"
-#include "support/hash.h"
 
 namespace c63 {
 namespace {
@@ -31,7 +31,7 @@ TEST(SequenceGenerator, DefaultSequenceHasTheChecksumThatIsHandedOut) {
   const std::size_t entry = checksums.find("  natural_352x288.yuv\n");
   ASSERT_NE(entry, std::string::npos);
   ASSERT_GE(entry, 64U);
-  EXPECT_EQ(test::sha256(all_frames({})), checksums.substr(entry - 64, 64));
+  EXPECT_EQ(tools::sha256(all_frames({})), checksums.substr(entry - 64, 64));
 }
 
 TEST(SequenceGenerator, EveryPatternIsTheSameOnEveryMachine) {
@@ -46,7 +46,7 @@ TEST(SequenceGenerator, EveryPatternIsTheSameOnEveryMachine) {
   ASSERT_EQ(values_of<Pattern>().size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Pattern pattern = values_of<Pattern>()[i];
-    EXPECT_EQ(test::sha256(all_frames(small(pattern))), expected[i]) << name(pattern);
+    EXPECT_EQ(tools::sha256(all_frames(small(pattern))), expected[i]) << name(pattern);
     EXPECT_EQ(enum_from<Pattern>(name(pattern)), pattern);
   }
   EXPECT_EQ(enum_from<Pattern>("none"), std::nullopt);

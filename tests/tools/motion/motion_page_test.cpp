@@ -124,8 +124,7 @@ TEST_F(MotionPageTest, PageWorksInABrowser) {
   clicks.replace(clicks.find("@VALUES@"), 8, "[" + values + "]");
   EXPECT_EQ(test::title_after_script(browser, folder_, file("mv.html"), kPageTools + clicks), "ALL GOOD");
 
-  const auto other = test::shell("'" C63_BIN_DIR "/c63enc' --quiet --backend cpu --preset fast '" + file("pan_96x60.yuv") + "' '" + file("fast.c63") + "'");
-  ASSERT_EQ(other.exit_code, 0);
+  test::expect_success(test::shell("'" C63_BIN_DIR "/c63enc' --quiet --backend cpu --preset fast '" + file("pan_96x60.yuv") + "' '" + file("fast.c63") + "'"));
   ASSERT_EQ(run("--beside '" + file("fast.c63") + "' -o '" + file("both.html") + "'").exit_code, 0);
   EXPECT_EQ(test::title_after_script(browser, folder_, file("both.html"), std::string(kPageTools) + kBesideClicks), "ALL GOOD");
 }

@@ -117,8 +117,7 @@ addEventListener("load", async () => {
 )js";
 
 TEST_F(MotionProgramTest, SummaryFindsTheTrueMotion) {
-  const auto result = run("--truth '" + file("truth.csv") + "'");
-  ASSERT_EQ(result.exit_code, 0) << result.output;
+  const auto result = test::expect_success(run("--truth '" + file("truth.csv") + "'"));
   EXPECT_NE(result.output.find("frames 5: key 2, inter 3"), std::string::npos) << result.output;
   EXPECT_NE(result.output.find("most frequent: -3,2"), std::string::npos) << result.output;
   std::smatch m;
@@ -169,8 +168,7 @@ TEST_F(MotionProgramTest, TypesChooseWhatIsWritten) {
 }
 
 TEST_F(MotionProgramTest, CsvAndJsonHoldEveryBlock) {
-  const auto csv = run("--format csv -f 2");
-  ASSERT_EQ(csv.exit_code, 0);
+  const auto csv = test::expect_success(run("--format csv -f 2"));
   // A picture of 96x60 is coded as 96x64. That gives 12x8 blocks of luma, and 6x4 blocks in each chroma plane.
   EXPECT_EQ(std::count(csv.output.begin(), csv.output.end(), '\n'), 1 + 2 * (12 * 8 + 2 * 6 * 4));
   ASSERT_EQ(run("-o '" + file("mv.json") + "' --source '" + file("pan_96x60.yuv") + "'").exit_code, 0);

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <fstream>
 
 #include "common/text.h"
 #include "pictures/image.h"
@@ -58,8 +57,7 @@ TEST(PictureTest, PngHoldsEverySample) {
   const Image image = to_image(test::generate_a(37, 20, 1), 37, 20);
   const test::TemporaryFolder folder;
   save_picture(folder.file("a.png"), image);
-  const auto decoded = test::shell("ffmpeg -nostdin -v error -i '" + folder.file("a.png") + "' -f rawvideo -pix_fmt rgb24 -");
-  ASSERT_EQ(decoded.exit_code, 0);
+  const auto decoded = test::expect_success(test::shell("ffmpeg -nostdin -v error -i '" + folder.file("a.png") + "' -f rawvideo -pix_fmt rgb24 -"));
   EXPECT_EQ(decoded.output, std::string(image.bytes().begin(), image.bytes().end()));
 }
 

@@ -40,8 +40,7 @@ class Segments : public ToolsTest {
   }
   [[nodiscard]] std::string segment_file(int number) const { return path("seg" + std::to_string(number) + ".c63"); }
   [[nodiscard]] static std::string whole(const std::string& input, const Words& options = {}) {
-    const ProcessResult result = run(encode(input, options) + Words{"-o", "-"});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const ProcessResult result = expect_success(run(encode(input, options) + Words{"-o", "-"}));
     return result.out;
   }
   ProcessResult encode_segment(int number, int of, const std::string& input, const Words& options = {}) const {
@@ -147,8 +146,7 @@ TEST_F(Segments, ThatAreFinishedAreNotCodedAgain) {
   const auto tell = [&](const Words& options = {}) {
     Words command = encode(input_, options) + Words{"--segment", "2/3", "-o", segment_file(2)};
     std::erase(command, "--quiet");
-    const ProcessResult result = run(command);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const ProcessResult result = expect_success(run(command));
     return result.err;
   };
   EXPECT_NE(tell().find("encoded 9 frames"), std::string::npos);

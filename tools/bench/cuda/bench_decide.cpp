@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <span>
 
 #include "bench/cuda/probes.h"

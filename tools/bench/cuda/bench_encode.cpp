@@ -2,7 +2,6 @@
 // The speed is compared with the rates, in the same run, of the bus and of reading the frames.
 
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <span>
