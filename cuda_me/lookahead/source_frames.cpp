@@ -125,10 +125,10 @@ SourceMotionJob CudaSourceFrames::backward_job(int back, const SourceBlock* hint
   return job;
 }
 
-void CudaSourceFrames::add_forward_job(std::size_t place, std::size_t ahead, SourceMotionJobs& jobs) const {
-  if (place + ahead >= frames_.size()) return;
-  const SourceMemory::Frame& other = memory_of(place + ahead);
-  SourceMotionJob job = motion_job(memory_of(place), other, memory_.forward[ahead - 1]);
+void CudaSourceFrames::add_forward_job(std::size_t index, std::size_t ahead, SourceMotionJobs& jobs) const {
+  if (index + ahead >= frames_.size()) return;
+  const SourceMemory::Frame& other = memory_of(index + ahead);
+  SourceMotionJob job = motion_job(memory_of(index), other, memory_.forward[ahead - 1]);
   job.hints = ahead == 1 ? other.backward[0] : memory_.forward[0];
   job.hint_factor = ahead == 1 ? -1 : 2;
   jobs.add(job);
@@ -155,24 +155,24 @@ void CudaSourceFrames::predict_from(int back) {
   enqueue_error_flow(motion, geometry_.plane(0).blocks(), decisions_.lambda, own.flow, stream_);
 }
 
-PreparedFrame CudaSourceFrames::look_at(std::size_t place, bool plain, std::span<std::uint8_t> /*input*/) {
+PreparedFrame CudaSourceFrames::look_at(std::size_t index, bool plain, std::span<std::uint8_t> /*input*/) {
   const DeviceGuard guard(device_);
   const bool weighs = decisions_.propagate && !plain;
   const bool filters = decisions_.filter && !plain;
-  if (weighs) enqueue_weights(place);
+  if (weighs) enqueue_weights(index);
   if (filters && !is_filtered_) {
     for (std::size_t ahead = 1; ahead <= kFilterReach; ++ahead) {
       SourceMotionJobs jobs;
-      add_forward_job(place, ahead, jobs);
+      add_forward_job(index, ahead, jobs);
       enqueue_source_motion(layout_, jobs, stream_);
     }
-    enqueue_filter(place);
+    enqueue_filter(index);
   }
   stream_.synchronize();
   looking_at_.reset();
   is_filtered_ = false;
   PreparedFrame looked;
-  looked.in_place = {memory_of(place).linear, geometry_.frame_bytes()};
+  looked.in_place = {memory_of(index).linear, geometry_.frame_bytes()};
   if (filters) {
     looked.original_in_place = looked.in_place;
     looked.in_place = {memory_.averaged[averaged_ % memory_.averaged.size()], geometry_.frame_bytes()};
@@ -184,27 +184,27 @@ PreparedFrame CudaSourceFrames::look_at(std::size_t place, bool plain, std::span
   return looked;
 }
 
-void CudaSourceFrames::enqueue_filter(std::size_t place) {
-  const SourceMemory::Frame& own = memory_of(place);
+void CudaSourceFrames::enqueue_filter(std::size_t index) {
+  const SourceMemory::Frame& own = memory_of(index);
   FilterJob job;
   job.current = own.picture;
   job.averaged = memory_.averaged[averaged_ % memory_.averaged.size()];
   const auto add = [&](const SourceMemory::Frame& other, const SourceBlock* motion, std::size_t distance) {
     job.neighbours[static_cast<std::size_t>(job.count++)] = {other.picture, motion, static_cast<int>(distance)};
   };
-  for (std::size_t back = 1; back <= kFilterReach && back <= place; ++back) add(memory_of(place - back), own.backward[back - 1], back);
-  for (std::size_t ahead = 1; ahead <= kFilterReach && place + ahead < frames_.size(); ++ahead) {
-    add(memory_of(place + ahead), memory_.forward[ahead - 1], ahead);
+  for (std::size_t back = 1; back <= kFilterReach && back <= index; ++back) add(memory_of(index - back), own.backward[back - 1], back);
+  for (std::size_t ahead = 1; ahead <= kFilterReach && index + ahead < frames_.size(); ++ahead) {
+    add(memory_of(index + ahead), memory_.forward[ahead - 1], ahead);
   }
   enqueue_temporal_filter(layout_, filter_, job, stream_);
   is_filtered_ = true;
 }
 
-void CudaSourceFrames::enqueue_weights(std::size_t place) {
+void CudaSourceFrames::enqueue_weights(std::size_t index) {
   PropagationJob job;
   job.importances = memory_.importances;
   job.weights = memory_.weights;
-  for (std::size_t i = place + 1; i < frames_.size(); ++i) {
+  for (std::size_t i = index + 1; i < frames_.size(); ++i) {
     job.later[static_cast<std::size_t>(job.count++)] = {memory_of(i).flow, frames_[i].back};
   }
   enqueue_propagated_weights(layout_, job, stream_);

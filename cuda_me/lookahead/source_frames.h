@@ -71,8 +71,8 @@ class CudaSourceFrames final : public SourceFrames {
   std::array<MotionTotals, 2> push() override;
   MotionTotals find_motion(int back) override;
   void predict_from(int back) override;
-  void begin_look(std::size_t place) override { looking_at_ = place; }
-  [[nodiscard]] PreparedFrame look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) override;
+  void begin_look(std::size_t index) override { looking_at_ = index; }
+  [[nodiscard]] PreparedFrame look_at(std::size_t index, bool plain, std::span<std::uint8_t> input) override;
   [[nodiscard]] bool has_in_place() const override { return true; }
 
  private:
@@ -82,20 +82,20 @@ class CudaSourceFrames final : public SourceFrames {
     int back = 0;          ///< distance to the reference in frames; 0: no reference, so it is the first of its GOP
   };
 
-  [[nodiscard]] const SourceMemory::Frame& memory_of(std::size_t place) const { return memory_.frames[frames_[place].slot]; }
+  [[nodiscard]] const SourceMemory::Frame& memory_of(std::size_t index) const { return memory_.frames[frames_[index].slot]; }
   /// Returns a job that finds the motion of frame `from` relative to frame `to`, without hints.
   [[nodiscard]] static SourceMotionJob motion_job(const SourceMemory::Frame& from, const SourceMemory::Frame& to, SourceBlock* motion);
   /// Returns a job that finds the motion of the newest frame relative to the one `back` frames before it. The job also
   /// adds up the errors of the frame's blocks (MotionSums).
   [[nodiscard]] SourceMotionJob backward_job(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion) const;
-  /// Adds a job that finds the motion of the frame at `place` relative to the frame that is `ahead` places later. Adds
+  /// Adds a job that finds the motion of the frame at `index` relative to the frame that is `ahead` frames later. Adds
   /// nothing if there is no such frame.
-  void add_forward_job(std::size_t place, std::size_t ahead, SourceMotionJobs& jobs) const;
+  void add_forward_job(std::size_t index, std::size_t ahead, SourceMotionJobs& jobs) const;
   /// Downloads the sums of the newest frame's motion, waits for them, and returns them.
   [[nodiscard]] std::array<MotionTotals, kMotionSums> totals();
-  /// Filters the frame at `place`. Its motion relative to the later frames must have been found.
-  void enqueue_filter(std::size_t place);
-  void enqueue_weights(std::size_t place);
+  /// Filters the frame at `index`. Its motion relative to the later frames must have been found.
+  void enqueue_filter(std::size_t index);
+  void enqueue_weights(std::size_t index);
 
   int device_ = current_device();
   Geometry geometry_;
@@ -107,7 +107,7 @@ class CudaSourceFrames final : public SourceFrames {
   std::deque<Kept> frames_;
   std::deque<std::size_t> free_;  ///< unused slots, oldest first, because the newest may still be read
   std::size_t averaged_ = 0;      ///< number of filtered frames
-  std::optional<std::size_t> looking_at_;  ///< the place whose frame may be filtered during the next search
+  std::optional<std::size_t> looking_at_;  ///< index of the frame that may be filtered during the next search
   bool is_filtered_ = false;               ///< that frame has been filtered
   /// High priority: this work is short, and the host waits for its results. So it goes before the coding of other
   /// frames.

@@ -54,8 +54,8 @@ std::string name_of(const Row& row) {
 }
 
 /// Returns the row of each span. Spans must be sorted by their starts.
-std::vector<Row> place(const std::vector<TraceSpan>& spans) {
-  // For each row, `open` has the ends of the placed spans in which the next span can lie. The innermost one is the last.
+std::vector<Row> rows_of(const std::vector<TraceSpan>& spans) {
+  // For each row, `open` has the ends of earlier spans in which the next span can lie. The innermost one is the last.
   // Those that end before the next span starts are removed.
   std::map<Row, std::vector<TraceSpan::Clock::time_point>> open;
   std::vector<Row> rows;
@@ -147,7 +147,7 @@ std::string TraceRecorder::chrome_json() const {
 
 void TraceRecorder::write_chrome_json(const std::function<void(std::string_view)>& write) const {
   const std::vector<TraceSpan> sorted = spans();
-  const std::vector<Row> rows = place(sorted);
+  const std::vector<Row> rows = rows_of(sorted);
   std::map<Row, int> threads;
   for (const Row& row : rows) threads[row] = 0;
   int number = 0;

@@ -27,7 +27,7 @@ struct PreparedFrame {
   double filter_ms = 0;                              ///< time that filtering took
 };
 
-/// The latest frames of one GOP and the results of looking ahead, in a device's memory or in host memory. The place of
+/// The latest frames of one GOP and the results of looking ahead, in a device's memory or in host memory. The index of
 /// a frame is its distance from the oldest kept frame, in frames. Only one thread at a time may use it.
 class SourceFrames {
  public:
@@ -50,12 +50,12 @@ class SourceFrames {
   /// been found. 0: no reference.
   virtual void predict_from(int back) = 0;
 
-  /// Says that look_at(place, false) will be called next, and that all frames that the filter needs for it were pushed.
+  /// Says that look_at(index, false) will be called next, and that all frames that the filter needs for it were pushed.
   /// So work may begin.
-  virtual void begin_look([[maybe_unused]] std::size_t place) {}
-  /// Returns the frame at a place, ready for coding. A `plain` frame is neither filtered nor weighted. If
+  virtual void begin_look([[maybe_unused]] std::size_t index) {}
+  /// Returns the frame at an index, ready for coding. A `plain` frame is neither filtered nor weighted. If
   /// has_in_place() is true, it always lies in place; otherwise it is always written to `input`.
-  [[nodiscard]] virtual PreparedFrame look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) = 0;
+  [[nodiscard]] virtual PreparedFrame look_at(std::size_t index, bool plain, std::span<std::uint8_t> input) = 0;
   [[nodiscard]] virtual bool has_in_place() const { return false; }
 };
 

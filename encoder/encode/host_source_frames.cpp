@@ -53,14 +53,14 @@ void HostSourceFrames::predict_from(int back) {
                            decisions_.lambda);
 }
 
-PreparedFrame HostSourceFrames::look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) {
+PreparedFrame HostSourceFrames::look_at(std::size_t index, bool plain, std::span<std::uint8_t> input) {
   PreparedFrame looked;
-  if (decisions_.propagate && !plain) looked.weights = std::make_shared<const FrameWeights>(weights_of(place));
+  if (decisions_.propagate && !plain) looked.weights = std::make_shared<const FrameWeights>(weights_of(index));
   if (decisions_.filter && !plain) {
-    filter(place, input);
-    looked.original = frames_[place].original;
+    filter(index, input);
+    looked.original = frames_[index].original;
   } else {
-    std::ranges::copy(*frames_[place].original, input.begin());
+    std::ranges::copy(*frames_[index].original, input.begin());
   }
   return looked;
 }
@@ -69,22 +69,22 @@ SourceMotion HostSourceFrames::find(const Frame& from, const Frame& to, std::spa
   return find_source_motion(geometry_.plane(0), from.picture.plane(0), to.picture.plane(0), hints, kernels_.sad);
 }
 
-void HostSourceFrames::filter(std::size_t place, std::span<std::uint8_t> filtered) {
-  const Frame& own = frames_[place];
+void HostSourceFrames::filter(std::size_t index, std::span<std::uint8_t> filtered) {
+  const Frame& own = frames_[index];
   struct Neighbour {
     const Frame* frame;
     SourceMotion motion;
     int distance;
   };
   std::vector<Neighbour> neighbours;
-  if (place >= 1) neighbours.push_back({&frames_[place - 1], own.backward, 1});
-  if (place >= 2) neighbours.push_back({&frames_[place - 2], own.second_backward, 2});
-  if (place + 1 < frames_.size()) {
-    const Frame& next = frames_[place + 1];
+  if (index >= 1) neighbours.push_back({&frames_[index - 1], own.backward, 1});
+  if (index >= 2) neighbours.push_back({&frames_[index - 2], own.second_backward, 2});
+  if (index + 1 < frames_.size()) {
+    const Frame& next = frames_[index + 1];
     neighbours.push_back({&next, find(own, next, hints_from(next.backward, -1)), 1});
-    if (place + 2 < frames_.size()) {
+    if (index + 2 < frames_.size()) {
       const std::vector<MotionVector> hints = hints_from(neighbours.back().motion, 2);
-      neighbours.push_back({&frames_[place + 2], find(own, frames_[place + 2], hints), 2});
+      neighbours.push_back({&frames_[index + 2], find(own, frames_[index + 2], hints), 2});
     }
   }
   const PlaneGeometry luma = geometry_.plane(0);
@@ -118,9 +118,9 @@ void HostSourceFrames::filter(std::size_t place, std::span<std::uint8_t> filtere
   averaged_.copy_to(filtered);
 }
 
-FrameWeights HostSourceFrames::weights_of(std::size_t place) const {
+FrameWeights HostSourceFrames::weights_of(std::size_t index) const {
   std::vector<LaterFrame> later;
-  for (std::size_t i = place + 1; i < frames_.size(); ++i) {
+  for (std::size_t i = index + 1; i < frames_.size(); ++i) {
     later.push_back({&frames_[i].flow, static_cast<std::size_t>(frames_[i].back)});
   }
   return propagated_weights(geometry_, later);

@@ -30,7 +30,7 @@ class HostSourceFrames final : public SourceFrames {
   std::array<MotionTotals, 2> push() override;
   MotionTotals find_motion(int back) override;
   void predict_from(int back) override;
-  [[nodiscard]] PreparedFrame look_at(std::size_t place, bool plain, std::span<std::uint8_t> input) override;
+  [[nodiscard]] PreparedFrame look_at(std::size_t index, bool plain, std::span<std::uint8_t> input) override;
 
  private:
   struct Frame {
@@ -43,8 +43,8 @@ class HostSourceFrames final : public SourceFrames {
   };
 
   [[nodiscard]] SourceMotion find(const Frame& from, const Frame& to, std::span<const MotionVector> hints) const;
-  void filter(std::size_t place, std::span<std::uint8_t> filtered);
-  [[nodiscard]] FrameWeights weights_of(std::size_t place) const;
+  void filter(std::size_t index, std::span<std::uint8_t> filtered);
+  [[nodiscard]] FrameWeights weights_of(std::size_t index) const;
 
   Geometry geometry_;
   LookaheadDecisions decisions_;
