@@ -35,6 +35,11 @@ struct ResolvedEncode {
   [[nodiscard]] std::uint64_t chains_in_half(std::uint64_t bytes) const { return settings.execution.limits.max_memory / 2 / bytes; }
   /// The bytes of one input frame.
   [[nodiscard]] std::uint64_t frame_bytes() const { return geometry.frame_bytes(); }
+  /// The bytes of the pictures that the sink gets with each frame.
+  [[nodiscard]] std::uint64_t kept_bytes() const {
+    const MeasurementSettings& m = settings.measurement;
+    return frame_bytes() * ((m.keep_reconstruction ? 1U : 0U) + (m.keep_prediction ? 1U : 0U));
+  }
   /// The most frames that wait in memory if the source cannot seek. They take a quarter of the memory limit, or 512 MiB
   /// if that is less.
   [[nodiscard]] std::int64_t read_ahead_frames() const {

@@ -41,7 +41,8 @@ std::int64_t gop_limit(const EncoderSettings& settings, const FrameSource& sourc
 int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) {
   const EncoderSettings& settings = encode.settings;
   const std::uint64_t max_memory = settings.execution.limits.max_memory;
-  const std::uint64_t most_bytes = encode.chain_bytes() + encode.lookahead_bytes();
+  constexpr std::uint64_t kFramesToSink = 8;  // the most frames of one chain that are finished and not yet with the sink
+  const std::uint64_t most_bytes = encode.chain_bytes() + encode.lookahead_bytes() + kFramesToSink * encode.kept_bytes();
   if (most_bytes > max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) +
@@ -55,15 +56,20 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
     // is being read.
     limit = std::min(limit, 1 + encode.read_ahead_frames() / settings.coding.key_interval);
   }
-  const auto kept_pictures = static_cast<std::uint64_t>(settings.measurement.keep_reconstruction) +
-                             static_cast<std::uint64_t>(settings.measurement.keep_prediction);
-  if (kept_pictures > 0) {
+  if (encode.kept_bytes() > 0) {
     // The division has two steps, because the bytes of a GOP may not fit in 64 bits.
-    const std::uint64_t pictures = encode.chains_in_half(encode.frame_bytes()) / kept_pictures;
-    const std::uint64_t gops = pictures / static_cast<std::uint64_t>(settings.coding.key_interval);
+    const std::uint64_t gops = encode.chains_in_half(encode.kept_bytes()) / static_cast<std::uint64_t>(settings.coding.key_interval);
     limit = static_cast<std::int64_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), 1 + gops));
   }
   return static_cast<int>(limit);
+}
+
+/// Returns how many finished frames may wait for the sink. If it gets pictures with them, they take a quarter of the memory
+/// limit at most.
+std::size_t most_waiting(const ResolvedEncode& encode, std::size_t chains, std::size_t depth) {
+  if (encode.kept_bytes() == 0) return chains * depth;
+  const std::uint64_t room = encode.settings.execution.limits.max_memory / 4 / encode.kept_bytes();
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(room, 1, chains * depth));
 }
 
 /// Divides `all` into `parts` nearly equal shares and returns share `index`.
@@ -306,7 +312,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     const std::int64_t waiting = supply->frames_read() - delivery.next();
     if (drains && waiting > 0 && state_->on_drain) state_->on_drain(waiting);
   });
-  const bool keeps_pictures = settings.measurement.keep_reconstruction || settings.measurement.keep_prediction;
+  const bool keeps_pictures = encode.kept_bytes() > 0;
   for (bool done = false; !done;) {
     open.describe(summary);
     const auto chains = static_cast<std::size_t>(summary.lanes);
@@ -316,7 +322,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                   {.first_frame = delivery.last_key(),
                    .delivered = delivery.next(),
                    .window = keeps_pictures ? chains + 1 : 2 * chains,
-                   .most_waiting = chains * static_cast<std::size_t>(depth),
+                   .most_waiting = most_waiting(encode, chains, static_cast<std::size_t>(depth)),
                    .first_stop = drains ? StopLevel::drain : StopLevel::finish});
     std::exception_ptr ended;
     try {

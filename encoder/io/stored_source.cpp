@@ -285,9 +285,11 @@ class StoredSource final : public FrameSource {
 
 /// Warns if the words of a file's name say that its frames are not 8-bit 4:2:0.
 void check_layout_words(const SourceOptions& options) {
-  static constexpr std::array<std::string_view, 18> kOthers = {"10bit", "12bit", "14bit", "16bit", "10le", "12le",
-                                                               "16le",  "10be",  "p010",  "p016",  "p10",  "nv12",
-                                                               "nv21",  "yv12",  "422",   "444",   "422p", "444p"};
+  static constexpr auto kOthers = std::to_array<std::string_view>(
+      {"9bit",  "10bit", "12bit", "14bit", "16bit", "10le", "12le", "14le", "16le", "10be",  "12be",  "16be", "p010",
+       "p016",  "p210",  "p216",  "p10",   "p12",   "p14",  "p16",  "nv12", "nv16", "nv21",  "nv24",  "yv12", "yuy2",
+       "yuyv",  "uyvy",  "v210",  "rgb24", "bgr24", "422",  "444",  "422p", "444p", "i422",  "i444",  "uv410", "uv411",
+       "uv440", "uv410p", "uv411p", "uv440p"});
   for (const std::string& word : words_of(options.path)) {
     const auto other = std::ranges::find_if(kOthers, [&](std::string_view name) {
       return word == name || (name.size() > 3 && word.ends_with(name)) || (word.starts_with("yuv4") && word.ends_with(name));

@@ -261,10 +261,13 @@ TEST(Encoder, MemoryLimitBoundsTheLanes) {
   settings.coding.key_interval = 64;
   EXPECT_EQ(encode_source(pipe, settings).summary.lanes, 1);
 
-  settings.execution.limits.max_memory = lane - 1;
-  VideoSource none(video(), kWidth, kHeight);
-  const Encoded refused = encode_source(none, settings);
-  expect_failed(refused, ErrorKind::limit, "C63-MAX-MEMORY");
+  // Pictures on their way to the sink need memory, too.
+  for (const bool keeps : {false, true}) {
+    settings.measurement.keep_reconstruction = keeps;
+    settings.execution.limits.max_memory = keeps ? lane + kWidth * kHeight : lane - 1;
+    VideoSource none(video(), kWidth, kHeight);
+    expect_failed(encode_source(none, settings), ErrorKind::limit, "C63-MAX-MEMORY");
+  }
 }
 
 TEST(Encoder, AStopOfAFileReadsNothingMore) {

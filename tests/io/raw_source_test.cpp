@@ -54,7 +54,8 @@ TEST_F(RawSource, WarnsIfTheNameSaysAnotherSize) {
 }
 
 TEST_F(RawSource, WarnsIfTheNameSaysAnotherLayout) {
-  for (const std::string name : {"a_8x4_10bit", "a_8x4_422", "a_8x4_YUV444p", "a_8x4_nv12", "a_8x4.p10", "a_8x4_yuv420p10le"}) {
+  for (const std::string name : {"a_8x4_10bit", "a_8x4_422", "a_8x4_YUV444p", "a_8x4_nv12", "a_8x4.p10", "a_8x4_yuv420p10le",
+                                 "a_8x4_yuv420p12", "a_8x4_yuv411p", "a_8x4_uyvy", "a_8x4_i422", "a_8x4_nv16"}) {
     warnings_.clear();
     EXPECT_EQ(open_frame_source(options(write_file(name + ".yuv", sample_bytes(48))))->frame_count(), 1);
     EXPECT_EQ(warnings_.size(), 1U) << name;
