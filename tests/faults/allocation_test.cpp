@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <new>
 #include <numeric>
@@ -232,27 +231,8 @@ Bytes filter_pictures() {
   return result;
 }
 
-/// A folder for the files of a scenario. Each process has its own.
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("c63-allocations-" + std::to_string(::getpid()))) {
-    std::filesystem::create_directory(path_);
-  }
-  ~Folder() {
-    failing_allocations.stop();
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 Bytes write_and_read_files() {
-  const Folder folder;
+  const TemporaryFolder folder;
   Bytes result;
   for (const char* name : {"a.txt", "a.npy", "a.f32"}) {
     write_signal(folder.file(name), std::vector<double>{1, 2.5, -3});
