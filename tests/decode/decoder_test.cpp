@@ -12,6 +12,7 @@
 #include "support/coding.h"
 #include "support/compact_stream.h"
 #include "support/expect_error.h"
+#include "support/host_decode_backend.h"
 #include "support/stream_editor.h"
 
 namespace c63::test::decoder_test {
@@ -225,40 +226,9 @@ TEST(Decoder, SinkThatThrowsEndsTheRun) {
   EXPECT_EQ(frames, 6);
 }
 
-/// The CPU backend, but it loses a frame after the first `before` frames.
-class LosingDecodeBackend final : public DecodeBackend {
- public:
-  explicit LosingDecodeBackend(int before) : inner_({}, pool_with(2)), before_(before) {}
-
-  [[nodiscard]] const std::string& description() const override { return inner_.description(); }
-  void open(const Geometry& geometry, std::uint64_t max_memory, ParallelFor parallel_for) override {
-    inner_.open(geometry, max_memory, std::move(parallel_for));
-  }
-  [[nodiscard]] bool has_room() const override { return inner_.has_room(); }
-  void submit(StreamFrame&& coded, std::int64_t count, bool wanted) override {
-    inner_.submit(std::move(coded), count, wanted);
-  }
-  [[nodiscard]] bool empty() const override { return inner_.empty(); }
-  [[nodiscard]] bool is_ready() override { return inner_.is_ready(); }
-  [[nodiscard]] const DecodeOutput& front() override { return inner_.front(); }
-  std::vector<std::uint8_t> pop() override {
-    std::vector<std::uint8_t> bytes = inner_.pop();
-    if (--before_ > 0 || has_lost_ || inner_.empty()) return bytes;
-    has_lost_ = true;
-    static_cast<void>(inner_.front());
-    return inner_.pop();
-  }
-  void clear() noexcept override { inner_.clear(); }
-
- private:
-  CpuDecodeBackend inner_;
-  int before_;
-  bool has_lost_ = false;
-};
-
 TEST(Decoder, AFrameThatADeviceLosesIsAnError) {
-  for (const int before : {1, 5}) {
-    const Decoded decoded = decode_stream(stream(), {.device = std::make_shared<LosingDecodeBackend>(before)});
+  for (const std::int64_t lost : {1, 5}) {
+    const Decoded decoded = decode_stream(stream(), {.device = std::make_shared<HostDecodeBackend>(5, -1, lost)});
     expect_failed(decoded, ErrorKind::internal, "C63-FRAMES-LOST");
     EXPECT_EQ(decoded.frames.size() + 1, expected().frames.size());
   }

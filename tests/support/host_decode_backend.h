@@ -55,10 +55,12 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
 }
 
 /// A decoding device that runs on the host, one frame at a time. It holds up to `room` frames. It decodes a frame only
-/// when the caller waits for it, so is_ready() is false until then. It finds frame `rejected` invalid, whatever it holds.
+/// when the caller waits for it, so is_ready() is false until then. It finds frame `rejected` invalid, whatever it holds,
+/// and loses frame `lost`.
 class HostDecodeBackend final : public DecodeBackend {
  public:
-  explicit HostDecodeBackend(std::size_t room = 5, std::int64_t rejected = -1) : room_(room), rejected_(rejected) {}
+  explicit HostDecodeBackend(std::size_t room = 5, std::int64_t rejected = -1, std::int64_t lost = -1)
+      : room_(room), rejected_(rejected), lost_(lost) {}
 
   [[nodiscard]] const std::string& description() const override { return description_; }
   void open(const Geometry& geometry, std::uint64_t, ParallelFor) override {
@@ -68,6 +70,7 @@ class HostDecodeBackend final : public DecodeBackend {
   }
   [[nodiscard]] bool has_room() const override { return frames_.size() < room_; }
   void submit(StreamFrame&& coded, std::int64_t count, bool wanted) override {
+    if (coded.index == lost_) return;
     Frame& frame = frames_.emplace_back();
     static_cast<FrameInfo&>(frame.output.view) = coded.info();
     frame.output.count = count;
@@ -128,6 +131,7 @@ class HostDecodeBackend final : public DecodeBackend {
   std::string description_ = "the host";
   std::size_t room_;
   std::int64_t rejected_;
+  std::int64_t lost_;
   Geometry geometry_;
   int opened_ = 0;
   std::deque<Frame> frames_;
