@@ -13,12 +13,7 @@ constexpr const char* kModule = "libc63_ffmpeg.so";
 class MediaModule : public ToolsTest {
  protected:
   void SetUp() override {
-    picture_ = write("a.ppm", "P6\n16 16\n255\n" + std::string(16 * 16 * 3, 'x'));
-  }
-
-  std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
+    picture_ = write_file("a.ppm", "P6\n16 16\n255\n" + std::string(16 * 16 * 3, 'x'));
   }
 
   /// Copies c63enc to the folder "bin" of this test, where no module is next to it. Returns the copy's path.
@@ -41,8 +36,8 @@ TEST_F(MediaModule, WithoutItOnlyInputsThatNeedItFail) {
   const std::string encoder = lone_encoder();
   if (fs::exists(fs::path(C63_MODULE_DIR) / kModule)) GTEST_SKIP() << "c63's module is installed in " << C63_MODULE_DIR;
   expect_no_ffmpeg(encode(encoder, picture_));
-  expect_no_ffmpeg(encode(encoder, write("a.y4m", "YUV4MPEG2 W16 H16 C444\nFRAME\n" + std::string(16 * 16 * 3, 'x'))));
-  EXPECT_EQ(encode(encoder, write("a_16x16.yuv", std::string(16 * 16 * 3 / 2, 'x'))).exit_code, 0);
+  expect_no_ffmpeg(encode(encoder, write_file("a.y4m", "YUV4MPEG2 W16 H16 C444\nFRAME\n" + std::string(16 * 16 * 3, 'x'))));
+  EXPECT_EQ(encode(encoder, write_file("a_16x16.yuv", std::string(16 * 16 * 3 / 2, 'x'))).exit_code, 0);
   EXPECT_EQ(run({encoder, "--version"}).exit_code, 0);
 }
 
@@ -57,7 +52,7 @@ TEST_F(MediaModule, TheLoaderSaysWhatIsMissing) {
   fs::copy_file(C63_MODULE_WITHOUT_LIBRARY, path("bin/") + kModule);
   expect_no_ffmpeg(encode(encoder, picture_));
   fs::remove(path("bin/") + kModule);
-  write(std::string("bin/") + kModule, "no library");
+  write_file(std::string("bin/") + kModule, "no library");
   expect_no_ffmpeg(encode(encoder, picture_));
 }
 
@@ -91,7 +86,7 @@ TEST_F(MediaModule, TextThatFfmpegReadsIsNotOpened) {
         std::string("WEBVTT\n\n00:01.000 --> 00:02.000\nx\n"), std::string("<SAMI>\n<BODY>\n<SYNC Start=1>x\n"),
         std::string("{1}{2}x\n{3}{4}y\n{5}{6}z\n"), std::string("[Script Info]\nScriptType: v4.00+\n"),
         std::string(";FFMETADATA1\n[STREAM]\na=b\n")}) {
-    const ProcessResult result = encode(kEnc, write("a.mp4", text));
+    const ProcessResult result = encode(kEnc, write_file("a.mp4", text));
     EXPECT_EQ(result.exit_code, 4);
     EXPECT_EQ(lines_in(result.err), 1) << result.err;
     EXPECT_NE(result.err.find("[C63-AV-FORMAT]"), std::string::npos) << result.err;
@@ -100,7 +95,7 @@ TEST_F(MediaModule, TextThatFfmpegReadsIsNotOpened) {
 }
 
 TEST_F(MediaModule, DecodersKeepTheLimitOfMemory) {
-  const std::string large = write("a.ppm", "P6\n1024 1024\n255\n" + std::string(1024 * 1024 * 3, 'x'));
+  const std::string large = write_file("a.ppm", "P6\n1024 1024\n255\n" + std::string(1024 * 1024 * 3, 'x'));
   const ProcessResult result = run({kCmp, large, large, "--max-memory", "2MiB"});
   EXPECT_EQ(result.exit_code, 5) << result.err;
   EXPECT_NE(result.err.find("[C63-MAX-MEMORY]"), std::string::npos) << result.err;

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <random>
 
 #include "c63/error.h"
 #include "support/expect_error.h"
+#include "support/folder_test.h"
 
 namespace c63 {
 namespace {
@@ -18,12 +18,6 @@ namespace {
 std::string id_of(std::string_view text) {
   const auto error = test::error_of([&] { static_cast<void>(parse_signal_text(text, "test")); });
   return !error ? "" : error->id() + (error->place().offset ? "@" + std::to_string(*error->place().offset) : "");
-}
-
-std::string temporary(const std::string& name) { return ::testing::TempDir() + "c63_signal_" + name; }
-
-void write_bytes(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 std::string id_of_file(const std::string& path) {
@@ -87,44 +81,39 @@ TEST(SignalText, AnUnfinishedLastLineIsTakenAndWarnedAbout) {
   EXPECT_EQ(id_of("1\n2e"), "C63-SIGNAL-NUMBER@2");
 }
 
-TEST(SignalFile, EveryFormatComesBack) {
+using SignalFile = test::FolderTest;
+
+TEST_F(SignalFile, EveryFormatComesBack) {
   const std::vector<double> small = {0, 1, 255, 7};
   for (const SignalFormat format : values_of<SignalFormat>()) {
-    const std::string path = temporary(format == SignalFormat::automatic ? "x.txt" : "x." + std::string(name(format)));
-    write_signal(path, small);
-    EXPECT_EQ(read_signal(path), small) << path;
+    const std::string file = path(format == SignalFormat::automatic ? "x.txt" : "x." + std::string(name(format)));
+    write_signal(file, small);
+    EXPECT_EQ(read_signal(file), small) << file;
   }
   const auto values = odd_values();
   for (const char* file : {"y.txt", "y.npy", "y.f64"}) {
-    write_signal(temporary(file), values);
-    EXPECT_EQ(read_signal(temporary(file)), values) << file;
+    write_signal(path(file), values);
+    EXPECT_EQ(read_signal(path(file)), values) << file;
   }
 }
 
-TEST(SignalFile, ValuesThatDoNotFitAreAnError) {
+TEST_F(SignalFile, ValuesThatDoNotFitAreAnError) {
   for (const double value : {-1.0, 256.0, 1.5}) {
     const std::vector<double> values = {value};
-    EXPECT_EQ(test::error_id([&] { write_signal(temporary("z.u8"), values); }), "C63-SIGNAL-RANGE") << value;
+    EXPECT_EQ(test::error_id([&] { write_signal(path("z.u8"), values); }), "C63-SIGNAL-RANGE") << value;
   }
 }
 
-TEST(SignalFile, BrokenFilesAreNamed) {
-  EXPECT_EQ(id_of_file(temporary("missing.txt")), "C63-INPUT-OPEN");
-  write_bytes(temporary("b.f64"), "1234567");
-  EXPECT_EQ(id_of_file(temporary("b.f64")), "C63-SIGNAL-SIZE");
-  write_bytes(temporary("b.f64"), "");
-  EXPECT_EQ(id_of_file(temporary("b.f64")), "C63-SIGNAL-EMPTY");
-  write_bytes(temporary("b.f32"), std::string_view("\x00\x00\x80\x7f", 4));
-  EXPECT_EQ(id_of_file(temporary("b.f32")), "C63-SIGNAL-FINITE");
+TEST_F(SignalFile, BrokenFilesAreNamed) {
+  EXPECT_EQ(id_of_file(path("missing.txt")), "C63-INPUT-OPEN");
+  EXPECT_EQ(id_of_file(write_file("b.f64", "1234567")), "C63-SIGNAL-SIZE");
+  EXPECT_EQ(id_of_file(write_file("b.f64", "")), "C63-SIGNAL-EMPTY");
+  EXPECT_EQ(id_of_file(write_file("b.f32", std::string_view("\x00\x00\x80\x7f", 4))), "C63-SIGNAL-FINITE");
 
-  write_signal(temporary("good.npy"), std::vector<double>{1, 2, 3});
-  std::ifstream in(temporary("good.npy"), std::ios::binary);
-  const std::string good((std::istreambuf_iterator<char>(in)), {});
+  write_signal(path("good.npy"), std::vector<double>{1, 2, 3});
+  const std::string good = test::read_file(path("good.npy"));
   EXPECT_EQ(good.size() % 8, 0U);
-  const auto broken = [&](std::string bytes) {
-    write_bytes(temporary("b.npy"), bytes);
-    return id_of_file(temporary("b.npy"));
-  };
+  const auto broken = [&](const std::string& bytes) { return id_of_file(write_file("b.npy", bytes)); };
   const auto replaced = [&](const std::string& from, const std::string& to) {
     std::string bytes = good;
     return bytes.replace(bytes.find(from), from.size(), to);

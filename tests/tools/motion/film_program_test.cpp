@@ -15,9 +15,9 @@
 #include "c63/motion.h"
 #include "c63/motion_search.h"
 #include "motion/npz_file.h"
-#include "tools/browser.h"
+#include "support/folder_test.h"
 #include "support/shell.h"
-#include "support/temporary_folder.h"
+#include "tools/browser.h"
 
 namespace c63::tools {
 namespace {
@@ -26,13 +26,6 @@ constexpr int kWidth = 88;  // not a multiple of 16
 constexpr int kHeight = 60;  // not a multiple of 8
 constexpr int kPaddedHeight = 64;
 constexpr int kFrames = 6;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
-}
 
 /// Returns the numbers in the rows of a CSV file, without its heading. An empty field becomes -1e9.
 std::vector<std::vector<double>> rows_of(const std::string& text) {
@@ -65,7 +58,7 @@ class FilmProgramTest : public testing::Test {
   }
   /// Returns the luma planes of all frames. They are padded at the bottom, with copies of the picture's last row.
   [[nodiscard]] std::vector<std::vector<std::uint8_t>> padded_luma() const {
-    const std::string bytes = bytes_of(raw_);
+    const std::string bytes = test::read_file(raw_);
     std::vector<std::vector<std::uint8_t>> planes;
     for (std::size_t f = 0; f < kFrames; ++f) {
       std::vector<std::uint8_t> plane;
@@ -118,14 +111,14 @@ TEST_F(FilmProgramTest, VectorsAreThoseOfTheDecodedSamples) {
 
 TEST_F(FilmProgramTest, EveryKindOfFilmGivesTheSame) {
   ASSERT_EQ(mv("--quiet '" + raw_ + "' -o '" + file("raw.npz") + "'").exit_code, 0);
-  const std::string expected = bytes_of(file("raw.npz"));
+  const std::string expected = test::read_file(file("raw.npz"));
   ASSERT_GT(expected.size(), 1000U);
   ASSERT_EQ(test::shell(fmt::format("'{}/c63gen' --quiet --pattern objects -w {} -h {} -f {} -o '{}'", C63_BIN_DIR, kWidth, kHeight, kFrames,
                                     file("o.y4m")))
                 .exit_code,
             0);
   ASSERT_EQ(mv("--quiet '" + file("o.y4m") + "' -o '" + file("y4m.npz") + "'").exit_code, 0);
-  EXPECT_EQ(bytes_of(file("y4m.npz")), expected);
+  EXPECT_EQ(test::read_file(file("y4m.npz")), expected);
   EXPECT_EQ(test::shell("cat '" + file("o.y4m") + "' | '" C63_BIN_DIR "/c63mv' --backend cpu --quiet - -o - --format npz").output, expected);
   // If the input is a c63 stream and a search is asked for, c63mv must search in the decoded pictures.
   ASSERT_EQ(test::shell(fmt::format("'{0}/c63enc' --quiet --backend cpu '{1}' '{2}' && '{0}/c63dec' --quiet '{2}' '{3}'", C63_BIN_DIR, raw_,
@@ -134,12 +127,12 @@ TEST_F(FilmProgramTest, EveryKindOfFilmGivesTheSame) {
             0);
   ASSERT_EQ(mv("--quiet --search '" + file("o.c63") + "' -o '" + file("c63.npz") + "'").exit_code, 0);
   ASSERT_EQ(mv("--quiet '" + file("dec_88x60.yuv") + "' -o '" + file("dec.npz") + "'").exit_code, 0);
-  EXPECT_EQ(bytes_of(file("c63.npz")), bytes_of(file("dec.npz")));
+  EXPECT_EQ(test::read_file(file("c63.npz")), test::read_file(file("dec.npz")));
   EXPECT_EQ(mv("'" + file("o.c63") + "' --second").exit_code, 2);
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
   ASSERT_EQ(test::shell("ffmpeg -v error -i '" + file("o.y4m") + "' -c:v ffv1 '" + file("o.mkv") + "' 2>&1").output, "");
   ASSERT_EQ(mv("--quiet '" + file("o.mkv") + "' -o '" + file("mkv.npz") + "'").exit_code, 0);
-  EXPECT_EQ(bytes_of(file("mkv.npz")), expected);
+  EXPECT_EQ(test::read_file(file("mkv.npz")), expected);
 }
 
 TEST_F(FilmProgramTest, ArraysAreNumpys) {
@@ -185,7 +178,7 @@ TEST_F(FilmProgramTest, ArraysOfAnyLengthAreNumpys) {
   for (const std::uint64_t rows : {std::uint64_t{200}, std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{150}, std::uint64_t{250}, UINT64_MAX}) {
     for (const std::size_t piece : {1, 100}) {
       write(file("other.npz"), {.expected_rows = rows, .piece = piece});
-      EXPECT_EQ(bytes_of(file("other.npz")), bytes_of(file("0.npz"))) << rows << " rows, pieces of " << piece;
+      EXPECT_EQ(test::read_file(file("other.npz")), test::read_file(file("0.npz"))) << rows << " rows, pieces of " << piece;
     }
   }
   const auto checked = test::shell("/usr/bin/python3 - '" + file("0.npz") + R"(' 2>&1 <<'END'
@@ -206,7 +199,7 @@ TEST_F(FilmProgramTest, ArraysGoToAPipe) {
   if (!has_python_with_numpy()) GTEST_SKIP() << "/usr/bin/python3 has no numpy";
   ASSERT_EQ(mv("--quiet '" + raw_ + "' -o '" + file("o.npz") + "'").exit_code, 0);
   ASSERT_EQ(mv("--quiet --format npz '" + raw_ + "' | cat > '" + file("piped.npz") + "'").exit_code, 0);
-  EXPECT_EQ(bytes_of(file("piped.npz")), bytes_of(file("o.npz")));
+  EXPECT_EQ(test::read_file(file("piped.npz")), test::read_file(file("o.npz")));
 }
 
 TEST_F(FilmProgramTest, FlowIsMiddleburys) {
@@ -214,7 +207,7 @@ TEST_F(FilmProgramTest, FlowIsMiddleburys) {
   const auto planes = padded_luma();
   const auto view = [&](std::size_t frame) { return ConstPlaneView{planes[frame].data(), kWidth, kPaddedHeight, kWidth}; };
   for (std::size_t frame = 1; frame < kFrames; ++frame) {
-    const std::string bytes = bytes_of(file(fmt::format("flow-{:03}.flo", frame)));
+    const std::string bytes = test::read_file(file(fmt::format("flow-{:03}.flo", frame)));
     ASSERT_EQ(bytes.size(), 12U + 8 * kWidth * kHeight);
     float tag = 0;
     std::array<std::int32_t, 2> size{};
@@ -242,8 +235,8 @@ TEST_F(FilmProgramTest, AStopInTheMiddleOfAPipesFrameKeepsTheFrames) {
   const auto stopped = test::shell("(head -c 25000 '" + y4m + "'; sleep 2) | timeout --preserve-status -s INT 1 '" C63_BIN_DIR
                                    "/c63mv' --quiet --progress none - --codec-list '" + file("list.csv") + "' -o '" + file("cut.npz") + "' 2>&1");
   EXPECT_EQ(stopped.exit_code, 130) << stopped.output;
-  EXPECT_EQ(bytes_of(file("list.csv")).substr(0, 6), "frame,");
-  EXPECT_EQ(bytes_of(file("cut.npz")).substr(0, 2), "PK") << stopped.output;
+  EXPECT_EQ(test::read_file(file("list.csv")).substr(0, 6), "frame,");
+  EXPECT_EQ(test::read_file(file("cut.npz")).substr(0, 2), "PK") << stopped.output;
 }
 
 TEST_F(FilmProgramTest, TrueMotionIsFoundInAnyWidth) {
@@ -270,7 +263,7 @@ TEST_F(FilmProgramTest, BadFilmsEndInOneLine) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
   const std::string make = "ffmpeg -v error -y -f lavfi -i testsrc=size=96x64:rate=25:duration=1 ";
   ASSERT_EQ(test::shell(make + "-c:v mpeg4 -g 1 -pix_fmt yuv420p '" + file("good.mkv") + "' 2>&1").output, "");
-  std::ofstream(file("cut.mkv"), std::ios::binary) << bytes_of(file("good.mkv")).substr(0, bytes_of(file("good.mkv")).size() * 2 / 3);
+  std::ofstream(file("cut.mkv"), std::ios::binary) << test::read_file(file("good.mkv")).substr(0, test::read_file(file("good.mkv")).size() * 2 / 3);
   expect(mv("--quiet '" + file("cut.mkv") + "'"), 4, "C63-AV-DECODE");
   EXPECT_EQ(mv("--quiet '" + file("good.mkv") + "'").output, "");
   const auto list = mv("'" + file("good.mkv") + "' --codec-list -");
@@ -289,7 +282,7 @@ TEST_F(FilmProgramTest, CodecVectorsOfAPanAreThePan) {
   const auto result = mv("--codec-vectors --codec-list '" + file("list.csv") + "' --format csv '" + file("pan.avi") + "'");
   ASSERT_EQ(result.exit_code, 0) << result.output;
   std::map<std::pair<double, double>, int> counts;
-  for (const auto& row : rows_of(bytes_of(file("list.csv")))) {
+  for (const auto& row : rows_of(test::read_file(file("list.csv")))) {
     ASSERT_EQ(row.size(), 12U);
     EXPECT_EQ(row[1], -1);  // no frame is predicted from a later one
     EXPECT_TRUE((row[2] == 16 && row[3] == 16) || (row[2] == 8 && row[3] == 8)) << "a block of " << row[2] << "x" << row[3];
