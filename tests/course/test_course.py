@@ -164,20 +164,27 @@ class Course(CourseTest):
         self.result("Ada, Countess", "simd", 90, "2026-02-01T00:00:00Z")
         self.result("Ada, Countess", "kernel", 60.5)
         self.result("=HYPERLINK()", "simd", 10)
+        self.result("\x1b[31mred", "kernel", 1)
         (self.folder / "results" / "other.json").write_text('{"program": "c63cmp"}')
         self.assertEqual(
             self.course("table", "results"),
-            "student,kernel,simd,sum,of,still to give\n'=HYPERLINK(),,10,10,100,5\n\"Ada, Countess\",60.5,90,150.5,200,10\n",
+            "student,kernel,simd,sum,of,still to give\n\\x1b[31mred,1,,1,100,5\n'=HYPERLINK(),,10,10,100,5\n\"Ada, Countess\",60.5,90,150.5,200,10\n",
         )
         self.course("table", "results", "--format", "moodle", "-o", "class.csv")
         self.assertEqual(
-            (self.folder / "class.csv").read_text(), "ID number,kernel,simd\n'=HYPERLINK(),,10\n\"Ada, Countess\",60.5,90\n"
+            (self.folder / "class.csv").read_text(), "ID number,kernel,simd\n\\x1b[31mred,1,\n'=HYPERLINK(),,10\n\"Ada, Countess\",60.5,90\n"
         )
         canvas = self.course("table", "results", "--format", "canvas").splitlines()
         self.assertEqual(canvas[1], "Points Possible,,,,,100,100")
-        self.assertEqual(canvas[3], '"Ada, Countess","Ada, Countess",,"Ada, Countess",,60.5,90')
-        (self.folder / "results" / "broken.json").write_text("{")
-        self.course("table", "results", code=4)
+        self.assertEqual(canvas[4], '"Ada, Countess","Ada, Countess",,"Ada, Countess",,60.5,90')
+        good = {"program": "c63grade", "student": "a", "task": "t", "date": "d", "points": 1, "of": 2, "still_to_give": 0}
+        broken = [json.dumps(good | more) for more in ({"points": "x"}, {"student": ["a"]}, {"date": 3}, {"of": None})]
+        for text in ("{", "[]", '"x"', '{"program": "c63grade"}', "[" * 100000, *broken):
+            (self.folder / "results" / "broken.json").write_text(text)
+            self.course("table", "results", code=4)
+        for more in ({}, {"checks": 3}, {"checks": [{"id": "answers"}]}):
+            (self.folder / "broken.json").write_text(json.dumps(good | more))
+            self.course("give", "3", "broken.json", code=4)
         (self.folder / "empty").mkdir()
         self.course("table", "empty", code=4)
 

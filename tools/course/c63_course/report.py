@@ -83,13 +83,19 @@ def write(result, folder):
     return files
 
 
+# What the table of a class uses.
+NEEDED = {"student": str, "task": str, "date": str, "points": (int, float), "of": (int, float), "still_to_give": (int, float)}
+
+
 def read(file):
     """Returns a result, or None if a JSON file is of another program."""
     try:
         result = json.loads(pathlib.Path(file).read_text())
         if result.get("program") != "c63grade":
             return None
-        result["student"], result["task"], result["date"]  # needed
+        for key, kind in NEEDED.items():
+            if not isinstance(result[key], kind):
+                raise ValueError(f"'{key}' has another type")
         return result
     except (OSError, ValueError, KeyError, AttributeError, RecursionError) as error:
         raise CourseError(f"{file} is not a result of c63grade: {error}", 4) from None
@@ -98,16 +104,20 @@ def read(file):
 def give(file, points):
     """Records points that a teacher gave by hand for the answers. Nothing is built or run."""
     result = read(file)
-    if result is None or "answers" not in [check["id"] for check in result["checks"]]:
-        raise CourseError(f"{file} is not a result of c63grade with answers", 4)
-    result["given"] = {"answers": points}
-    write(settle(result), pathlib.Path(file).parent)
+    try:
+        if "answers" not in [check["id"] for check in result["checks"]]:
+            raise ValueError("no answers")
+        result["given"] = {"answers": points}
+        page(settle(result))  # fails if something is missing or has another type
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise CourseError(f"{file} is not a result of c63grade with answers", 4) from None
+    write(result, pathlib.Path(file).parent)
     return result
 
 
 def field(value):
     """Returns a text as a CSV field. It gets an apostrophe in front if a spreadsheet would take it for a formula."""
-    text = str(value)
+    text = printable(value)
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
