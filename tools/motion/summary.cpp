@@ -47,7 +47,7 @@ void MotionSummary::add(const MotionFrame& frame, const MotionTruth* truth) {
 }
 
 void MotionSummary::add_codec(const MotionFrame& frame) {
-  if (!codec_) codec_.emplace();
+  if (!codec_) codec_ = Codec();
   const PlaneBlocks& luma = frame.blocks.planes[0];
   const CodecField& field = *frame.codec;
   bool has_vectors = false;

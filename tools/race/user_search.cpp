@@ -134,10 +134,10 @@ std::shared_ptr<const UserSearch> own_gpu_search(const std::string& path) {
 
 // These take the place of the C library's functions in the whole program, so in searches, too. They run nothing at exit.
 extern "C" {
-[[noreturn]] void _exit(int exit_code) {
+void _exit(int exit_code) {
   c63::race::refuse_end_by_search(exit_code);
   for (;;) ::syscall(SYS_exit_group, exit_code);
 }
-[[noreturn]] void _Exit(int exit_code) noexcept { _exit(exit_code); }
-[[noreturn]] void quick_exit(int exit_code) noexcept { _exit(exit_code); }
+void _Exit(int exit_code) noexcept { _exit(exit_code); }
+void quick_exit(int exit_code) noexcept { _exit(exit_code); }
 }
