@@ -16,18 +16,15 @@ constexpr int kWidth = 48;
 constexpr int kHeight = 32;
 
 /// A source like a camera. Frame `index` arrives only after the coded frame `index` - 2 has been delivered.
-class LiveSource final : public FrameSource {
+class LiveSource final : public VideoSource {
  public:
-  explicit LiveSource(Bytes frames) : frames_(std::move(frames), kWidth, kHeight, VideoSource::Kind::pipe) {}
+  explicit LiveSource(Bytes frames) : VideoSource(std::move(frames), kWidth, kHeight, Kind::pipe) {}
 
-  [[nodiscard]] VideoFormat format() const override { return frames_.format(); }
-  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
-  [[nodiscard]] bool seekable() const override { return false; }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     std::unique_lock lock(mutex_);
     const bool came = delivered_.wait_for(lock, std::chrono::seconds(60), [&] { return count_ > index - 2; });
     if (!came) throw Error(ErrorKind::input, "TEST-WAITED", "frame " + std::to_string(index) + " was waited for", {.frame = index});
-    return frames_.read(index, frame);
+    return VideoSource::read(index, frame);
   }
 
   void delivered() {
@@ -37,7 +34,6 @@ class LiveSource final : public FrameSource {
   }
 
  private:
-  VideoSource frames_;
   std::mutex mutex_;
   std::condition_variable delivered_;
   std::int64_t count_ = 0;

@@ -32,23 +32,19 @@ EncoderSettings stop_settings(int lanes, Preset preset = Preset::reference) {
 }
 
 /// A source that can only be read in order, and whose frames are all available at once.
-class InOrder final : public FrameSource {
+class InOrder final : public VideoSource {
  public:
-  explicit InOrder(bool live) : frames_(video(), kWidth, kHeight, VideoSource::Kind::pipe), live_(live) {}
+  explicit InOrder(bool live) : VideoSource(video(), kWidth, kHeight, Kind::pipe), live_(live) {}
 
-  [[nodiscard]] VideoFormat format() const override { return frames_.format(); }
-  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
-  [[nodiscard]] bool seekable() const override { return false; }
   [[nodiscard]] bool live() const override { return live_; }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    if (frames_.read(index, frame)) return true;
+    if (VideoSource::read(index, frame)) return true;
     all_read_.set_value();
     return false;
   }
   void wait_until_all_is_read() { all_read_.get_future().wait(); }
 
  private:
-  VideoSource frames_;
   bool live_;
   std::promise<void> all_read_;
 };

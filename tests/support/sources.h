@@ -18,7 +18,7 @@ namespace c63::test {
 
 /// A source of frames in memory. It behaves like a file (frames in any order, read by any number of threads) or like a
 /// pipe (frames in order, unknown number). A test can make a read fail.
-class VideoSource final : public FrameSource {
+class VideoSource : public FrameSource {
  public:
   enum class Kind { file, pipe };
   /// A function that returns the samples of a frame in place, or an empty span if the frame must be read. The samples
