@@ -93,7 +93,7 @@ class Graded(CourseTest):
             self.assertIn(old, text)
             text = text.replace(old, new)
         path = self.folder / "rules.toml"
-        path.write_text(text.replace("[points]", f"{table}\n[points]\n{points}"))
+        path.write_text(text.replace("[points]", f"{table}\n[points]\n{points}"), "utf-8-sig")  # as some editors do
         return path
 
     def measured(self, *changes):
@@ -369,6 +369,11 @@ class Tasks(Graded):
     def test_frames_in_flight(self):
         rules = self.rules(table="[flight]\nframes = 2\nseconds = 6\n", points="flight = 10")
         self.assertTrue(self.grade(rules=rules, code=0)["flight"]["passed"])
+        write = "  const size_t written = fwrite(encoder->writer.bytes,"
+        wrong = "  if (output == stdout) encoder->writer.bytes[30] ^= 1;\n" + write
+        self.edit("encode.c", write, wrong)  # as many bytes as the stream in the file, but others
+        self.assertFalse(self.grade(rules=rules)["flight"]["passed"])
+        self.edit("encode.c", wrong, write)
         write = "  }\n  if (write_out(encoder, output) < 0) return -1;\n"
         self.edit("encode.c", "    if (write_out(encoder, output) < 0) return -1;\n  }\n", write)
         found = self.grade(rules=rules)
@@ -403,7 +408,7 @@ class Tasks(Graded):
         self.assertFalse(found["answers"]["passed"])
         self.assertSaid(found["answers"], "(?m)^Question 2: ")
         self.assertEqual(found["result"]["still_to_give"], 20)
-        (self.handin / "answers.md").write_text("## 1\nThe search takes 96 % of the time.\n\n## 2 Why?\nBecause it tries all positions.\n")
+        (self.handin / "answers.md").write_text("\ufeff## 1\nThe search takes 96 % of the time.\n\n## 2 Why?\nBecause it tries all positions.\n")
         self.assertIsNone(self.grade(rules=rules, code=0)["answers"]["passed"])
 
         def give(points):

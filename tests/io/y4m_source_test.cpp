@@ -98,6 +98,14 @@ TEST_F(Y4mSource, OddSidesArePaddedWithOneWarning) {
   EXPECT_EQ(warnings_.size(), 1U);
 }
 
+TEST_F(Y4mSource, TellsTheRangeOfItsSamples) {
+  const std::string frame = "\nFRAME\nyyyyuv";
+  EXPECT_TRUE(open("YUV4MPEG2 W2 H2 C420jpeg XCOLORRANGE=FULL" + frame)->full_range());
+  for (const std::string header : {"YUV4MPEG2 W2 H2 C420jpeg", "YUV4MPEG2 W2 H2 XCOLORRANGE=LIMITED", "YUV4MPEG2 W2 H2 XYSCSS=420"}) {
+    EXPECT_FALSE(open(header + frame)->full_range()) << header;
+  }
+}
+
 TEST_F(Y4mSource, OneSample) { EXPECT_EQ(read_all(*open("YUV4MPEG2 W1 H1\nFRAME\nyuv")), "yyyyuv"); }
 
 TEST_F(Y4mSource, MalformedHeaders) {

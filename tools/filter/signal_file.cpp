@@ -231,6 +231,7 @@ SignalFormat signal_format_of(const std::string& path) {
 
 std::vector<double> parse_signal_text(std::string_view text, const std::string& file,
                                       const std::function<void(const std::string&)>& warn, std::size_t max_bytes) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // UTF-8's mark of byte order
   const std::vector<std::size_t> bounds = split_at_lines(text, std::size_t{1} << 18);
   const std::size_t pieces = bounds.size() - 1;
   std::vector<std::size_t> first_line(pieces + 1);

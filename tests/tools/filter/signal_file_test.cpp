@@ -46,7 +46,7 @@ TEST(SignalText, ComesBackToTheLastBit) {
 }
 
 TEST(SignalText, BlanksSignsAndCarriageReturnsAreTaken) {
-  EXPECT_EQ(parse_signal_text(" 1.5\t\r\n+2\n-3e2\n", "test"), (std::vector<double>{1.5, 2, -300}));
+  EXPECT_EQ(parse_signal_text("\xEF\xBB\xBF 1.5\t\r\n+2\n-3e2\n", "test"), (std::vector<double>{1.5, 2, -300}));
 }
 
 TEST(SignalText, JunkIsNamedWithItsLine) {

@@ -473,7 +473,7 @@ class Grader:
 
     def judge_answers(self, files):
         want, check = self.rules["answers"], self.check("answers")
-        content = files.get(want["file"], (b"", 0))[0].decode(errors="replace")
+        content = files.get(want["file"], (b"", 0))[0].decode("utf-8-sig", errors="replace")
         sections = re.split(r"^## *(\d{1,4})\b.*$", content, flags=re.M)
         answers = {int(number): text.strip() for number, text in zip(sections[1::2], sections[2::2])}
         short = [n for n in range(1, want["questions"] + 1) if len(answers.get(n, "")) < 20]

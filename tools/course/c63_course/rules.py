@@ -104,7 +104,7 @@ def load(path):
     it."""
     path = pathlib.Path(path)
     try:
-        given = tomllib.loads(path.read_text())
+        given = tomllib.loads(path.read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{path}: {error}", 4) from None
     sequences = given.pop("sequence", None)
