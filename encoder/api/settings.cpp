@@ -32,7 +32,7 @@ constexpr std::array kHeaderSets = {Names<HeaderSet>{HeaderSet::full, "full"}, N
 constexpr std::array kTunes = {Names<Tune>{Tune::psnr, "psnr"}, Names<Tune>{Tune::ssim, "ssim"}};
 constexpr std::array kSimdLevels = {Names<SimdLevel>{SimdLevel::scalar, "scalar"}, Names<SimdLevel>{SimdLevel::sse4, "sse4"},
                                     Names<SimdLevel>{SimdLevel::avx2, "avx2"}, Names<SimdLevel>{SimdLevel::avx512, "avx512"},
-                                    Names<SimdLevel>{SimdLevel::neon, "neon"}};
+                                    Names<SimdLevel>{SimdLevel::neon, "neon"}, Names<SimdLevel>{SimdLevel::simd128, "simd128"}};
 
 }  // namespace
 

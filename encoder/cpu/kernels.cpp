@@ -41,6 +41,8 @@ constexpr Level kLevels[] = {
      cpu::avx512_kernels},
 #elif defined(C63_SIMD_NEON)
     {SimdLevel::neon, [] { return true; }, cpu::neon_kernels},  // every aarch64 CPU has it
+#elif defined(C63_SIMD_WASM)
+    {SimdLevel::simd128, [] { return true; }, cpu::simd128_kernels},  // the module does not load without it
 #endif
 };
 

@@ -97,5 +97,6 @@ struct Kernels {
 [[nodiscard]] const Kernels& avx2_kernels();
 [[nodiscard]] const Kernels& avx512_kernels();
 [[nodiscard]] const Kernels& neon_kernels();
+[[nodiscard]] const Kernels& simd128_kernels();
 
 }  // namespace c63::cpu

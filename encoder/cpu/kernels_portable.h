@@ -34,8 +34,10 @@ using TwoRows = hn::Full128<std::uint8_t>;
 [[nodiscard]] inline auto sads_of_eight(hn::Vec<TwoRows> a, hn::Vec<TwoRows> b) {
 #if defined(C63_SIMD_X86)
   return hn::Vec<hn::Full128<std::uint64_t>>{_mm_sad_epu8(a.raw, b.raw)};  // Highway has no name for this instruction
-#else
+#elif defined(C63_SIMD_NEON)
   return hn::SumsOf8(hn::Vec<TwoRows>(vabdq_u8(a.raw, b.raw)));
+#else
+  return hn::SumsOf8(hn::Sub(hn::Max(a, b), hn::Min(a, b)));
 #endif
 }
 

@@ -51,6 +51,8 @@ template <typename T>
 #if defined(C63_SIMD_X86)
   hn::Vec<Doubles> unused = hn::Zero(Doubles());
   return hn::ReorderWidenMulAccumulate(Doubles(), a, b, sum, unused);
+#elif defined(C63_SIMD_WASM)
+  return hn::Add(sum, hn::Vec<Doubles>{wasm_i32x4_dot_i16x8(a.raw, b.raw)});
 #else  // Highway 1.0.3 has no name for sums of neighbours
   const int32x4_t low = vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw));
   return hn::Add(sum, hn::Vec<Doubles>(vpaddq_s32(low, vmull_high_s16(a.raw, b.raw))));

@@ -49,6 +49,31 @@ KindBits& KindBits::operator+=(const KindBits& other) {
   return *this;
 }
 
+void count_blocks(const FrameSyntax& syntax, std::size_t bytes, FrameBlocks& frame) {
+  for (int p = 0; p < kPlanes; ++p) {
+    const PlaneGeometry& g = syntax.planes[p].geometry;
+    frame.planes[p].columns = g.columns;
+    frame.planes[p].rows = g.rows;
+    frame.planes[p].motion_bits.resize(static_cast<std::size_t>(g.blocks()));
+    frame.planes[p].coefficient_bits.resize(static_cast<std::size_t>(g.blocks()));
+    frame.planes[p].nonzero_levels.resize(static_cast<std::size_t>(g.blocks()));
+  }
+  std::array<int, kPlanes> dc{};
+  for_each_block_in_coding_order(syntax.geometry, [&](int p, int block, int column) {
+    const PlaneSyntax& plane = syntax.planes[p];
+    const std::int16_t* levels = plane.block(block);
+    KindBits bits;
+    count_motion(plane, block, column, bits);
+    frame.planes[p].motion_bits[block] = static_cast<std::uint32_t>(bits.sum());
+    count_coefficients(levels, levels[0] - dc[p], p, bits);
+    frame.planes[p].coefficient_bits[block] = static_cast<std::uint32_t>(bits.sum()) - frame.planes[p].motion_bits[block];
+    frame.planes[p].nonzero_levels[block] = static_cast<std::uint8_t>(64 - std::count(levels, levels + 64, 0));
+    frame.bits += bits;
+    dc[p] = levels[0];
+  });
+  frame.bits.header = 8 * bytes - frame.bits.sum();
+}
+
 struct BlockAnalyser::State {
   FrameParser parser;
   FrameSyntax syntax;
@@ -79,29 +104,7 @@ FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
     state_->vectors = PredictionVectors(parsed.geometry);
   }
   decode_scan(parsed, syntax, state_->scratch);
-  for (int p = 0; p < kPlanes; ++p) {
-    const PlaneGeometry& g = syntax.planes[p].geometry;
-    frame.planes[p].columns = g.columns;
-    frame.planes[p].rows = g.rows;
-    frame.planes[p].motion_bits.resize(static_cast<std::size_t>(g.blocks()));
-    frame.planes[p].coefficient_bits.resize(static_cast<std::size_t>(g.blocks()));
-    frame.planes[p].nonzero_levels.resize(static_cast<std::size_t>(g.blocks()));
-  }
-  std::array<int, kPlanes> dc{};
-  for_each_block_in_coding_order(syntax.geometry, [&](int p, int block, int column) {
-    const PlaneSyntax& plane = syntax.planes[p];
-    const std::int16_t* levels = plane.block(block);
-    KindBits bits;
-    count_motion(plane, block, column, bits);
-    frame.planes[p].motion_bits[block] = static_cast<std::uint32_t>(bits.sum());
-    count_coefficients(levels, levels[0] - dc[p], p, bits);
-    frame.planes[p].coefficient_bits[block] = static_cast<std::uint32_t>(bits.sum()) - frame.planes[p].motion_bits[block];
-    frame.planes[p].nonzero_levels[block] = static_cast<std::uint8_t>(64 - std::count(levels, levels + 64, 0));
-    frame.bits += bits;
-    dc[p] = levels[0];
-  });
-  frame.bits.header = 8 * bytes.size() - frame.bits.sum();
-
+  count_blocks(syntax, bytes.size(), frame);
   state_->vectors.fill(syntax, parsed.advances_reference ? nullptr : &state_->vectors);
   for (int p = 0; p < kPlanes; ++p) {
     frame.planes[p].vectors = state_->vectors.plane(p).vectors;

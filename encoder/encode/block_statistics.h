@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -44,6 +45,11 @@ struct FrameBlocks {
   std::array<PlaneBlocks, 3> planes;
   KindBits bits;
 };
+
+struct FrameSyntax;
+
+/// Fills in the bits and levels of a frame that takes `bytes` bytes and is not a repeat, from its syntax elements.
+void count_blocks(const FrameSyntax& syntax, std::size_t bytes, FrameBlocks& frame);
 
 /// Counts the bits of the frames of one stream, block by block. analyse() must get the frames in stream order.
 class BlockAnalyser {

@@ -78,12 +78,14 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& pr
 
 /// Returns the name under which the table of rules below has this file's folder, such as "encoder/codec" or "tools".
 /// All folders in cuda_me have the name "cuda_me", except "cuda_me/runtime". Of the folders in tools, only
-/// "tools/bench" has a separate name.
+/// "tools/bench" and "tools/analyzer" have a separate name.
 std::string part_of(const std::string& path) {
   if (path.starts_with("encoder/include/")) return "include";
   if (path.starts_with("encoder/")) return path.substr(0, path.find('/', 8));
   if (path.starts_with("cuda_me/runtime/")) return "cuda_me/runtime";
-  if (path.starts_with("tools/bench/")) return "tools/bench";
+  for (const std::string tool : {"tools/bench", "tools/analyzer"}) {
+    if (path.starts_with(tool + "/")) return tool;
+  }
   return path.substr(0, path.find('/'));
 }
 
@@ -141,6 +143,7 @@ const std::map<std::string, Rule>& rules() {
       {"python",
        {{kApi, kBackend, "encoder/io/input_file.h", "cuda_me/include/", "tools/race/race_cases.h", "tools/race/race_judge.h"}}},
       {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures single kernels and stages
+      {"tools/analyzer", {{"encoder/"}}},  // c63.wasm has one thread, so it cannot use decoders and encoders with a pool
   };
   return table;
 }

@@ -42,7 +42,7 @@ enum class Tune { psnr, ssim };
 enum class HeaderSet { full, compact };
 
 /// Instruction sets of the CPU kernels. All give the same bytes.
-enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
+enum class SimdLevel { scalar, sse4, avx2, avx512, neon, simd128 };
 
 /// Returns true if the method finds the same vectors as the course encoder: the first with the least SAD of all
 /// candidates.
