@@ -43,10 +43,11 @@ std::size_t host_bytes(const CodingContext& context, int chains) {
 
 using Clock = std::chrono::steady_clock;
 
-/// Waits a moment for a batch, after a wait of `waited`. Spins at first, because any sleep takes about 60 us. Batches that
-/// take longer than that follow each other on the device, so a sleep of an eighth of the wait delays none of them.
+/// Waits a moment for a batch, after a wait of `waited`. Spins at first: any sleep takes about 60 us, which would delay a
+/// single chain. Longer batches have many frames and follow each other on the device, so a sleep of an eighth of the wait
+/// delays none of them.
 void rest(Clock::duration waited) {
-  constexpr Clock::duration kSpin = std::chrono::microseconds(100);
+  constexpr Clock::duration kSpin = std::chrono::microseconds(500);
   constexpr Clock::duration kLongest = std::chrono::microseconds(500);
   if (waited < kSpin) {
     std::this_thread::yield();
