@@ -1,6 +1,8 @@
 """Tests c63.race() with right and wrong searches in numpy."""
 
 import ctypes
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -57,6 +59,40 @@ def test_writes_outside_are_told():
 
     assert "writes-outside" in {each[0] for each in c63.race(past).suspicions}
     assert "writes-planes" in {each[0] for each in c63.race(into_planes).suspicions}
+
+
+def test_exploits_are_told():
+    memo, calls = {}, [0]
+
+    def by_content(current, reference, search_range, vectors, sads):
+        key = (current.tobytes(), reference.tobytes(), search_range)
+        memo[key] = memo.get(key) or tuple(built_in(current, reference, search_range, vectors, sads))
+        return memo[key]
+
+    def by_pointer(current, reference, search_range, vectors, sads):
+        key = (current.ctypes.data, vectors.shape)
+        memo[key] = memo.get(key) or tuple(built_in(current, reference, search_range, vectors, sads))
+        return memo[key]
+
+    def skips(current, reference, search_range, vectors, sads):
+        calls[0] += current.size > 90000
+        return built_in(current, reference, search_range, vectors, sads) if calls[0] % 2 == 0 else None
+
+    def late(current, reference, search_range, vectors, sads):
+        found = built_in(current, reference, search_range, vectors, sads)
+        threading.Timer(0.0005, np.copyto, (vectors, found[0])).start()
+        vectors[:], sads[:] = 0, found[1]
+
+    def slow_clock(current, reference, search_range, vectors, sads):
+        time.perf_counter = time.monotonic = lambda: 0.0
+        return built_in(current, reference, search_range, vectors, sads)
+
+    causes = {by_content: {"replays"}, by_pointer: {"stale", "unsteady", "first-time-only"}, skips: {"not-written"}, late: {"works-after"}}
+    for exploit, names in causes.items():
+        race = c63.race(exploit, size=(352, 288), rounds=4)
+        assert not race.is_right and names & {each[0] for each in race.suspicions}, race
+    race = c63.race(slow_clock, size=(96, 80), rounds=2)
+    assert all(t.us > 10 for t in race.timings) and time.perf_counter() > 0, "the clock is not in reach"
 
 
 def test_an_error_of_the_function_is_told():

@@ -63,7 +63,8 @@ struct Options {
   bool inexact = false;
   bool counters = false;  ///< ask ncu what limits a kernel
   bool in_process = false;
-  std::uint32_t seed = 0;  ///< of the random test cases; 0: taken from the clock
+  std::uint32_t seed = 0;  ///< of the test cases and timed planes; 0: one that nobody can know
+  bool seed_was_given = false;
   double limit_s = 60;     ///< time limit for each file
   std::vector<std::string> results = {};
   std::string output = {};

@@ -130,7 +130,7 @@ void add_options(CLI::App& app, const Benchmark& bench, Options& o) {
        {.delimiter = ','}},
       {"--inexact", &o.inexact, "",
        "Accept raced searches that do not find the best vectors, and show how much larger their SAD is"},
-      {"--seed", &o.seed, "N", "Seed of the race's test pictures; 0: taken from the clock"},
+      {"--seed", &o.seed, "N", "Repeat the race with this seed, which its results hold; 0: a new seed. The board does not rank a repeat"},
       {"--limit", &o.limit_s, "SECONDS", "Stop a raced file that takes longer than this", {.least = 1, .most = 3600}},
       {"--counters", &o.counters, "",
        "Measure what limits each --kernel with NVIDIA's profiler Nsight Compute (ncu), if it is installed and "

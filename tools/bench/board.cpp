@@ -23,11 +23,11 @@ namespace c63::bench {
 namespace {
 
 constexpr const char* kBuiltIn = "built in";
-constexpr const char* kNotTimed = "not timed";
+constexpr const char* kNotRanked = "not ranked";
 
 std::string verdict_of(const Json& entrant) {
   const std::string verdict = entrant.at("verdict").get<std::string>();
-  const bool known = verdict == "right" || verdict == "wrong" || verdict == "stopped" || verdict == "refused";
+  const bool known = verdict == "right" || verdict == "wrong" || verdict == "stopped" || verdict == "refused" || verdict == "impossible";
   return known ? verdict : throw Error(ErrorKind::input, "C63-BENCH-FIGURES", "there is no verdict '" + verdict + "'");
 }
 
@@ -56,15 +56,18 @@ std::vector<Json> rows_of(const std::string& path) {
     }
     for (const Json& entrant : entrants) {
       const std::string name = entrant.at("name").get<std::string>();
-      bool is_timed = false;
-      for (Json& row : rows) {
-        if (row["kernel"] != name) continue;
-        row["verdict"] = verdict_of(entrant);
-        is_timed = true;
+      const std::string verdict = verdict_of(entrant);
+      const bool knew_seed = entrant.value("seed_was_given", false);
+      const auto is_own = [&](const Json& row) { return row["kernel"] == name; };
+      if (verdict == "right" && !knew_seed && std::ranges::any_of(rows, is_own)) {
+        for (Json& row : rows) {
+          if (is_own(row)) row["verdict"] = verdict;
+        }
+        continue;
       }
-      if (is_timed) continue;
-      rows.push_back({{"group", device + kNotTimed}, {"kernel", name}, {"file", file}, {"verdict", verdict_of(entrant)}, {"us", 0.0},
-                      {"first", entrant.value("first", "")}});
+      std::erase_if(rows, is_own);
+      rows.push_back({{"group", device + kNotRanked}, {"kernel", name}, {"file", file}, {"verdict", verdict}, {"us", 0.0},
+                      {"first", verdict == "right" ? "its seed was known before the race (--seed)" : entrant.value("first", "")}});
     }
     return rows;
   } catch (const Json::exception&) {

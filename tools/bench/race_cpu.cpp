@@ -1,21 +1,29 @@
 // c63bench cpu --search: times users' searches on the CPU together with the built-in ones.
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <sstream>
 
 #include "bench/bench.h"
 #include "bench/cpu_probe.h"
 #include "bench/race_files.h"
 #include "c63/error.h"
+#include "common/errors.h"
 #include "common/process.h"
 #include "cpu/plane_search.h"
 #include "files/scratch_folder.h"
 #include "race/host_search.h"
+#include "race/search_process.h"
 
 namespace c63::bench {
 namespace {
@@ -30,57 +38,48 @@ constexpr std::uint64_t kMostMemory = __has_feature(address_sanitizer) ? 0 : std
 constexpr std::uint64_t kMostMemory = std::uint64_t{8} << 30;
 #endif
 
-/// Two planes for timing searches. Each has kPlaneGuard bytes on both sides, because built-in kernels read past the planes.
-class TimedPlanes {
+/// The planes of a round, as built-in searches need them: with kPlaneGuard bytes on both sides, because their kernels read past
+/// the planes.
+class GuardedPlanes {
  public:
-  TimedPlanes(int width, int height, std::uint32_t seed) : g_{width, height, width / 8, height / 8, 0} {
-    g_.coded_samples = g_.samples();
-    for (int i = 0; i < 2; ++i) {
-      const std::vector<std::uint8_t> samples = race::moving_texture(width, height, i, seed);
-      planes_[i].resize(samples.size() + 2 * cpu::kPlaneGuard);
-      std::ranges::copy(samples, planes_[i].begin() + cpu::kPlaneGuard);
+  explicit GuardedPlanes(const race::RaceCase& c) : geometry_{c.width, c.height, c.width / 8, c.height / 8, 0} {
+    geometry_.coded_samples = geometry_.samples();
+    for (const auto& [samples, plane] : {std::pair(&c.current, &current_), std::pair(&c.reference, &reference_)}) {
+      plane->resize(samples->size() + 2 * cpu::kPlaneGuard);
+      std::ranges::copy(*samples, plane->begin() + cpu::kPlaneGuard);
     }
   }
-  [[nodiscard]] const PlaneGeometry& geometry() const { return g_; }
-  [[nodiscard]] ConstPlaneView reference() const { return view(0); }
-  [[nodiscard]] ConstPlaneView current() const { return view(1); }
-  [[nodiscard]] std::size_t blocks() const { return static_cast<std::size_t>(g_.blocks()); }
+  /// Returns the seconds that a built-in search takes.
+  double search(SearchMethod method, SimdLevel level, int range, SearchResults& results) const {
+    const cpu::Kernels& kernels = cpu::kernels(level);
+    cpu::PlaneSearch search(cpu::make_block_searcher(method, kernels, geometry_, range), kernels, geometry_, 1, range);
+    const auto blocks = static_cast<std::size_t>(geometry_.blocks());
+    results = SearchResults::poisoned(blocks, race::kPoison);
+    return timed([&] {
+      search.begin(view(current_), view(reference_), nullptr);
+      search.prepare_rows(0, geometry_.height);
+      search.prepare();
+      for (int row = 0; row < geometry_.rows; ++row) search.search_mcu_row(row);
+      std::copy_n(search.chosen(), blocks, results.vectors.begin());
+      std::copy_n(search.sads(), blocks, results.sads.begin());
+    })();
+  }
 
  private:
-  [[nodiscard]] ConstPlaneView view(int i) const {
-    return {planes_[i].data() + cpu::kPlaneGuard, g_.width, g_.height, g_.width};
+  [[nodiscard]] ConstPlaneView view(const std::vector<std::uint8_t>& plane) const {
+    return {plane.data() + cpu::kPlaneGuard, geometry_.width, geometry_.height, geometry_.width};
   }
-  PlaneGeometry g_;
-  std::vector<std::uint8_t> planes_[2];
+  PlaneGeometry geometry_;
+  std::vector<std::uint8_t> current_;
+  std::vector<std::uint8_t> reference_;
 };
 
-/// A search that is timed on the planes, and the results of its last run.
-struct Entrant {
-  std::string name;
-  std::function<void(SearchResults&)> search;
-  SearchResults found = {};
-};
-
-Entrant built_in(const std::string& name, SearchMethod method, SimdLevel level, const TimedPlanes& planes, int range) {
-  const cpu::Kernels& kernels = cpu::kernels(level);
-  const PlaneGeometry g = planes.geometry();
-  const auto search = std::make_shared<cpu::PlaneSearch>(cpu::make_block_searcher(method, kernels, g, range), kernels, g, 1, range);
-  return {name, [&planes, g, search](SearchResults& results) {
-            search->begin(planes.current(), planes.reference(), nullptr);
-            search->prepare_rows(0, g.height);
-            search->prepare();
-            for (int row = 0; row < g.rows; ++row) search->search_mcu_row(row);
-            std::copy_n(search->chosen(), planes.blocks(), results.vectors.begin());
-            std::copy_n(search->sads(), planes.blocks(), results.sads.begin());
-          }};
-}
-
-/// Returns the ceiling of one thread: absolute differences per second. It is 0 on a CPU without a probe for them.
-double measured_ceiling() {
-  std::vector<std::uint8_t> nothing(1 << 16);
+/// Returns a ceiling of one thread, in units per second. It is 0 on a CPU without a probe for it.
+double measured_ceiling(Limit limit) {
+  std::vector<std::uint8_t> samples(1 << 14);  // in the first cache
   double best = 0;
-  for (const CeilingProbe& probe : ceiling_probes(nothing)) {
-    if (probe.limit == Limit::absolute_differences) best = std::max(best, measure(timed(probe.run), 5).rate(probe.amount).high);
+  for (const CeilingProbe& probe : ceiling_probes(samples)) {
+    if (probe.limit == limit) best = std::max(best, measure(timed(probe.run), 5).rate(probe.amount).high);
   }
   return best;
 }
@@ -119,107 +118,172 @@ std::string next_step(const Json& code, double share) {
 
 std::vector<Column> columns() {
   return {{"kernel", "search, one thread", -22}, {"us/median", "us/frame", 10, 1}, {"us/p10", "10 %", 10, 1}, {"us/p90", "90 %", 10, 1},
-          {"share_of_ceiling", "ceiling", 8, 1, 100, " %"}, {"more_sad_percent", "more SAD", 10, 2, 1, " %"}};
+          {"share_of_ceiling", "ceiling", 8, 1, 100, " %"}, {"more_sad_percent", "more SAD", 10, 2, 1, " %"}, {"note", "", -1}};
 }
 
-/// Times the user's search together with the built-in ones, and adds their rows. Returns whether it found what exact search
-/// finds.
-bool add_timed_runs(Report& report, const Options& o, const std::string& name, const race::SearchLibrary& library) {
-  const TimedPlanes planes(o.width / 8 * 8, o.height / 8 * 8, 1);
-  const PlaneGeometry& g = planes.geometry();
+/// Times the user's search together with the built-in ones, adds their rows, and judges what it found. Returns its row.
+Json add_timed_runs(Report& report, const Options& o, const std::string& name, race::SearchProcess& process, race::Judge& judge) {
+  const int width = o.width / 8 * 8;
+  const int height = o.height / 8 * 8;
   const SimdLevel best = available_simd_levels().back();
-  std::vector<Entrant> entrants = {{name, [&](SearchResults& results) {
-                                      library({planes.current().data, planes.reference().data, g.width, g.width, g.width, g.height, o.range,
-                                               reinterpret_cast<c63_motion_vector*>(results.vectors.data()), results.sads.data()});
-                                    }},
-                                   built_in("full-brute scalar", SearchMethod::full_brute, SimdLevel::scalar, planes, o.range),
-                                   built_in("full-brute", SearchMethod::full_brute, best, planes, o.range),
-                                   built_in("full-eliminate", SearchMethod::full_eliminate, best, planes, o.range)};
-  std::vector<Case> cases;
-  for (Entrant& e : entrants) {
-    cases.push_back({.labels = {},
-                     .run =
-                         [&e, &planes] {
-                           e.found = SearchResults::poisoned(planes.blocks(), race::kPoison);
-                           return timed([&e] { e.search(e.found); })();
-                         },
-                     .most_rounds = e.name == "full-brute scalar" ? 2 : INT_MAX});  // it takes long, and only shows the scale
+  struct BuiltIn {
+    const char* name;
+    SearchMethod method;
+    SimdLevel level;
+    int most_rounds;
+    SearchResults found = {};
+  };
+  std::vector<BuiltIn> built_in = {{"full-brute scalar", SearchMethod::full_brute, SimdLevel::scalar, 2},  // it takes long, and only shows the scale
+                                   {"full-brute", SearchMethod::full_brute, best, INT_MAX},
+                                   {"full-eliminate", SearchMethod::full_eliminate, best, INT_MAX}};
+  const double candidates = count_candidates(width, height, o.range);
+  int round = 0;
+  std::uint32_t seed = 0;
+  std::optional<race::RaceCase> planes;
+  std::optional<GuardedPlanes> guarded;
+  SearchResults found;
+  double fastest = INFINITY;
+  double wall_s = 0;
+  double cpu_s = 0;
+  const auto layout = [&] { return race::CaseLayout{.at_end = seed % 2 == 0, .place = seed | 1}; };
+  /// The time of a round's planes for planes of the asked size.
+  const auto scaled = [&](double seconds) { return seconds * candidates / std::max(1.0, count_candidates(planes->width, planes->height, o.range)); };
+  std::vector<Case> cases = {{.labels = {}, .run = [&] {
+                                seed = seed_of_round(o.seed, round++);
+                                planes = race::timed_case(width, height, o.range, seed);
+                                guarded.emplace(*planes);
+                                const race::SearchedCase searched = process.search(*planes, layout());
+                                judge.check(*planes, searched);
+                                found = searched.results;
+                                fastest = std::min(fastest, searched.seconds);
+                                wall_s += searched.seconds;
+                                cpu_s += searched.cpu_seconds;
+                                return scaled(searched.seconds);
+                              }}};
+  for (BuiltIn& b : built_in) {
+    cases.push_back({.labels = {}, .run = [&] { return scaled(guarded->search(b.method, b.level, o.range, b.found)); }, .most_rounds = b.most_rounds});
   }
-  const std::vector<Sample> seconds = measure(cases, o.repeats);
-  const double ceiling = measured_ceiling();
-  const double differences = count_candidates(g.width, g.height, o.range) * 64;
-  const SearchResults& exact = entrants.back().found;
-  double sad = 0;
-  double exact_sad = 0;
-  for (std::size_t i = 0; i < planes.blocks(); ++i) {
-    sad += entrants.front().found.sads[i];
-    exact_sad += exact.sads[i];
+  std::vector<Sample> seconds = measure(cases, o.repeats);
+  // Work in threads counts as if one thread had done all of it. Some systems count CPU time in steps of 10 ms.
+  const bool has_threads = cpu_s > 1.2 * wall_s + 20e-3;
+  if (has_threads) seconds[0] = seconds[0].times(cpu_s / wall_s);
+
+  constexpr double kLeastToCompare = 100e-6;
+  double again = INFINITY;
+  for (int i = 0; i < 3; ++i) again = std::min(again, process.search(*planes, layout()).seconds);
+  if (again < 0.5 * fastest && fastest > kLeastToCompare) {
+    judge.stopped(fmt::format("planes that it has seen before take {:.1f} us, others at least {:.1f} us", 1e6 * again, 1e6 * fastest),
+                  {"replays", "it keeps results and gives them again: each search must compute its own", 1});
   }
-  for (std::size_t i = 0; i < entrants.size(); ++i) {
-    Json row = {{"kernel", entrants[i].name},
-                {"size", fmt::format("{}x{}", g.width, g.height)},
+  const double read_s = (2.0 * width * height) / measured_ceiling(Limit::loads);
+  if (seconds[0].median < read_s) {
+    judge.stopped(fmt::format("it takes {:.2f} us, and reading both planes takes {:.2f} us", 1e6 * seconds[0].median, 1e6 * read_s),
+                  {"impossible", "faster than this CPU can read the planes", 1});
+  }
+  const double ceiling = measured_ceiling(Limit::absolute_differences);
+  const SearchResults& exact = built_in.back().found;
+  const auto sum = [](const SearchResults& results) { return std::accumulate(results.sads.begin(), results.sads.end(), 0.0); };
+  Json own;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const double differences = candidates * 64 / seconds[i].median;
+    Json row = {{"kernel", i == 0 ? name : built_in[i - 1].name},
+                {"size", fmt::format("{}x{}", width, height)},
                 {"content", "natural"},
                 {"us", seconds[i].times(1e6)},
-                {"absdiff_per_s", differences / seconds[i].median},
-                {"equal", entrants[i].found == exact}};
-    if (ceiling > 0) row["share_of_ceiling"] = differences / seconds[i].median / ceiling;
-    if (i == 0) row["more_sad_percent"] = exact_sad > 0 ? 100 * (sad / exact_sad - 1) : 0;
-    report.rows().push_back(std::move(row));
+                {"absdiff_per_s", differences},
+                {"equal", i == 0 ? found == exact : built_in[i - 1].found == exact}};
+    if (ceiling > 0) {
+      row["share_of_ceiling"] = differences / ceiling;
+      if (differences > ceiling) row["note"] = "skips candidates";
+    }
+    if (i == 0 && has_threads) row["note"] = "CPU time of all threads";
+    if (i == 0) row["more_sad_percent"] = sum(exact) > 0 ? 100 * (sum(found) / sum(exact) - 1) : 0;
+    if (i == 0) own = row;
+    add_once(report, std::move(row));
   }
-  return entrants.front().found == exact;
+  return own;
 }
 
-/// Checks the search of one user's file and times it, in this process.
-void race_here(const Options& o) {
-  const std::string& path = o.files.front();
+/// Throws Error if a library that was loaded before this program, as by LD_PRELOAD, takes the place of the system's clock.
+void refuse_other_clock() {
+  Dl_info clock{};
+  Dl_info system{};
+  Dl_info program{};
+  ::dladdr(::dlsym(RTLD_DEFAULT, "clock_gettime"), &clock);
+  ::dladdr(::dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &system);
+  ::dladdr(reinterpret_cast<void*>(&refuse_other_clock), &program);
+  if (clock.dli_fbase != system.dli_fbase && clock.dli_fbase != program.dli_fbase) {
+    throw Error(ErrorKind::usage, "C63-RACE-CLOCK", std::string("a race needs the system's clock, not that of ") + clock.dli_fname);
+  }
+}
+
+/// Checks the search of one user's file and times it. Returns its entrant.
+Json race_file(Report& report, const Options& o, const std::string& path) {
   const ScratchFolder folder("", "c63-race");
-  Report report("cpu", o, columns());
-  begin_stage(report, "compile");
-  const race::BuiltSearch built = race::compile_search(path, folder.path());
   const std::string name = std::filesystem::path(path).filename().string();
-  if (!built.command.empty())
-    std::printf("%s: %s (%s, %.2f s)\n", name.c_str(), built.command.c_str(), built.compiler.c_str(), built.seconds);
-  if (!built.messages.empty()) std::printf("%s\n", built.messages.c_str());
-  begin_stage(report, "load");
-  if (!o.json.empty() && o.json != "-") race::catch_crashes(o.json + ".crash");
-  const race::SearchLibrary library(built.library);
-  const race::HostSearch search = [&](const c63_motion_job& job) { library(job); };
-  run_race(report, o, {{"name", name}, {"file", path}, {"compiler", built.compiler}, {"command", built.command}},
-           {.judge = [&](race::Judge& judge, std::uint32_t seed, const auto& next) { judge_on_host(judge, search, seed, o.range, next); },
-            .time = [&] { return add_timed_runs(report, o, name, library); },
-            .look =
-                [&](Json& entrant) {
-                  const Json& row = report.rows().at(0);
-                  entrant["instructions"] = instructions_of(built.library, folder);
-                  entrant["more_sad_percent"] = row.at("more_sad_percent");
-                  entrant["next_step"] = next_step(entrant["instructions"], row.value("share_of_ceiling", 0.0));
-                },
-            .why_timed_runs_differ = "wrong when calls follow each other at once"});
-  report.finish();
-  std::fflush(stdout);
-  require_all_right(report.about());
-}
-
-std::string arguments_of(const Options& o) {
-  return fmt::format("cpu --width {} --height {} --range {} --rounds {} --seed {}{} --in-process --search=", o.width,
-                     o.height, o.range, o.repeats, o.seed, o.inexact ? " --inexact" : "");
+  Json entrant = {{"name", name}, {"file", path}};
+  const std::string before = o.json.empty() || o.json == "-" ? "" : text_of(o.json);
+  try {
+    const race::BuiltSearch built = race::compile_search(path, folder.path());
+    if (!built.command.empty())
+      std::printf("%s: %s (%s, %.2f s)\n", name.c_str(), built.command.c_str(), built.compiler.c_str(), built.seconds);
+    if (!built.messages.empty()) std::printf("%s\n", built.messages.c_str());
+    entrant.update({{"compiler", built.compiler}, {"command", built.command}});
+    const auto open = [&]() -> race::HostSearch {
+      const auto library = std::make_shared<race::SearchLibrary>(built.library);
+      library->refuse_clocks();
+      return [library](const c63_motion_job& job) { (*library)(job); };
+    };
+    const auto starts = [&] {
+      ::dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output may hold the results
+      ::setenv("TMPDIR", folder.path().c_str(), 1);
+    };
+    race::SearchProcess process(open, {.most_samples = (static_cast<std::size_t>(o.width) + 8) * (static_cast<std::size_t>(o.height) + 8) + (1 << 18),
+                                       .seconds = 10 * o.limit_s,
+                                       .cpu_seconds = o.limit_s,
+                                       .memory = kMostMemory,
+                                       .file_bytes = kMostFileBytes,
+                                       .files = kMostFiles,
+                                       .in_process = o.in_process,
+                                       .starts = starts});
+    Options seeded = o;
+    if (seeded.seed == 0) seeded.seed = unknown_seed();  // after the start of the process, so its memory does not hold it
+    Json row;
+    entrant = run_race(seeded, std::move(entrant),
+                       {.judge = [&](race::Judge& judge, std::uint32_t seed, const auto& next) { process.judge(judge, seed, o.range, next); },
+                        .time = [&](race::Judge& judge) { row = add_timed_runs(report, seeded, name, process, judge); },
+                        .look =
+                            [&](Json& right) {
+                              right["instructions"] = instructions_of(built.library, folder);
+                              right["more_sad_percent"] = row.at("more_sad_percent");
+                              right["next_step"] = next_step(right["instructions"], row.value("share_of_ceiling", 0.0));
+                            }});
+  } catch (const Error& error) {
+    const std::string line = tools::error_line(error.at({.file = path}));
+    std::fprintf(stderr, "c63bench: %s\n", line.c_str());
+    entrant.update({{"verdict", "refused"}, {"first", line}, {"exit_code", tools::exit_code(error.kind())}, {"suspicions", Json::array()}});
+  }
+  tools::end_orphans();
+  if (!o.json.empty() && o.json != "-" && text_of(o.json) != before) {
+    entrant.update({{"verdict", "wrong"}, {"first", "the file of results has changed during the race"}});
+    entrant["suspicions"] = {{{"id", "forges-results"}, {"text", "it writes to the race's file of results"}}};
+    std::printf("%s: WRONG: it writes to the race's file of results [forges-results]\n", name.c_str());
+  }
+  return entrant;
 }
 
 }  // namespace
 
 void race_cpu_files(const Options& given) {
   Options options = given;
-  if (options.seed == 0) options.seed = seed_by_clock();
-  if (options.in_process) {
-    if (options.files.size() != 1) throw Error(ErrorKind::usage, "C63-USAGE", "--in-process takes one --search");
-    std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    race_here(options);
-    return;
-  }
+  options.seed_was_given = options.seed != 0;
+  if (options.in_process && options.files.size() != 1) throw Error(ErrorKind::usage, "C63-USAGE", "--in-process takes one --search");
+  refuse_other_clock();
+  tools::adopt_orphans();
   Report report("cpu", options, columns());
-  report.about()["seed"] = options.seed;
-  race_files(report, options, arguments_of(options),
-             {.seconds = 10 * options.limit_s, .cpu_seconds = options.limit_s, .memory = kMostMemory});
+  Json entrants = Json::array();
+  for (const std::string& file : options.files) entrants.push_back(race_file(report, options, file));
+  report.about()["entrants"] = entrants;
   std::puts("");
   report.print_titles();
   for (const Json& row : report.rows()) {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "c63/error.h"
 #include "common/errors.h"
@@ -20,9 +20,6 @@
 
 namespace c63::bench {
 namespace {
-
-constexpr std::uint64_t kMostFileBytes = std::uint64_t{64} << 20;
-constexpr int kMostFiles = 256;
 
 std::string signal_text(int signal) {
   switch (signal) {
@@ -46,7 +43,8 @@ std::string signal_text(int signal) {
 }
 
 Json race_json(const race::Verdict& v) {
-  Json json = {{"verdict", v.is_right ? "right" : "wrong"},
+  const bool is_impossible = std::ranges::any_of(v.suspicions, [](const MotionSuspicion& s) { return s.id == "impossible"; });
+  Json json = {{"verdict", v.is_right ? "right" : is_impossible ? "impossible" : "wrong"},
                {"cases", v.cases},
                {"wrong_cases", v.wrong_cases},
                {"first", v.first},
@@ -79,38 +77,11 @@ Json race_in_own_process(const std::string& arguments, const std::string& file, 
   entrant["process_s"] = result.wall_s;
   const bool judged = entrant.contains("verdict");
   if (!judged && figures.contains("so_far")) entrant["suspicions"] = figures["so_far"]["suspicions"];
-  if (!entrant.contains("suspicions")) entrant["suspicions"] = Json::array();
-  const auto stopped = [&](const std::string& what, const char* id, const std::string& text) {
-    entrant["verdict"] = "stopped";
-    entrant["first"] = figures.value("stage", std::string("its start")) + ": " + what;
-    Json& suspicions = entrant["suspicions"];
-    suspicions.insert(suspicions.begin(), Json::object({{"id", id}, {"text", text}}));
-    std::printf("%s: STOPPED\n  %s\n  suspicion: %s [%s]\n", entrant["name"].get<std::string>().c_str(),
-                entrant["first"].get<std::string>().c_str(), text.c_str(), id);
-  };
-  // SIGKILL also ends a process that the system has no memory for. On a busy machine, the kernel counts CPU time for
-  // the limit in whole ticks, which may be much more than the time that it reports.
-  const bool used_up =
-      limits.cpu_seconds > 0 && (result.exit_code == 128 + SIGXCPU ||
-                                 (result.exit_code == 128 + SIGKILL && result.cpu_s >= 0.5 * limits.cpu_seconds));
-  if (result.timed_out || used_up) {
-    stopped(fmt::format("hangs: no result after {:g} s{} (--limit)", used_up ? limits.cpu_seconds : limits.seconds,
-                        used_up ? " of CPU time" : ""),
-            "hangs", "a loop that does not end, or a barrier that not all threads reach");
-  } else if (result.exit_code > 128) {
-    const std::string place = text_of(json + ".crash");
-    const std::string what = place.empty() ? signal_text(result.exit_code - 128) : place;
-    const auto says = [&](const char* words) { return what.find(words) != std::string::npos; };
-    if (says("reads")) {
-      stopped(what, says("writes or reads") ? "writes-outside" : "reads-outside",
-              "a row or column too many: rows end at the width, planes at the last row, results at the last block");
-    } else if (says("writes into")) {
-      stopped(what, "writes-planes", "the planes must not be written to");
-    } else {
-      stopped(what, "crash", "a pointer or an array index that was not set, or is far too large");
-    }
-  } else if (!judged && result.exit_code == 0) {
-    stopped("ends the process", "exits", "it calls exit(): a search returns");
+  race::SearchEnded end;
+  end.exit_code = result.exit_code;
+  end.timed_out = result.timed_out;
+  if (result.timed_out || result.exit_code > 128 || (!judged && result.exit_code == 0)) {
+    add_end(entrant, figures.value("stage", std::string("its start")), end, limits.seconds);
   } else if (!judged) {  // the file was refused, and its process has printed why
     entrant["verdict"] = "refused";
     entrant["first"] = result.error_output;
@@ -128,9 +99,48 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::uint32_t seed_by_clock() {
-  return static_cast<std::uint32_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1000000007) +
-         1;
+std::uint32_t unknown_seed() { return std::random_device{}() | 1; }
+
+void add_end(Json& entrant, const std::string& stage, const race::SearchEnded& end, double limit_s) {
+  const auto stopped = [&](const std::string& what, const char* id, const std::string& text) {
+    entrant["verdict"] = "stopped";
+    entrant["first"] = stage + ": " + what;
+    if (!entrant.contains("suspicions")) entrant["suspicions"] = Json::array();
+    Json& suspicions = entrant["suspicions"];
+    suspicions.insert(suspicions.begin(), Json::object({{"id", id}, {"text", text}}));
+    std::printf("%s: STOPPED\n  %s\n  suspicion: %s [%s]\n", entrant["name"].get<std::string>().c_str(),
+                entrant["first"].get<std::string>().c_str(), text.c_str(), id);
+  };
+  // SIGKILL also ends a process that the system has no memory for. On a busy machine, the kernel counts CPU time for
+  // the limit in whole ticks, which may be much more than the time that it reports.
+  const bool used_up = end.exit_code == 128 + SIGXCPU || (end.exit_code == 128 + SIGKILL && end.cpu_s >= 0.5 * limit_s);
+  if (end.timed_out || used_up) {
+    stopped(fmt::format("hangs: no result after {:g} s{} (--limit)", limit_s, used_up ? " of CPU time" : ""), "hangs",
+            "a loop that does not end, or a barrier that not all threads reach");
+  } else if (end.exit_code <= 128) {
+    stopped("ends the process", "exits", "it calls exit(): a search returns");
+  } else {
+    const std::string what = end.place.empty() ? signal_text(end.exit_code - 128) : one_line(end.place);
+    const auto says = [&](const char* words) { return what.find(words) != std::string::npos; };
+    if (says("reads") && !end.place.empty()) {
+      stopped(what, says("writes or reads") ? "writes-outside" : "reads-outside",
+              "a row or column too many: rows end at the width, planes at the last row, results at the last block");
+    } else if (says("works on after")) {
+      stopped(what, "works-after", "when a search returns, all of its work must be done");
+    } else if (says("writes into")) {
+      stopped(what, "writes-planes", "the planes must not be written to");
+    } else {
+      stopped(what, "crash", "a pointer or an array index that was not set, or is far too large");
+    }
+  }
+}
+
+void add_once(Report& report, Json row) {
+  const auto is_same = [&](const Json& other) {
+    return std::ranges::all_of(std::array{"kernel", "size", "content", "jobs"},
+                               [&](const char* what) { return row.value(what, Json()) == other.value(what, Json()); });
+  };
+  if (std::ranges::none_of(report.rows(), is_same)) report.rows().push_back(std::move(row));
 }
 
 void race_files(Report& report, const Options& options, const std::string& arguments,
@@ -143,48 +153,45 @@ void race_files(Report& report, const Options& options, const std::string& argum
   report.about()["entrants"] = Json::array();
   for (const std::string& file : options.files) {
     Json figures = race_in_own_process(arguments, file, all_limits);
-    for (Json& row : figures["results"]) {  // built-in searches, timed for each file, are kept once
-      const auto is_same = [&](const Json& other) {
-        return std::ranges::all_of(std::array{"kernel", "size", "content", "jobs"}, [&](const char* what) {
-          return row.value(what, Json()) == other.value(what, Json());
-        });
-      };
-      if (std::ranges::none_of(report.rows(), is_same)) report.rows().push_back(std::move(row));
-    }
+    for (Json& row : figures["results"]) add_once(report, std::move(row));
     finish(figures["entrants"][0], file);
     report.about()["entrants"].push_back(figures["entrants"][0]);
     report.save();
   }
 }
 
-void begin_stage(Report& report, const std::string& stage) {
-  report.about()["stage"] = stage;
-  report.save();
-}
-
-void run_race(Report& report, const Options& options, Json entrant, const Race& race) {
+Json run_race(const Options& options, Json entrant, const Race& race) {
   race::Judge judge(options.inexact);
+  std::string stage = "its start";
   const auto next = [&](const std::string& what) {
-    report.about()["so_far"] = race_json(judge.verdict());
-    begin_stage(report, what);
+    stage = what;
+    race.tell(stage, race_json(judge.verdict()));
   };
-  race.judge(judge, options.seed, next);
-  if (judge.verdict().is_right) {
-    begin_stage(report, "timed runs");
-    const bool is_exact = race.time();
-    begin_stage(report, "test cases, repeated after the timed runs");
-    race.judge(judge, options.seed + 1, next);
-    if (!options.inexact && !is_exact) {
-      judge.stopped("the timed runs give other vectors than exact search", {"timed-runs-differ", race.why_timed_runs_differ, 1});
+  entrant["seed"] = options.seed;
+  entrant["seed_was_given"] = options.seed_was_given;
+  try {
+    race.judge(judge, options.seed, next);
+    if (judge.verdict().is_right) {
+      next("timed runs");
+      race.time(judge);
+      const race::Verdict timed = judge.verdict();
+      const auto is_named = [](const MotionSuspicion& s) { return s.id == "replays" || s.id == "impossible"; };
+      if (!timed.is_right && std::ranges::none_of(timed.suspicions, is_named)) {
+        judge.stopped("timed runs", {"timed-runs-differ", "right alone, wrong when calls follow each other at once, with other planes each", 1});
+      }
+      next("test cases, repeated after the timed runs");
+      race.judge(judge, options.seed + 1, next);
     }
+  } catch (const race::SearchEnded& end) {
+    entrant.update(race_json(judge.verdict()));
+    add_end(entrant, stage, end, options.limit_s);
+    return entrant;
   }
   const race::Verdict verdict = judge.verdict();
   std::printf("%s: %s (seed %u)\n", entrant["name"].get<std::string>().c_str(), to_string(verdict).c_str(), options.seed);
-  entrant["seed"] = options.seed;
   entrant.update(race_json(verdict));
   if (verdict.is_right) race.look(entrant);
-  report.about()["entrants"].push_back(std::move(entrant));
-  report.about()["stage"] = "done";
+  return entrant;
 }
 
 void require_all_right(const Json& figures) {

@@ -6,6 +6,7 @@
 #include "bench/bench.h"
 #include "common/process.h"
 #include "race/race_judge.h"
+#include "race/search_process.h"
 
 namespace c63::bench {
 
@@ -21,27 +22,36 @@ void race_files(
 /// refused the file, the kind is that of the process's error (C63-RACE-REFUSED).
 void require_all_right(const Json& figures);
 
-/// Writes the name of the step that begins now to the file of results. If this process does not return, its parent reads the
-/// name there.
-void begin_stage(Report& report, const std::string& stage);
+/// Adds a row, unless the report has one of the same search on the same task. Built-in searches are timed for each file.
+void add_once(Report& report, Json row);
 
-/// What a race in this process does on its device.
+/// Says in `entrant` why the process of a search has ended, and prints it. `stage` is what the process did last.
+void add_end(Json& entrant, const std::string& stage, const race::SearchEnded& end, double limit_s);
+
+/// What a race does on its device.
 struct Race {
   /// Searches all test cases with this seed, and calls the last argument with the name of each.
   std::function<void(race::Judge&, std::uint32_t, const std::function<void(const std::string&)>&)> judge;
-  std::function<bool()> time;         ///< adds rows of timed runs; returns whether they found what exact search finds
-  std::function<void(Json&)> look;    ///< adds to the entrant what is known of a right search
-  const char* why_timed_runs_differ;  ///< likely cause if only the timed runs are wrong
+  std::function<void(race::Judge&)> time;     ///< adds rows of timed runs, and judges their results
+  std::function<void(Json&)> look;            ///< adds to the entrant what is known of a right search
+  std::function<void(const std::string& stage, const Json& so_far)> tell = [](const auto&, const auto&) {};  ///< before each step
 };
 
-/// Judges and times a search, and adds the entrant with its verdict to the report, which the caller finishes.
-void run_race(Report& report, const Options& options, Json entrant, const Race& race);
+/// Judges and times a search. Returns the entrant with its verdict.
+[[nodiscard]] Json run_race(const Options& options, Json entrant, const Race& race);
 
-/// Races the files of --search on the CPU, then prints all of them with the built-in searches. With --in-process,
-/// judges and times the only file in this process. Throws Error if one is not right.
+/// Races the files of --search on the CPU, each in its own process or with --in-process in this one, then prints all of them with
+/// the built-in searches. Throws Error if one is not right.
 void race_cpu_files(const Options& options);
 
-[[nodiscard]] std::uint32_t seed_by_clock();
+/// The limits of a process that runs users' code: bytes of a file that it writes, and open files.
+inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{64} << 20;
+inline constexpr int kMostFiles = 256;
+
+/// Returns a seed that nobody can know before. It is not 0.
+[[nodiscard]] std::uint32_t unknown_seed();
+/// Returns the seed of round `round`.
+[[nodiscard]] inline std::uint32_t seed_of_round(std::uint32_t seed, int round) { return seed * 2654435761U + static_cast<std::uint32_t>(round); }
 [[nodiscard]] std::string text_of(const std::string& path);
 
 /// Runs `command` under NVIDIA's profiler ncu, which takes seconds. Counts its first launch of c63_motion after

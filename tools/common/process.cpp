@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <csignal>
 #include <filesystem>
@@ -121,21 +120,6 @@ std::vector<pid_t> own_children() {
   return children;
 }
 
-/// Kills the processes that commands have left: those that made a group of their own, too. This process must be their
-/// subreaper, which becomes the parent of what loses its parent.
-void end_orphans() {
-  const std::lock_guard lock(leftovers().mutex);  // so no command starts meanwhile
-  const std::list<pid_t>& leaders = leftovers().process_groups;
-  for (bool is_done = false; !is_done;) {
-    is_done = true;
-    for (const pid_t child : own_children()) {
-      if (std::ranges::find(leaders, child) != leaders.end()) continue;
-      ::kill(child, SIGKILL);
-      is_done &= ::waitpid(child, nullptr, 0) != child;  // its own children become ours now
-    }
-  }
-}
-
 /// Sets the limits of a shell that has just been started. The program that it starts inherits them.
 void set_limits(pid_t process, const ProcessLimits& limits) {
   const auto set = [process](auto resource, std::uint64_t most) {
@@ -143,8 +127,6 @@ void set_limits(pid_t process, const ProcessLimits& limits) {
     const rlimit limit{most, most};
     static_cast<void>(::prlimit(process, resource, &limit, nullptr));  // fails only if the process has ended
   };
-  set(RLIMIT_AS, limits.memory);
-  set(RLIMIT_CPU, static_cast<std::uint64_t>(std::ceil(limits.cpu_seconds)));
   set(RLIMIT_FSIZE, limits.file_bytes);
   set(RLIMIT_NOFILE, static_cast<std::uint64_t>(limits.files));
   if (limits.seconds > 0) set(RLIMIT_CORE, 1);
@@ -171,6 +153,21 @@ class Deadline {
 
 }  // namespace
 
+void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+void end_orphans() {
+  const std::lock_guard lock(leftovers().mutex);  // so no command starts meanwhile
+  const std::list<pid_t>& leaders = leftovers().process_groups;
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (const pid_t child : own_children()) {
+      if (std::ranges::find(leaders, child) != leaders.end()) continue;
+      ::kill(child, SIGKILL);
+      is_done &= ::waitpid(child, nullptr, 0) != child;  // its own children become ours now
+    }
+  }
+}
+
 ProcessResult run_process(const std::string& command, const std::string& stdin_path, const std::string& stdout_path,
                           const std::string& folder, const StopTokens& stops, const ProcessLimits& limits) {
   const std::string error_path = folder + "/stderr";
@@ -187,7 +184,7 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
 
   const auto start = std::chrono::steady_clock::now();
   pid_t child = 0;
-  if (limits.ends_children) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (limits.ends_children) adopt_orphans();
   std::atomic<bool> timed_out = false;
   {
     const ChildGroup group([&](pid_t* started) {

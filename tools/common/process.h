@@ -18,8 +18,6 @@ struct ProcessResult {
 /// Limits for a command and each process that it starts; 0: no limit.
 struct ProcessLimits {
   double seconds = 0;            ///< elapsed time; then SIGKILL
-  double cpu_seconds = 0;        ///< CPU time of all threads; then SIGKILL, at most a second later
-  std::uint64_t memory = 0;      ///< bytes of address space
   std::uint64_t file_bytes = 0;  ///< size of each file that it writes
   int files = 0;                 ///< number of files open at the same time
   bool ends_children = false;    ///< when the command has ended, everything that it has started is killed
@@ -36,6 +34,12 @@ struct StopTokens {
 [[nodiscard]] ProcessResult run_process(const std::string& command, const std::string& stdin_path,
                                         const std::string& stdout_path, const std::string& folder,
                                         const StopTokens& stops = {}, const ProcessLimits& limits = {});
+
+/// Makes this process the parent of what loses its parent.
+void adopt_orphans();
+/// Kills the processes that commands or forked processes have left: those that made a group of their own, too. This process must
+/// have adopted them.
+void end_orphans();
 
 /// Returns the text quoted for /bin/sh.
 [[nodiscard]] std::string shell_quoted(const std::string& text);

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <string>
 
 #include "c63/motion_kernel.h"
-#include "race/race_judge.h"
 
 namespace c63::race {
 
@@ -27,9 +24,6 @@ struct BuiltSearch {
 /// Compiles the host part of a .cu file, in the same way, but as C++17 and without CXXFLAGS.
 [[nodiscard]] BuiltSearch compile_host_part(const std::string& path, const std::string& folder);
 
-/// A search for the CPU, as c63/motion_kernel.h describes it.
-using HostSearch = std::function<void(const c63_motion_job&)>;
-
 /// A shared library with c63_motion_search(). It is unloaded with the object.
 class SearchLibrary {
  public:
@@ -39,20 +33,14 @@ class SearchLibrary {
   SearchLibrary(const SearchLibrary&) = delete;
   SearchLibrary& operator=(const SearchLibrary&) = delete;
 
+  /// Throws Error (usage, C63-SEARCH-CLOCK) if it defines functions of the C library that tell the time or give memory.
+  void refuse_clocks() const;
+
   void operator()(const c63_motion_job& job) const { search_(&job); }
 
  private:
   void* handle_ = nullptr;
   void (*search_)(const c63_motion_job*) = nullptr;
 };
-
-/// Runs a search on the test cases and judges its results. Planes and results are next to pages that may not be
-/// touched, and planes are read-only. Before each case, calls `next` with its name.
-void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range,
-                   const std::function<void(const std::string&)>& next);
-
-/// If a search touches memory that it may not use, divides by zero or executes an unknown instruction, ends this process and
-/// writes one line to `file`. The line says where the memory is, if it is near an area of judge_on_host().
-void catch_crashes(const std::string& file);
 
 }  // namespace c63::race

@@ -86,17 +86,50 @@ void fill_corners(RaceCase& c, Random& random) {
   }
 }
 
+/// A texture that moves and changes.
+struct MovingTexture {
+  explicit MovingTexture(std::uint32_t seed) : texture(Texture::natural(seed, 8, 120)) {
+    Random random(seed);
+    dx = random.below(1792) - 896;
+    dy = random.below(1280) - 640;
+  }
+  /// Returns frame `index`, from this place of the texture on.
+  [[nodiscard]] std::vector<std::uint8_t> frame(int width, int height, int index, std::uint32_t grain_seed, int left = 0, int top = 0) const {
+    Random grain(grain_seed + 77U * static_cast<std::uint32_t>(index) + 1);
+    std::vector<std::uint8_t> plane;
+    for (int y = top; y < top + height; ++y) {
+      for (int x = left; x < left + width; ++x)
+        plane.push_back(clamped(texture.at(256 * x + dx * index, 256 * y + dy * index) + grain.below(9) - 4));
+    }
+    return plane;
+  }
+  Texture texture;
+  int dx;  ///< by frame, in 1/256 sample
+  int dy;
+};
+
 /// A texture that moves, with some noise.
 void fill_natural(RaceCase& c, Random& random) {
   const std::uint32_t seed = random();
   const int width = c.width + 2 * c.range;
-  const std::vector<std::uint8_t> texture = moving_texture(width, c.height + 2 * c.range, 0, seed);
+  const std::vector<std::uint8_t> texture = MovingTexture(seed).frame(width, c.height + 2 * c.range, 0, seed);
   const auto at = [&](int x, int y) { return texture[static_cast<std::size_t>((y + c.range) * width + x + c.range)]; };
   const int dx = random.below(2 * c.range) - c.range;
   const int dy = random.below(2 * c.range) - c.range;
   set(
       c, [&](int x, int y) { return clamped(at(x + dx, y + dy) + random.below(7) - 3); },
       [&](int x, int y) { return at(x, y); });
+}
+
+/// For timed runs. All have the same texture and motion, so that the times of races can be compared. Place and noise differ, so
+/// nobody knows the samples before.
+void fill_timed(RaceCase& c, Random& random) {
+  static const MovingTexture texture(1);
+  const int left = random.below(1 << 14);
+  const int top = random.below(1 << 14);
+  const std::uint32_t seed = random();
+  c.current = texture.frame(c.width, c.height, 1, seed, left, top);
+  c.reference = texture.frame(c.width, c.height, 0, seed, left, top);
 }
 
 constexpr std::array<Content, 8> kContents = {{
@@ -205,18 +238,10 @@ std::vector<RaceCase> race_cases(std::uint32_t seed, int range) {
   return cases;
 }
 
-std::vector<std::uint8_t> moving_texture(int width, int height, int index, std::uint32_t seed) {
-  const Texture texture = Texture::natural(seed, 8, 120);
+RaceCase timed_case(int width, int height, int range, std::uint32_t seed) {
   Random random(seed);
-  const int dx = random.below(1792) - 896;  // by frame, in 1/256 sample
-  const int dy = random.below(1280) - 640;
-  Random grain(seed + 77U * static_cast<std::uint32_t>(index) + 1);
-  std::vector<std::uint8_t> plane;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x)
-      plane.push_back(clamped(texture.at(256 * x + dx * index, 256 * y + dy * index) + grain.below(9) - 4));
-  }
-  return plane;
+  const int longer = width > 8 && height > 8 ? 8 * random.below(3) - 8 : 0;  // the area stays about the same
+  return make_case({"timed", fill_timed}, {width + longer, height - longer, 0, 0}, 0, range, random);
 }
 
 }  // namespace c63::race

@@ -35,7 +35,7 @@ struct RaceCase {
 /// `range` is that of luma.
 [[nodiscard]] std::vector<RaceCase> race_cases(std::uint32_t seed, int range = 16);
 
-/// Returns frame `index` of a moving and changing texture, as a plane for timed runs.
-[[nodiscard]] std::vector<std::uint8_t> moving_texture(int width, int height, int index, std::uint32_t seed);
+/// Returns a moving picture for a timed run, with sides that are up to 8 samples longer or shorter.
+[[nodiscard]] RaceCase timed_case(int width, int height, int range, std::uint32_t seed);
 
 }  // namespace c63::race

@@ -40,8 +40,10 @@ void Judge::judge(const SearchCases& search, std::uint32_t seed, int range, std:
     const auto results_of = [&](const CaseLayout& layout) {
       std::vector<SearchResults> results;
       for (SearchedCase& found : search(cases, layout)) {
-        harm[results.size()].past_results |= found.past_results;
-        harm[results.size()].wrote_planes |= found.wrote_planes;
+        SearchedCase& all_harm = harm[results.size()];
+        all_harm.past_results |= found.past_results;
+        all_harm.wrote_planes |= found.wrote_planes;
+        all_harm.works_after |= found.works_after;
         results.push_back(std::move(found.results));
       }
       return results;
@@ -59,17 +61,27 @@ void Judge::judge(const SearchCases& search, std::uint32_t seed, int range, std:
     const std::vector<SearchResults> other = results_of({.around = 0xC7});
     for (std::size_t c = 0; c < count; ++c) {
       add(before[c], first[c], again[c], other[c]);
-      if (harm[c].past_results) {
-        broke(
-            before[c], "it writes past its results",
-            {"writes-outside",
-             "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
-      }
-      if (harm[c].wrote_planes) {
-        broke(before[c], "it writes into its planes, or around them",
-              {"writes-planes", "the planes change: they must not be written to", 1});
-      }
+      add_harm(before[c], harm[c]);
     }
+  }
+}
+
+void Judge::check(const RaceCase& c, const SearchedCase& found) {
+  add(c, found.results, found.results, found.results);
+  add_harm(c, found);
+}
+
+void Judge::add_harm(const RaceCase& c, const SearchedCase& found) {
+  if (found.past_results) {
+    broke(c, "it writes past its results",
+          {"writes-outside", "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
+  }
+  if (found.wrote_planes) {
+    broke(c, "it writes into its planes, or around them", {"writes-planes", "the planes change: they must not be written to", 1});
+  }
+  if (found.works_after) {
+    broke(c, "it works on after it has returned, or writes results then",
+          {"works-after", "threads or streams go on after the search: when it returns, all of its work must be done", 1});
   }
 }
 
@@ -81,9 +93,11 @@ void Judge::add(const RaceCase& c, const SearchResults& first, const SearchResul
   std::int64_t outside = 0;
   std::int64_t untold = 0;
   for (std::size_t i = 0; i < blocks; ++i) {
-    unwritten[i] = is_poison(first.vectors[i], kPoison) && is_poison(again.vectors[i], kOtherPoison) ? 1 : 0;
+    const bool is_left = is_poison(again.vectors[i], kOtherPoison) || is_poison(again.vectors[i], kPoison);
+    unwritten[i] = is_poison(first.vectors[i], kPoison) && is_left ? 1 : 0;
     if (unwritten[i] != 0) continue;
-    const bool sad_unwritten = first.sads[i] == doubled(kPoison) && again.sads[i] == doubled(kOtherPoison);
+    const bool sad_unwritten =
+        first.sads[i] == doubled(kPoison) && (again.sads[i] == doubled(kOtherPoison) || again.sads[i] == doubled(kPoison));
     untold += sad_unwritten ? 1 : 0;
     const auto same = [&](const SearchResults& a, const SearchResults& b) {
       return a.vectors[i] == b.vectors[i] && (sad_unwritten || a.sads[i] == b.sads[i]);

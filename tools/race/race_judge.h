@@ -23,7 +23,7 @@ struct SearchResults {
   friend bool operator==(const SearchResults&, const SearchResults&) = default;
 };
 
-inline constexpr std::uint8_t kPoison = 0x5A;
+inline constexpr std::uint8_t kPoison = 0x80;  ///< no component of a vector, and no SAD, has such bytes
 inline constexpr std::uint8_t kOtherPoison = 0xA5;
 
 /// How a case lies in memory for one search.
@@ -32,6 +32,7 @@ struct CaseLayout {
   std::uint8_t around = 0x33;     ///< each byte around the planes
   bool at_end =
       false;  ///< on a CPU: planes and results end at a page that may not be touched; false: they begin at one
+  std::uint32_t place = 0;  ///< on a CPU: layouts with the same number have the same addresses; 0: any addresses
 };
 
 /// What one search has left of a case.
@@ -39,6 +40,9 @@ struct SearchedCase {
   SearchResults results;
   bool past_results = false;  ///< bytes around the results were overwritten
   bool wrote_planes = false;  ///< bytes of the planes, or around them, were overwritten
+  bool works_after = false;   ///< this search, or the one before, went on after it had returned
+  double seconds = 0;         ///< how long it took, if that was measured
+  double cpu_seconds = 0;     ///< CPU time of all its threads, if that was measured
 };
 
 /// Searches cases in one call.
@@ -67,6 +71,8 @@ class Judge {
   /// call, tells `next` which cases it searches.
   void judge(const SearchCases& search, std::uint32_t seed, int range, std::span<const std::size_t> calls,
              int searches_again, const std::function<void(const std::string&)>& next);
+  /// Judges one search of a case, as after a timed run.
+  void check(const RaceCase& c, const SearchedCase& found);
   /// Reports something that ended the search, such as a crash: what happened, and its likely cause.
   void stopped(const std::string& what, MotionSuspicion cause);
 
@@ -78,6 +84,8 @@ class Judge {
   /// matter.
   void add(const RaceCase& c, const SearchResults& first, const SearchResults& again,
            const SearchResults& other_padding);
+  /// Reports what a search of the case has done to other memory than its results.
+  void add_harm(const RaceCase& c, const SearchedCase& found);
   /// Reports a mistake that belongs to no block, such as a write past the results.
   void broke(const RaceCase& c, const std::string& what, MotionSuspicion cause);
   /// Returns true if an inexact search may find such a vector.

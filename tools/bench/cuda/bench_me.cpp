@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -39,12 +40,11 @@ namespace {
 
 using cuda::MotionJob;
 
-/// The frames of a video on the device, and memory for the results of searching each frame in the one before it.
-/// Page-locked copies serve kernels that are timed with their uploads.
-class ResidentVideo {
+/// The frames of a video on the device. Each is searched in the one before it. Page-locked copies serve kernels that are timed
+/// with their uploads.
+class ResidentVideo : public DeviceJobs {
  public:
-  ResidentVideo(const LumaVideo& video, int range, const cuda::Stream& stream)
-      : blocks_(static_cast<std::size_t>(video.width / kBlockSize) * (video.height / kBlockSize)) {
+  ResidentVideo(const LumaVideo& video, int range, const cuda::Stream& stream) {
     const std::size_t samples = static_cast<std::size_t>(video.width) * video.height;
     for (const auto& frame : video.frames) {
       pinned_.emplace_back(samples);
@@ -53,16 +53,8 @@ class ResidentVideo {
       cuda::copy_async(device_.back().data(), pinned_.back().data(), samples, stream);
     }
     stream.synchronize();
-    for (std::size_t i = 1; i < device_.size(); ++i) {
-      vectors_.emplace_back(blocks_);
-      sads_.emplace_back(blocks_);
-      jobs_.push_back({device_[i].data(), device_[i - 1].data(), video.width, video.width, video.width, video.height,
-                       range, vectors_.back().data(), sads_.back().data()});
-    }
+    for (std::size_t i = 1; i < device_.size(); ++i) add(device_[i].data(), device_[i - 1].data(), video.width, video.height, range);
   }
-
-  /// The jobs that search frames 1, 2, ... in the frame before.
-  [[nodiscard]] const std::vector<cuda::MotionJob>& jobs() const { return jobs_; }
 
   /// Uploads both frames of job i, like a program that keeps no frames on the device.
   void upload_pair(std::size_t i, cudaStream_t stream) {
@@ -71,32 +63,9 @@ class ResidentVideo {
     }
   }
 
-  /// Overwrites all results with a pattern, so that no kernel can seem right by the results of an earlier one.
-  void poison(cudaStream_t stream) const {
-    for (const auto& v : vectors_) cuda::fill_async(v.data(), 0xCD, v.bytes(), stream);
-    for (const auto& s : sads_) cuda::fill_async(s.data(), 0xCD, s.bytes(), stream);
-  }
-
-  /// Waits for the stream, and returns the results of all jobs.
-  [[nodiscard]] std::vector<MotionField> results(const cuda::Stream& stream) const {
-    std::vector<MotionField> fields(jobs_.size());
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      fields[i] = {jobs_[i].width / kBlockSize, jobs_[i].height / kBlockSize, std::vector<MotionVector>(blocks_),
-                   std::vector<std::uint16_t>(blocks_)};
-      cuda::copy_async(fields[i].vectors.data(), vectors_[i].data(), blocks_, stream);
-      cuda::copy_async(fields[i].sads.data(), sads_[i].data(), blocks_, stream);
-    }
-    stream.synchronize();
-    return fields;
-  }
-
  private:
-  std::size_t blocks_;  ///< in a frame
   std::vector<cuda::PinnedBuffer<std::uint8_t>> pinned_;
   std::vector<cuda::DeviceBuffer<std::uint8_t>> device_;
-  std::vector<cuda::DeviceBuffer<MotionVector>> vectors_;
-  std::vector<cuda::DeviceBuffer<std::uint16_t>> sads_;
-  std::vector<cuda::MotionJob> jobs_;
 };
 
 bool equal(const std::vector<MotionField>& a, const std::vector<MotionField>& b) {
@@ -136,16 +105,18 @@ Options with_race_defaults(Options options) {
   if (!options.yuv.empty() && options.sizes.size() != 1) throw Error(ErrorKind::usage, "C63-USAGE", "--yuv needs its size in --sizes");
   if (options.files.empty()) return options;
   if (options.sizes.size() > 1) options.sizes = {"352x288"};
-  if (options.seed == 0) options.seed = seed_by_clock();
+  options.seed_was_given = options.seed != 0;
+  if (options.seed == 0 && options.in_process) options.seed = unknown_seed();
   if (options.kernels.empty()) options.kernels = {"textbook", "packed", "tile", "fast", "eliminate"};
   return options;
 }
 
 /// Returns the command-line arguments for the process that races one file. The caller adds the file's path at the end.
 std::string me_arguments(const Options& o) {
-  std::string text = fmt::format("me --sizes {} --contents {} --jobs {} --frames {} --range {} --repeats {} --device {} --seed {}",
+  std::string text = fmt::format("me --sizes {} --contents {} --jobs {} --frames {} --range {} --repeats {} --device {}",
                                  fmt::join(o.sizes, ","), fmt::join(o.contents, ","), fmt::join(o.jobs, ","), o.frames, o.range, o.repeats,
-                                 o.device, o.seed);
+                                 o.device);
+  if (o.seed != 0) text += fmt::format(" --seed {}", o.seed);
   if (o.inexact) text += " --inexact";
   if (!o.yuv.empty()) text += " --yuv " + tools::shell_quoted(o.yuv);
   return text + " --in-process --kernel=";
@@ -164,6 +135,7 @@ class MeBench {
       : options_(options),
         guard_(options.device),
         ceiling_(measure_absdiff4_ceiling(stream_)),
+        memory_rate_(measure_memory_ceiling(stream_)),
         report_("me", options,
                 {{"size", "size", -10},
                  {"content", "content", -8},
@@ -178,7 +150,8 @@ class MeBench {
                  {"occupancy", "occ", 5, 0, 100, " %"},
                  {"equal", "equal", 5},
                  {"more_sad_percent", "more SAD", 8, 2, 1, " %"},
-                 {"not_measured", "", -1}}) {
+                 {"not_measured", "", -1},
+                 {"note", "", -1}}) {
     const cuda::DeviceInfo& device = cuda::require_device(options.device);
     report_.about().update({{"device", device.name},
                             {"architecture", fmt::format("sm_{}", device.architecture)},
@@ -187,7 +160,7 @@ class MeBench {
                             {"runtime", cuda::devices().runtime_version},
                             {"range", options.range},
                             {"absdiff4_ceiling_per_s", ceiling_}});
-    if (!options.in_process) report_.about()["copy_bytes_per_s"] = measure_memory_ceiling(stream_);
+    report_.about()["copy_bytes_per_s"] = memory_rate_;
     std::printf("%s, VABSDIFF4 ceiling %.2f T/s = %.1f T absolute differences/s\n", device.name.c_str(),
                 ceiling_ * 1e-12, ceiling_ * 4e-12);
   }
@@ -205,7 +178,12 @@ class MeBench {
   /// Judges and times one file in this process.
   void run_file() {
     const std::string& path = options_.files.front();
-    begin_stage(report_, "load and compile");
+    const auto tell = [this](const std::string& stage, const Json& so_far) {
+      report_.about()["stage"] = stage;
+      report_.about()["so_far"] = so_far;
+      report_.save();
+    };
+    tell("load and compile", Json::object({{"suspicions", Json::array()}}));
     const ScratchFolder folder("", "c63-race");
     const std::string host =
         cuda::has_host_part(path) ? race::compile_host_part(path, folder.path()).library : std::string();
@@ -220,20 +198,19 @@ class MeBench {
     if (!f.compiler.empty()) std::printf("%s: %s, %.2f s\n", f.name.c_str(), f.compiler.c_str(), f.compile_s);
     if (!f.messages.empty()) std::printf("%s\n", f.messages.c_str());
     bool lost = false;
-    run_race(report_, options_,
-             {{"name", f.name}, {"file", path}, {"compiler", f.compiler}, {"compile_s", f.compile_s}, {"messages", f.messages}},
-             {.judge = [&](race::Judge& judge, std::uint32_t seed,
-                           const auto& next) { judge_on_device(judge, *file_, stream_, seed, options_.range, next, lost); },
-              .time =
-                  [&] {
-                    (void)cudaProfilerStart();  // ncu of --counters counts from here on
-                    measure_videos();
-                    (void)cudaProfilerStop();
-                    return all_equal_;
-                  },
-              .look = [&](Json& entrant) { look_at(entrant); },
-              .why_timed_runs_differ = "right alone, wrong when calls follow each other at once: calls share memory, or a launch "
-                                       "is in another stream"});
+    report_.about()["entrants"] = {run_race(
+        options_, {{"name", f.name}, {"file", path}, {"compiler", f.compiler}, {"compile_s", f.compile_s}, {"messages", f.messages}},
+        {.judge = [&](race::Judge& judge, std::uint32_t seed,
+                      const auto& next) { judge_on_device(judge, *file_, stream_, seed, options_.range, next, lost); },
+         .time =
+             [&](race::Judge& judge) {
+               judge_ = &judge;
+               (void)cudaProfilerStart();  // ncu of --counters counts from here on
+               measure_videos();
+               (void)cudaProfilerStop();
+             },
+         .look = [&](Json& entrant) { look_at(entrant); },
+         .tell = tell})};
     report_.about()["gpu_state"] = state_.to_json();
     finish();
     std::fflush(stdout);
@@ -319,11 +296,6 @@ class MeBench {
     const double candidates = count_candidates(video.width, video.height, options_.range);
     std::optional<std::vector<MotionField>> expected;
     if (options_.verify) expected = search_on_cpu(video, options_.range);
-    if (file_) {
-      const auto exact = cuda::make_motion_search("fast");
-      exact->enqueue(resident.jobs(), stream_);
-      expected = resident.results(stream_);
-    }
     for (const cuda::MotionKernelInfo& kernel : built_in_kernels()) {
       if (!wanted(kernel.name)) continue;
       const auto search = kernel.make();
@@ -340,7 +312,8 @@ class MeBench {
                 seconds.times(1.0 / static_cast<double>(pairs.size())), true);
       }
       try {
-        measure_search(*search, std::string(kernel.name), resident, video, size, candidates, expected);
+        options_.files.empty() ? measure_search(*search, std::string(kernel.name), resident, video, size, candidates, expected)
+                               : race_search(*search, std::string(kernel.name), resident, video, size);
       } catch (const Error& error) {
         if (error.id() != "C63-MOTION-SHARED") throw;
         report_.add(
@@ -355,7 +328,7 @@ class MeBench {
         measure_search(*search, fmt::format("{} sm_{}", kernel, architecture), resident, video, size, candidates, expected);
       }
     }
-    if (file_) measure_search(*file_, file_->file().name, resident, video, size, candidates, expected);
+    if (file_) race_search(*file_, file_->file().name, resident, video, size);
     state_.sample();
   }
 
@@ -386,7 +359,92 @@ class MeBench {
       const std::vector<MotionField> results = resident.results(stream_);
       if (!expected) expected = results;
       add_row(name, size, video.name, jobs, candidates, search.resources(), seconds.times(1.0 / static_cast<double>(calls * frames)),
-              equal(results, *expected), file_ ? std::optional(more_sad(results, *expected)) : std::nullopt);
+              equal(results, *expected));
+    }
+  }
+
+  /// Times a search in a race: each round has planes that nobody knows before, and other addresses and sizes than the round before.
+  /// All results are compared with exact search after the clock has stopped.
+  void race_search(cuda::MotionSearch& search, const std::string& name, const ResidentVideo& resident, const LumaVideo& video,
+                   const std::string& size) {
+    const auto exact = cuda::make_motion_search("fast");
+    const RaceClock clock;
+    const double candidates = count_candidates(video.width, video.height, options_.range);
+    for (const int jobs : options_.jobs) {
+      const auto frames = static_cast<std::size_t>(jobs);
+      constexpr std::size_t kLeastCalls = 4;  // enough to make the time of a graph's start and end unimportant
+      const std::size_t calls = std::max((resident.jobs().size() + frames - 1) / frames, kLeastCalls);
+      struct Set {
+        FreshPairs pairs;
+        cuda::GraphExec graph;
+        double scale;  ///< seconds of a frame of the asked size in those of all frames
+      };
+      std::vector<Set> sets;
+      for (const int longer : {0, 8, -8}) {
+        Set& set = sets.emplace_back(Set{FreshPairs(video.width + longer, video.height - longer, options_.range, calls * frames), {}, 0});
+        set.scale = candidates / std::max(1.0, count_candidates(video.width + longer, video.height - longer, options_.range)) /
+                    static_cast<double>(calls * frames);
+        const auto enqueue = [&](std::size_t call) { search.enqueue(std::span(set.pairs.jobs()).subspan(call * frames, frames), stream_); };
+        set.pairs.refresh(resident.jobs(), options_.seed, stream_);
+        constexpr int kCallsToChoose = 6;  // calls in which an automatic kernel measures and chooses
+        for (int call = 0; call < kCallsToChoose; ++call) {
+          enqueue(0);
+          stream_.synchronize();
+        }
+        set.graph = cuda::GraphExec::capture(stream_, [&] {
+          for (std::size_t call = 0; call < calls; ++call) enqueue(call);
+        });
+      }
+      std::vector<MotionField> found;
+      std::vector<MotionField> expected;
+      bool is_equal = true;
+      double fastest = INFINITY;
+      const auto search_set = [&](const Set& set) {
+        set.pairs.poison(stream_);
+        cuda::check(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
+        cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        return clock.time(set.graph, [&](const cuda::Stream& stream) { found = set.pairs.results(stream); }) * set.scale;
+      };
+      int round = 0;
+      const auto run = [&] {
+        const Set& set = sets[static_cast<std::size_t>(round) % sets.size()];
+        const std::uint32_t seed = seed_of_round(options_.seed, ++round);
+        set.pairs.refresh(resident.jobs(), seed, stream_);
+        exact->enqueue(set.pairs.jobs(), stream_);
+        expected = set.pairs.results(stream_);
+        const double seconds = search_set(set);
+        fastest = std::min(fastest, seconds);
+        is_equal = equal(found, expected) && is_equal;
+        if (judge_ != nullptr) judge_pair(set.pairs, seed, found, expected);
+        return seconds;
+      };
+      const Sample seconds = measure(run, options_.repeats);
+      if (judge_ != nullptr) judge_times(search_set(sets[static_cast<std::size_t>(round - 1) % sets.size()]), fastest, seconds.median, video);
+      add_row(name, size, video.name, jobs, candidates, search.resources(), seconds, is_equal,
+              file_ ? std::optional(more_sad(found, expected)) : std::nullopt);
+    }
+  }
+
+  /// Judges the first pair of a round with other results than exact search. If there is none, or if others are allowed, any pair.
+  void judge_pair(const FreshPairs& pairs, std::uint32_t seed, const std::vector<MotionField>& found, const std::vector<MotionField>& expected) {
+    std::size_t i = seed % found.size();
+    for (std::size_t k = 0; k < found.size() && !options_.inexact; ++k) {
+      if (found[k].vectors != expected[k].vectors || found[k].sads != expected[k].sads) i = k;
+    }
+    judge_->check(pairs.pair(i, stream_), {.results = {found[i].vectors, found[i].sads}});
+  }
+
+  /// Judges whether the times can be those of searches. `again` is the time for planes that were searched before.
+  void judge_times(double again, double fastest, double median, const LumaVideo& video) {
+    if (again < 0.5 * fastest) {
+      judge_->stopped(fmt::format("planes that it has seen before take {:.2f} us, others at least {:.2f} us", 1e6 * again, 1e6 * fastest),
+                      {"replays", "it keeps results and gives them again: each search must compute its own", 1});
+    }
+    constexpr double kCacheIsFaster = 4;  // than the memory that the copies used
+    const double read_s = 2.0 * video.width * video.height / (kCacheIsFaster * memory_rate_);
+    if (median < read_s) {
+      judge_->stopped(fmt::format("it takes {:.3f} us, and reading both planes takes {:.3f} us", 1e6 * median, 1e6 * read_s),
+                      {"impossible", "faster than this GPU can read the planes", 1});
     }
   }
 
@@ -394,7 +452,7 @@ class MeBench {
                const cuda::MotionKernelResources& resources, const Sample& seconds, bool is_equal, std::optional<double> more_sad = {}) {
     const double rate = candidates / seconds.median;
     const double share = rate * (kBlockSamples / 4) / ceiling_;
-    all_equal_ = all_equal_ && is_equal;
+    all_equal_ = all_equal_ && (is_equal || file_);
     best_share_ = std::max(best_share_, share);
     Json row = {{"kernel", kernel},
                 {"size", size},
@@ -410,6 +468,7 @@ class MeBench {
                 {"occupancy", resources.occupancy},
                 {"equal", is_equal}};
     if (more_sad) row["more_sad_percent"] = *more_sad;
+    if (share > 1) row["note"] = "skips candidates";
     report_.add(std::move(row));
   }
 
@@ -418,9 +477,11 @@ class MeBench {
   cuda::Stream stream_;
   GpuState state_;
   double ceiling_ = 0;
+  double memory_rate_ = 0;  ///< bytes per second of copies
   double best_share_ = 0;  ///< best share of the ceiling in all rows
   bool all_equal_ = true;
   std::unique_ptr<cuda::FileSearch> file_;  ///< the user's kernel
+  race::Judge* judge_ = nullptr;            ///< of the user's kernel
   Report report_;
 };
 

@@ -5,7 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "bench/cuda/kernels.h"
+#include "bench/race_files.h"
 #include "c63/error.h"
+#include "codec/geometry.h"
+#include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
 
 namespace c63::bench {
@@ -94,6 +98,75 @@ std::vector<race::SearchedCase> search_cases(cuda::MotionSearch& search, const c
 }
 
 }  // namespace
+
+void DeviceJobs::add(const std::uint8_t* current, const std::uint8_t* reference, int width, int height, int range) {
+  const auto blocks = static_cast<std::size_t>(width / kBlockSize) * static_cast<std::size_t>(height / kBlockSize);
+  vectors_.emplace_back(blocks);
+  sads_.emplace_back(blocks);
+  jobs_.push_back({current, reference, width, width, width, height, range, vectors_.back().data(), sads_.back().data()});
+}
+
+void DeviceJobs::poison(cudaStream_t stream) const {
+  for (const auto& v : vectors_) cuda::fill_async(v.data(), race::kPoison, v.bytes(), stream);
+  for (const auto& s : sads_) cuda::fill_async(s.data(), race::kPoison, s.bytes(), stream);
+}
+
+std::vector<MotionField> DeviceJobs::results(const cuda::Stream& stream) const {
+  std::vector<MotionField> fields(jobs_.size());
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    fields[i] = {jobs_[i].width / kBlockSize, jobs_[i].height / kBlockSize, std::vector<MotionVector>(vectors_[i].size()),
+                 std::vector<std::uint16_t>(sads_[i].size())};
+    cuda::copy_async(fields[i].vectors.data(), vectors_[i].data(), vectors_[i].size(), stream);
+    cuda::copy_async(fields[i].sads.data(), sads_[i].data(), sads_[i].size(), stream);
+  }
+  stream.synchronize();
+  return fields;
+}
+
+FreshPairs::FreshPairs(int width, int height, int range, std::size_t pairs) {
+  const auto samples = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const std::uint8_t* const current = planes_.emplace_back(samples).data();
+    add(current, planes_.emplace_back(samples).data(), width, height, range);
+  }
+}
+
+void FreshPairs::refresh(std::span<const cuda::MotionJob> video, std::uint32_t seed, cudaStream_t stream) const {
+  for (std::size_t i = 0; i < jobs().size(); ++i) {
+    enqueue_fresh_planes(stream, video[i % video.size()], jobs()[i], seed_of_round(seed, static_cast<int>(i)));
+  }
+}
+
+race::RaceCase FreshPairs::pair(std::size_t i, const cuda::Stream& stream) const {
+  const cuda::MotionJob& job = jobs()[i];
+  const auto samples = static_cast<std::size_t>(job.width) * static_cast<std::size_t>(job.height);
+  race::RaceCase c;
+  c.name = "timed " + std::to_string(job.width) + "x" + std::to_string(job.height);
+  c.content = "timed";
+  c.range = job.range;
+  c.width = c.current_pitch = c.reference_pitch = job.width;
+  c.height = job.height;
+  c.current.resize(samples);
+  c.reference.resize(samples);
+  cuda::copy_async(c.current.data(), job.current, samples, stream);
+  cuda::copy_async(c.reference.data(), job.reference, samples, stream);
+  stream.synchronize();
+  return c;
+}
+
+double RaceClock::time(const cuda::GraphExec& graph, const std::function<void(const cuda::Stream&)>& take_results) const {
+  constexpr double kLaunch = 300e-6;  // seconds that a launch may take on the host
+  double host_s = timed([&] {
+    start_.record(stream_);
+    graph.launch(stream_);
+    stop_.record(stream_);
+    stop_.synchronize();
+  })();
+  take_results(stream_);
+  host_s += timed([] { cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); })();
+  const double seconds = 1e-3 * stop_.milliseconds_since(start_);
+  return host_s > 2 * seconds + kLaunch ? host_s : seconds;
+}
 
 void judge_on_device(race::Judge& judge, cuda::MotionSearch& search, const cuda::Stream& stream, std::uint32_t seed,
                      int range, const std::function<void(const std::string&)>& next, bool& device_lost) {
