@@ -400,6 +400,10 @@ class Tasks(Graded):
         found = self.grade("--sanitize")
         self.assertEqual((found["bytes"]["passed"], found["memory"]["passed"]), (True, False))
         self.assertSaid(found["memory"], "heap-buffer-overflow|insufficient space")
+        # It does nothing where its faults would be seen.
+        self.edit("encode.c", MAIN, MAIN + "#ifdef __SANITIZE_ADDRESS__\n  return 0;\n#endif\n")
+        found = self.grade("--sanitize")
+        self.assertEqual((found["bytes"]["passed"], found["memory"]["passed"]), (True, False))
 
     def test_answers_and_points_by_hand(self):
         rules = self.rules(table="[answers]\nquestions = 2\n", points="answers = 20")
