@@ -26,11 +26,11 @@ std::string fill_in(std::string_view text, char open, char close, const std::map
 
 std::string valid_utf8(std::string_view text) {
   const nlohmann::json json = std::string(text);
-  return nlohmann::json::parse(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)).get<std::string>();
+  return nlohmann::json::parse(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)).get<std::string>();
 }
 
 std::string embedded(const nlohmann::ordered_json& json) {
-  const std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const std::string text = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
   std::string out;
   for (const char c : text) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return out;

@@ -224,7 +224,7 @@ class PageOutput final : public MotionOutput {
  public:
   explicit PageOutput(const MotionOptions& o)
       : options_(o), file_(o.output, o.durability),
-        page_(file_, o.beside.empty() ? o.input : o.input + " and " + o.beside, o.types, o.overlay == "pred") {
+        page_(file_, o) {
     page_.begin_stream(o.input);
   }
 
@@ -234,8 +234,9 @@ class PageOutput final : public MotionOutput {
     return padded(width) * padded(height) * 6 + TextFile::kMemory;
   }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
-    if (options_.frame < 0 || frame.index == options_.frame) page_.add(frame);
+    page_.add(frame);
   }
+  void pass(const MotionFrame& frame) override { page_.add(frame); }
   void end_stream(const MotionSummary& summary, const std::string& next) override {
     end(summary);
     page_.begin_stream(next);

@@ -27,6 +27,8 @@ class MotionOutput {
   /// Returns how many bytes the output needs for a frame, in addition to the frame itself.
   [[nodiscard]] virtual std::uint64_t memory(int width, int height) const = 0;
   virtual void add(const MotionFrame& frame, const MotionTruth* truth) = 0;
+  /// Takes a frame of a stream before the first that is shown. Only an output with whole streams overrides it.
+  virtual void pass(const MotionFrame& /*frame*/) {}
   /// Says that the next frames belong to a second stream. Only an output that can show two streams overrides it.
   virtual void end_stream(const MotionSummary& /*summary*/, const std::string& /*next*/) {}
   virtual void finish(const MotionSummary& summary) = 0;

@@ -1,11 +1,11 @@
 #include "motion/motion_page.h"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 #include <string_view>
 
 #include "c63/error.h"
@@ -13,90 +13,97 @@
 #include "motion/overlay.h"
 #include "pictures/picture_file.h"
 
-namespace c63::tools::motion_files {
-// The build makes these constants from the files in tools/motion/page.
-extern const std::string_view html;
-extern const std::string_view css;
-extern const std::string_view js;
-}  // namespace c63::tools::motion_files
+#if defined(C63_HAVE_PAGE)
+namespace c63::tools::analyzer_files {
+extern const std::string_view html;  // made by the build, see tools/analyzer
+}  // namespace c63::tools::analyzer_files
+#endif
 
 namespace c63::tools {
 namespace {
 
-std::uint8_t low_byte(std::uint32_t value) { return static_cast<std::uint8_t>(value & 255); }
+#if defined(C63_HAVE_PAGE)
+std::string_view page() { return analyzer_files::html; }
+#else
+std::string_view page() {
+  throw Error(ErrorKind::usage, "C63-NO-PAGE",
+              "this c63 was built without a toolchain for WebAssembly (packages clang, lld, wasi-libc, libc++-dev-wasm32), which --format html needs");
+}
+#endif
 
-/// Returns the values of the luma blocks as a picture of three parts, one below the other, with a pixel per block. R,
-/// G, B are: in the first, vector x + 128, vector y + 128, 255 if a vector predicts the block; in the second, SAD (high
-/// byte, low byte), number of levels that are not zero; in the third, bits of coefficients (high, low), bits of the
-/// vector.
-Image values_of(const MotionFrame& frame) {
-  const PlaneBlocks& luma = frame.blocks.planes[0];
-  Image image(luma.columns, 3 * luma.rows);
-  for (int row = 0; row < luma.rows; ++row) {
-    for (int column = 0; column < luma.columns; ++column) {
-      const auto i = static_cast<std::size_t>(row) * luma.columns + column;
-      const MotionVector v = luma.vectors[i];
-      const std::uint32_t sad = frame.sads[0][i];
-      const std::uint32_t bits = luma.coefficient_bits[i];
-      image.set(column, row, {static_cast<std::uint8_t>(v.x + 128), static_cast<std::uint8_t>(v.y + 128),
-                              static_cast<std::uint8_t>(luma.inter[i] != 0 ? 255 : 0)});
-      image.set(column, luma.rows + row, {low_byte(sad >> 8), low_byte(sad), luma.nonzero_levels[i]});
-      image.set(column, 2 * luma.rows + row,
-                {low_byte(bits >> 8), low_byte(bits), low_byte(std::min<std::uint32_t>(luma.motion_bits[i], 255))});
-    }
-  }
-  return image;
+constexpr std::string_view kContent = "<!--@CONTENT@-->";
+
+/// Returns numbers compressed by zlib, as text.
+template <typename T>
+std::string packed(const std::vector<T>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  uLongf size = compressBound(bytes.size());
+  std::vector<std::uint8_t> to(size);
+  if (compress(to.data(), &size, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != Z_OK) throw std::bad_alloc();
+  to.resize(size);
+  return base64(to);
 }
 
-
-/// Returns the values of a film's blocks in the same way. Vectors are in quarters of a sample, plus 32768: vector x
-/// (high, low), 255 if the block has a vector; SAD (high, low), 0; vector y (high, low), 0.
-Image film_values(const MotionFrame& frame, bool of_codec) {
+/// Returns three values of each luma block of a film: the vector in quarters of a sample, with x = -32768 if there is
+/// none, and the SAD.
+std::vector<std::int16_t> film_values(const MotionFrame& frame, bool of_codec) {
   const PlaneBlocks& luma = frame.blocks.planes[0];
-  Image image(luma.columns, 3 * luma.rows);
-  for (int row = 0; row < luma.rows; ++row) {
-    for (int column = 0; column < luma.columns; ++column) {
-      const auto i = static_cast<std::size_t>(row * luma.columns + column);
-      const auto whole = [](int samples) { return CodecField::kUnits * samples; };
-      const auto x = static_cast<std::uint32_t>(32768 + (of_codec ? frame.codec->vectors[i].x : whole(luma.vectors[i].x)));
-      const auto y = static_cast<std::uint32_t>(32768 + (of_codec ? frame.codec->vectors[i].y : whole(luma.vectors[i].y)));
-      const std::uint32_t sad = of_codec ? frame.codec->sads[i] : frame.sads[0][i];
-      const bool inter = (of_codec ? frame.codec->inter[i] : luma.inter[i]) != 0;
-      image.set(column, row, {low_byte(x >> 8), low_byte(x), static_cast<std::uint8_t>(inter ? 255 : 0)});
-      image.set(column, luma.rows + row, {low_byte(sad >> 8), low_byte(sad), 0});
-      image.set(column, 2 * luma.rows + row, {low_byte(y >> 8), low_byte(y), 0});
-    }
+  const auto whole = [](int samples) { return static_cast<std::int16_t>(CodecField::kUnits * samples); };
+  std::vector<std::int16_t> values;
+  for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
+    const bool inter = (of_codec ? frame.codec->inter[i] : luma.inter[i]) != 0;
+    const std::int16_t x = of_codec ? frame.codec->vectors[i].x : whole(luma.vectors[i].x);
+    const std::int16_t y = of_codec ? frame.codec->vectors[i].y : whole(luma.vectors[i].y);
+    const std::uint32_t sad = of_codec ? frame.codec->sads[i] : frame.sads[0][i];
+    values.insert(values.end(), {inter ? x : std::int16_t{INT16_MIN}, y, static_cast<std::int16_t>(sad)});
   }
-  return image;
+  return values;
 }
 
 }  // namespace
 
-MotionPage::MotionPage(OutputFile& file, const std::string& title, const std::vector<std::string>& types, bool of_predictions)
-    : file_(file), types_(types), of_predictions_(of_predictions) {
-  require_png();
-  const auto filled = [&](std::string_view text) {
-    return fill_in(text, '@', '@', {{"TITLE", escaped(title)}, {"CSS", std::string(motion_files::css)}, {"JS", std::string(motion_files::js)}});
-  };
-  constexpr std::string_view kFrames = "@FRAMES@";
-  const auto at = motion_files::html.find(kFrames);
-  file_.write(filled(motion_files::html.substr(0, at)));
-  tail_ = filled(motion_files::html.substr(at + kFrames.size()));
+MotionPage::MotionPage(OutputFile& file, const MotionOptions& options) : file_(file), options_(options) {
+  file_.write(page().substr(0, page().find(kContent)));
 }
 
 void MotionPage::begin_stream(const std::string& name) {
   name_ = name;
   frames_ = 0;
+  sads_.clear();
   ++streams_;
 }
 
-/// Adds a film's frame. The vectors of its codec, if there are any, become the same frame of a second stream, which
-/// shows the same picture.
-void MotionPage::add_film(const MotionFrame& frame) {
-  if (frames_ == 0) first_index_ = frame.index;
+void MotionPage::add(const MotionFrame& frame) {
+  const bool is_shown = frame.index >= options_.first_frame && (options_.frame < 0 || frame.index == options_.frame);
+  if (is_shown && frames_++ == 0) first_index_ = frame.index;
   const auto [width, height] = shown_size(frame);
   width_ = width;
   height_ = height;
+  if (frame.film) {
+    if (is_shown) add_film(frame);
+    return;
+  }
+  if (frame.index == 0) file_.write(fmt::format("<script type=\"text/plain\" id=\"c63-{}\">", streams_ - 1));
+  std::string text;
+  for (const std::uint8_t byte : frame.coded) {
+    // HTML would change these; '=' announces them
+    const bool is_escaped = byte == 0 || byte == '\r' || byte == '<' || byte == '=';
+    if (is_escaped) text += '=';
+    text += static_cast<char>(is_escaped ? byte + 64 : byte);
+  }
+  file_.write(text);
+  if (!options_.source.empty()) {
+    if (!frame.blocks.repeat) columns_ = frame.blocks.planes[0].columns * frame.blocks.planes[0].rows;
+    std::vector<std::uint32_t> sads = frame.sads[0];
+    sads.resize(static_cast<std::size_t>(columns_));
+    sads_.insert(sads_.end(), sads.begin(), sads.end());
+  }
+}
+
+/// Adds a film's frame. The vectors of its codec, if there are any, become the same frame of a second film, which shows
+/// the same picture.
+void MotionPage::add_film(const MotionFrame& frame) {
+  require_png();  // FFmpeg's encoders
   columns_ = frame.blocks.planes[0].columns;
   rows_ = frame.blocks.planes[0].rows;
   film_ = true;
@@ -104,60 +111,27 @@ void MotionPage::add_film(const MotionFrame& frame) {
   for (int field = 0; field < (has_codec_ ? 2 : 1); ++field) {
     const std::vector<std::uint32_t>& sads = field == 0 ? frame.sads[0] : frame.codec->sads;
     const std::uint64_t sad = std::accumulate(sads.begin(), sads.end(), std::uint64_t{0});
-    file_.write(fmt::format("<script type=\"text/plain\" data-frame=\"{} {} {} 1\" id=\"s{}f{}\">", field,
-                            frame.blocks.key ? "key" : "inter", sad, field, frames_));
-    file_.write(field == 0 ? base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, frame), width, height, frame.full_range))
-                           : std::string("="));
-    file_.write(" " + base64(encode_png(film_values(frame, field == 1))) + "</script>\n");
+    file_.write(fmt::format("<script type=\"text/plain\" data-film=\"{}\" data-type=\"{}\" data-sad=\"{}\">", field,
+                            frame.blocks.key ? "key" : "inter", sad));
+    const auto& picture = options_.overlay == "pred" ? frame.prediction : frame.picture;
+    file_.write(field == 1 ? std::string("=")
+                           : base64(encode_jpeg(shown_samples(picture, frame), width_, height_, frame.full_range)));
+    file_.write(" " + packed(film_values(frame, field == 1)) + "</script>\n");
   }
-  ++frames_;
-}
-
-void MotionPage::add(const MotionFrame& frame) {
-  if (frame.film) return add_film(frame);
-  const FrameBlocks& blocks = frame.blocks;
-  const std::uint64_t bits = blocks.bits.sum();
-  const bool alone = blocks.repeat && frames_ == 0;  // the page does not have the picture that this frame repeats
-  if (frames_ == 0) first_index_ = frame.index;
-  if (blocks.repeat && !alone) {
-    if (repeats_ > 0 && bits != repeat_bits_) end_run();
-    repeat_bits_ = bits;
-    ++repeats_;
-    ++frames_;
-    return;
-  }
-  end_run();
-  const auto [width, height] = shown_size(frame);
-  width_ = width;
-  height_ = height;
-  Image values(1, 3);  // a repeat has no values
-  if (!blocks.repeat) {
-    columns_ = blocks.planes[0].columns;
-    rows_ = blocks.planes[0].rows;
-    values = values_of(frame);
-  }
-  const char* type = alone ? "alone" : blocks.key ? "key" : "inter";
-  file_.write(fmt::format("<script type=\"text/plain\" data-frame=\"{} {} {} 1\" id=\"s{}f{}\">", streams_ - 1, type, bits,
-                          streams_ - 1, frames_));
-  file_.write(base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, frame), width, height, frame.full_range)));
-  file_.write(" " + base64(encode_png(values)) + "</script>\n");
-  ++frames_;
-}
-
-void MotionPage::end_run() {
-  if (repeats_ == 0) return;
-  file_.write(fmt::format("<script type=\"text/plain\" data-frame=\"{} repeat {} {}\"></script>\n", streams_ - 1, repeat_bits_, repeats_));
-  repeats_ = 0;
 }
 
 void MotionPage::end_stream(const MotionSummary& summary) {
-  end_run();
+  if (!film_) file_.write(std::string("</script>\n"));
   nlohmann::ordered_json histogram = nlohmann::ordered_json::array();
   for (const auto& [label, count] : summary.histogram()) histogram.push_back({label, count});
-  nlohmann::ordered_json stream = {{"name", name_},       {"types", types_},    {"width", width_},
-                                   {"height", height_},   {"columns", columns_}, {"rows", rows_},
-                                   {"summary", summary.text(false)}, {"histogram", histogram},
-                                   {"first_index", first_index_},    {"count", frames_}, {"film", film_}};
+  const std::string& beside = options_.beside;
+  nlohmann::ordered_json stream = {{"title", "Motion of " + options_.input + (beside.empty() ? "" : " and " + beside)},
+                                   {"name", name_}, {"types", options_.types}, {"film", film_},
+                                   {"summary", summary.text(false)}, {"histogram", histogram}};
+  if (options_.frame >= 0 || options_.first_frame > 0) stream["frame"] = first_index_;
+  if (options_.overlay == "pred") stream["show"] = "prediction";
+  if (!sads_.empty()) stream["sads"] = packed(sads_);
+  if (film_) stream.update({{"width", width_}, {"height", height_}, {"columns", columns_}, {"rows", rows_}, {"first", first_index_}});
   const auto write = [&] {
     file_.write("<script type=\"application/json\" class=\"stream\">" + embedded(stream) + "</script>\n");
   };
@@ -166,10 +140,9 @@ void MotionPage::end_stream(const MotionSummary& summary) {
   if (!has_codec_) return;
   stream["name"] = "the codec's own vectors";
   stream["summary"] = "";
-  stream["histogram"] = nlohmann::ordered_json::array();
   write();
 }
 
-void MotionPage::finish() { file_.write(tail_); }
+void MotionPage::finish() { file_.write(page().substr(page().find(kContent) + kContent.size())); }
 
 }  // namespace c63::tools

@@ -125,7 +125,10 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, std::uni
     if (truth != nullptr) truth->check_length(frames, false);
     shown.width = frame->blocks.width;
     shown.height = frame->blocks.height;
-    if (frame->index < o.first_frame) continue;
+    if (frame->index < o.first_frame) {
+      if (output != nullptr) output->pass(*frame);
+      continue;
+    }
     shown.frames = ++taken;
     shown.summary.add(*frame, truth);
     if (output != nullptr) output->add(*frame, truth);

@@ -67,7 +67,7 @@ void MotionStream::decode(const StreamFrame& coded) {
 
 const MotionFrame* MotionStream::next() {
   try {
-    const auto coded = reader_.next();
+    auto coded = reader_.next();
     if (!coded) return nullptr;
     try {
       decode(*coded);
@@ -76,6 +76,7 @@ const MotionFrame* MotionStream::next() {
       place.frame = coded->index;  // the decoder counts no repeats, so its index is wrong
       throw Error(error.kind(), error.id(), error.message(), std::move(place));
     }
+    frame_.coded = std::move(coded->bytes);
     std::span<const std::uint8_t> coded_picture = frame_.picture;
     if (source_) {
       const VideoFormat format = source_->format();

@@ -34,6 +34,7 @@ struct CodecField {
 struct MotionFrame {
   std::int64_t index = 0;
   FrameBlocks blocks;
+  std::vector<std::uint8_t> coded;       ///< the frame's bytes in the stream
   std::vector<std::uint8_t> picture;     ///< planes one after another; a repeat has the picture shown before
   std::vector<std::uint8_t> prediction;  ///< planes one after another
   /// For each plane, the SAD of each block between the coded picture and its prediction. The picture is the source if

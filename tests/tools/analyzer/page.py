@@ -120,6 +120,49 @@ class Check:
                 wanted = [line.split(",", 4)[4] for line in listed if line.startswith(f"{frame},Y,")]
                 self.expect(f"values of frame {frame} {source}", shown == wanted)
 
+    def written(self):
+        """Pages that c63mv writes contain what it was given: streams byte for byte, a film's vectors, SADs against a source."""
+        def page_of(*arguments):
+            page = self.folder / "mv.html"
+            made = self.program("c63mv", "--quiet", *arguments, "-o", page)
+            self.expect(f"c63mv {arguments}: {made.stderr.decode()}", made.returncode == 0)
+            self.browser.open("about:blank")
+            self.browser.open(page.as_uri())
+            self.browser.run("new Promise((done) => { const wait = () => frames.length ? done() : setTimeout(wait, 20); wait(); })")
+            return page
+
+        stream, other = self.folder / "even-good.c63", self.folder / "even-fast.c63"
+        page_of(stream, "--beside", other, "--frame", "7", "--overlay", "pred", "--type", "sad")
+        self.expect("the second stream has other bytes", self.browser.run(HASH) == hashlib.sha256(other.read_bytes()).hexdigest())
+        self.expect("options of c63mv", self.browser.run("[state.frame, $('show').value, $('heat').value, $('arrows').checked].join()") == "7,prediction,SAD,false")
+        self.expect("two summaries", self.browser.run("document.querySelectorAll('#summaries pre').length") == 2)
+        hostile = self.folder / "<script>window.injected=1<.c63"
+        shutil.copy(stream, hostile)
+        page_of(hostile, "--seek", "3", "-f", "4")
+        self.expect("a part of a stream", self.browser.run("[state.frame, count].join()") == "3,7")
+        self.expect("names stay text", self.browser.run("!window.injected && $('name').textContent.includes('<script>')"))
+        video = self.folder / "pan_96x64.yuv"
+        for given, name in (((self.folder / "pan.c63", "--source", video), "stream"), ((video,), "film")):
+            page_of(*given)
+            listed = self.program("c63mv", "--quiet", *given, "--format", "csv", "-o", "-").stdout.decode().splitlines()[1:]
+            wanted = [line.split(",")[5:8] if name == "stream" else line.split(",")[4:7] for line in listed
+                      if line.startswith("3,Y," if name == "stream" else "3,")]
+            shown = self.browser.run("""streams[0].frame(3).then((f) => Array.from({ length: 96 }, (_, i) => {
+              const b = streams[0].block(f, i); return [b.x, b.y, b.mode ? b.sad : ""].map(String); }))""")
+            self.expect(f"values on the page of a {name}", shown == wanted)
+        if shutil.which("ffmpeg"):
+            film = self.folder / "film.avi"
+            subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-s", "96x64", "-i", video, "-c:v", "mpeg4", film], check=True)
+            page_of(film, "--codec-vectors")
+            self.expect("the codec's vectors are a second film", self.browser.run("go(3).then(() => streams.length === 2 && frames[1].images.picture.width === 96)"))
+        foreman = self.shared / "golden/foreman_352x288.c63"
+        if foreman.exists():
+            page = page_of(foreman)
+            self.expect(f"a page of {page.stat().st_size} bytes", page.stat().st_size <= foreman.stat().st_size + 400_000)
+            print(f"page of foreman: {page.stat().st_size} bytes, the stream has {foreman.stat().st_size}")
+            self.expect("foreman's bytes", self.browser.run(HASH) == hashlib.sha256(foreman.read_bytes()).hexdigest())
+        self.browser.open(self.page.as_uri())
+
     def search(self):
         """In a stream of preset reference, every vector is the winner of each order of its search."""
         video = self.make("search_64x48.yuv", "--pattern", "objects", "-w", "64", "-h", "48", "-f", "3")
@@ -251,7 +294,7 @@ def main():
             check.expect("the page is larger than 400 KB", check.page.stat().st_size <= 400_000)
             imports = check.browser.run("compiled.then((module) => WebAssembly.Module.imports(module).map((i) => i.module + '.' + i.name))")
             check.expect(f"imports of the module: {imports}", imports == ["c63.fail", "wasi_snapshot_preview1.clock_time_get"])
-            for part in (check.golden, check.same_as_programs, check.values, check.search, check.damaged, check.controls):
+            for part in (check.golden, check.same_as_programs, check.values, check.written, check.search, check.damaged, check.controls):
                 part()
             if options.screenshots:
                 check.screenshots(options.screenshots)

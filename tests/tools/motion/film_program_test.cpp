@@ -17,7 +17,6 @@
 #include "motion/npz_file.h"
 #include "support/folder_test.h"
 #include "support/shell.h"
-#include "tools/browser.h"
 
 namespace c63::tools {
 namespace {
@@ -305,48 +304,6 @@ TEST_F(FilmProgramTest, CodecVectorsOfAPanAreThePan) {
     }
   }
   EXPECT_GT(same, blocks / 2);
-}
-
-TEST_F(FilmProgramTest, PageShowsBothFields) {
-  const std::string browser = test::find_browser();
-  if (browser.empty()) GTEST_SKIP() << "Chromium is not installed";
-  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
-  ASSERT_EQ(test::shell(fmt::format("ffmpeg -v error -y -f rawvideo -s {}x{} -i '{}' -c:v mpeg4 -bf 0 '{}' 2>&1", kWidth, kHeight, raw_, file("o.avi"))).output, "");
-  const auto made = mv("--quiet --codec-vectors '" + file("o.avi") + "' -o '" + file("o.html") + "'");
-  if (made.output.find("C63-NO-PNG") != std::string::npos) GTEST_SKIP() << "built without FFmpeg's PNG encoder";
-  ASSERT_EQ(made.exit_code, 0) << made.output;
-  const auto csv = rows_of(mv("--codec-vectors --format csv '" + file("o.avi") + "'").output);
-  std::string values;
-  int block = 0;
-  for (const auto& row : csv) {
-    if (row[0] != 3 || ++block % 7 != 1) continue;  // only some of the rows
-    values += fmt::format("[{},{},{},{},{},{},{},{}],", row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9]);
-  }
-  const std::string script = R"(
-    // The browser's frames come in real time, its timers do not.
-    const wait = async (ready) => { for (let i = 0; i < 400; ++i) { if (ready()) return; await new Promise(requestAnimationFrame); } throw "waited for nothing"; };
-    addEventListener("load", async () => {
-      try {
-        const values = [)" + values + R"(];
-        location.hash = "#frame=3";
-        await wait(() => document.getElementById("label").textContent.startsWith("frame 3"));
-        await wait(() => document.getElementById("legend").textContent !== "");
-        const canvases = [...document.querySelectorAll("#views canvas")];
-        if (canvases.length !== 2) throw "two fields are wanted";
-        for (const [x, y, vx, vy, sad, cx, cy, codecSad] of values) {
-          const box = canvases[0].getBoundingClientRect();  // the page may have moved
-          const at = { clientX: box.left + (x + 4) * box.width / 88, clientY: box.top + (y + 3) * box.height / 60, bubbles: true };
-          canvases[0].dispatchEvent(new PointerEvent("pointermove", at));
-          const says = () => [...document.querySelectorAll("#inspector .values")].map((p) => p.textContent);
-          const first = "block at " + x + "," + y, exact = "vector " + vx + "," + vy, codec = cx < -1e8 ? "none: no vector" : "vector " + cx + "," + cy;
-          await wait(() => says()[0].includes(first) && says()[0].includes(exact) && says()[0].includes("SAD " + sad) && says()[1].includes(codec) &&
-                           (cx < -1e8 || says()[1].includes("SAD " + codecSad)));
-        }
-        document.title = "ALL GOOD " + values.length;
-      } catch (fault) { document.title = "FAILED " + fault + " " + document.getElementById("inspector").textContent; }
-    });
-  )";
-  EXPECT_EQ(test::title_after_script(browser, folder_, file("o.html"), script), "ALL GOOD 13");
 }
 
 }  // namespace

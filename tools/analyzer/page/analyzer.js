@@ -27,7 +27,8 @@ function tell(text, bad) { $("message").textContent = text; $("message").classNa
 
 // ---- What is open
 
-function show(list, title) {
+/// Shows streams or films, from frame `begin` on unless the address names another; null: the first inter frame.
+function show(list, title, begin = null) {
   play(false);
   streams = list;
   [search, frames] = [null, []];
@@ -60,7 +61,7 @@ function show(list, title) {
   const [frame, block] = ofAddress();
   const inter = streams[0].entries.findIndex((e) => e.type === "inter");
   state.kept = block;
-  go(frame !== null ? frame : Math.max(0, inter));
+  go(frame !== null ? frame : begin !== null ? begin : Math.max(0, inter));
   if (!film) countKinds(streams);
 }
 function fill(id, names) {
@@ -559,10 +560,9 @@ addEventListener("keydown", (event) => {
   const [f] = facts;
   if (f.film) first = f.first;
   $("arrows").checked = f.types.includes("mv");
-  show(list, f.title);
+  show(list, f.title, f.frame === undefined ? null : f.frame - first);
   $("heat").value = f.types.includes("mv") ? "none" : f.types[0] === "sad" ? "SAD" : "bits";
   if (f.show) $("show").value = f.show;
-  if (!ofAddress()[0] && f.frame !== undefined) go(f.frame - first);
   for (const f of facts) {
     if (!f.summary) continue;
     const part = element("div"), all = f.histogram.reduce((sum, [, n]) => sum + n, 0);
