@@ -6,11 +6,11 @@
 namespace c63::bench {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kPlaneThreads = 256;
 
-__global__ void __launch_bounds__(kThreads) fresh_plane(cuda::MotionJob from, const std::uint8_t* samples, std::uint8_t* to, int width, int height,
+__global__ void __launch_bounds__(kPlaneThreads) fresh_plane(cuda::MotionJob from, const std::uint8_t* samples, std::uint8_t* to, int width, int height,
                                                         std::uint32_t seed, std::uint32_t grain) {
-  const int i = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  const int i = static_cast<int>(blockIdx.x * kPlaneThreads + threadIdx.x);
   if (i >= width * height) return;
   const int x = seed >> 31 ? width - 1 - i % width : i % width;
   const int from_x = (x + static_cast<int>(seed & 0xFFF)) % from.width;
@@ -23,9 +23,9 @@ __global__ void __launch_bounds__(kThreads) fresh_plane(cuda::MotionJob from, co
 }  // namespace
 
 void enqueue_fresh_planes(cudaStream_t stream, const cuda::MotionJob& from, const cuda::MotionJob& to, std::uint32_t seed) {
-  const auto blocks = static_cast<unsigned>((to.width * to.height + kThreads - 1) / kThreads);
+  const auto blocks = static_cast<unsigned>((to.width * to.height + kPlaneThreads - 1) / kPlaneThreads);
   for (const bool is_current : {false, true}) {
-    cuda::launch(fresh_plane, {blocks, kThreads}, stream, from, is_current ? from.current : from.reference,
+    cuda::launch(fresh_plane, {blocks, kPlaneThreads}, stream, from, is_current ? from.current : from.reference,
                  const_cast<std::uint8_t*>(is_current ? to.current : to.reference), to.width, to.height, seed,
                  seed * 2654435761U + (is_current ? 1U : 0U));
   }
