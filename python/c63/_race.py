@@ -269,6 +269,7 @@ def race(
         refuse("function", "a function of (current, reference, search_range, vectors, sads)", function)
     if checked is None or checked[0] % 8 or checked[1] % 8:
         refuse("size", "(width, height), multiples of 8", size)
+    largest = (checked[0] + 8) * (checked[1] + 8)  # samples of a plane: sizes vary by at most 8
     if seed is not None:
         seed = integer("seed", seed)
     library = Library(arrays)
@@ -277,7 +278,7 @@ def race(
     def of(search: Search) -> Any:
         if arrays != "numpy":
             return on_device(library, search)
-        return _c63.SearchProcess(on_host(search), max(1 << 18, (checked[0] + 8) * (checked[1] + 8)))
+        return _c63.SearchProcess(on_host(search), max(1 << 18, largest))
 
     searches = {label: of(function)}
     if seed is None:

@@ -34,7 +34,7 @@ class Check:
     def __init__(self, options, folder):
         self.programs = pathlib.Path(options.build).resolve() / "bin"
         self.page = pathlib.Path(options.build).resolve() / "share/c63/analyzer.html"
-        self.shared, self.folder, self.findings = pathlib.Path(options.shared), folder, []
+        self.shared, self.folder, self.findings = pathlib.Path(options.shared).resolve(), folder, []
         self.browser = Browser(self.page.as_uri())
 
     def expect(self, what, holds):
