@@ -202,7 +202,7 @@ def time_searches(
     mine = next(iter(searches))
     again = min(judge.time(searches[mine], *size, search_range, seed + rounds)[0] for _ in range(3))
     fastest = min(times[mine][1:])
-    if again < 0.5 * fastest and fastest > 1e-4:
+    if again < fastest / 3 and fastest > 1e-4:
         judge.stopped(
             f"planes that it has seen before take {1e6 * again:.1f} us, others at least {1e6 * fastest:.1f} us", "replays",
             "it keeps results and gives them again: each search must compute its own",
