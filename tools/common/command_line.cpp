@@ -262,8 +262,8 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded, 6 output\n"
     "not written, 7 out of memory, 8 GPU not usable, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM.";
 
-/// Returns the text of --help, or that of --help-all if `all` is true. --help shows only the daily options. If a program
-/// has no daily options of its own, --help shows all options.
+/// Returns the text of --help, or that of --help-all if `all` is true. --help shows only the options that most users need.
+/// If a program has none of its own, --help shows all options.
 std::string help_text(CLI::App& app, const std::vector<Example>& examples, bool all) {
   const auto is_daily = [](const CLI::Option* o) { return !o->get_group().ends_with(kMore); };
   const auto is_general = [](const CLI::Option* o) { return o->get_group().starts_with("General") || o->get_group().starts_with("Limits"); };

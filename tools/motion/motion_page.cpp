@@ -93,9 +93,9 @@ void MotionPage::add(const MotionFrame& frame) {
   }
   file_.write(text);
   if (!options_.source.empty()) {
-    if (!frame.blocks.repeat) columns_ = frame.blocks.planes[0].columns * frame.blocks.planes[0].rows;
+    if (!frame.blocks.repeat) blocks_ = frame.sads[0].size();
     std::vector<std::uint32_t> sads = frame.sads[0];
-    sads.resize(static_cast<std::size_t>(columns_));
+    sads.resize(blocks_);  // a repeat has none
     sads_.insert(sads_.end(), sads.begin(), sads.end());
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,8 +39,9 @@ class MotionPage {
   bool has_codec_ = false;  ///< a film's codec vectors are shown as a second film
   int width_ = 0;
   int height_ = 0;
-  int columns_ = 0;
+  int columns_ = 0;  ///< of luma blocks of a film
   int rows_ = 0;
+  std::size_t blocks_ = 0;  ///< luma blocks of the last coded frame of a stream
   std::vector<std::uint16_t> sads_;   ///< of luma blocks; only if they compare with the source
   std::int64_t frames_ = 0;           ///< number of frames of this stream so far
   std::int64_t first_index_ = 0;      ///< index of the first frame that is shown
