@@ -14,6 +14,7 @@ function(c63_unite files_variable name)
   endforeach()
   set(path ${CMAKE_CURRENT_BINARY_DIR}/unity/${name}.cu)
   file(CONFIGURE OUTPUT ${path} CONTENT "${text}" @ONLY)
+  set_source_files_properties(${path} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # CMake 3.31 would unite it once more
   set(${files_variable} ${${files_variable}} ${path} PARENT_SCOPE)
 endfunction()
 
