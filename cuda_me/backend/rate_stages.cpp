@@ -17,9 +17,9 @@ constexpr std::size_t kScratchBytes = std::size_t{2} << 30;
 
 RateStages::RateStages(const CodingContext& context, std::size_t frames) : context_(context), frames_(frames) {}
 
-RateScratch RateStages::carve(Carver& carver, int slots) const {
+RateScratch RateStages::carve(Carver& carver, int capacity) const {
   const auto blocks = static_cast<std::size_t>(context_.layout.blocks);
-  const std::size_t candidates = blocks * static_cast<std::size_t>(slots);
+  const std::size_t candidates = blocks * static_cast<std::size_t>(capacity);
   const auto mcus = static_cast<std::size_t>(context_.layout.mcus);
   RateScratch scratch;
   scratch.weights = carver.take<Weight>(mcus);
@@ -41,30 +41,30 @@ RateScratch RateStages::carve(Carver& carver, int slots) const {
   return scratch;
 }
 
-std::size_t RateStages::scratch_bytes(int slots) const {
+std::size_t RateStages::scratch_bytes(int capacity) const {
   Carver carver;
-  static_cast<void>(carve(carver, slots));
+  static_cast<void>(carve(carver, capacity));
   return carver.used();
 }
 
 void RateStages::reserve(const RateDecisions& rate, const Streams& streams) {
-  const int slots = most_candidates(rate, false);
-  if (slots <= slots_) return;
-  if (slots_ == 0) {
+  const int capacity = most_candidates(rate, false);
+  if (capacity <= capacity_) return;
+  if (capacity_ == 0) {
     on_device_ = DeviceBuffer<RateFrame>(kBatchesInFlight * frames_);
     on_host_ = PinnedBuffer<RateFrame>(kBatchesInFlight * frames_);
   }
   for (const cudaStream_t stream : streams) check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  const std::size_t bytes = scratch_bytes(slots);
+  const std::size_t bytes = scratch_bytes(capacity);
   const std::size_t frames = std::clamp<std::size_t>(kScratchBytes / bytes / kSides, 1, (frames_ + kSides - 1) / kSides);
-  slots_ = 0;
+  capacity_ = 0;
   scratch_ = DeviceBuffer<std::byte>(std::min(kSides * frames, frames_) * bytes);
   // Kernels may load entries that no stage has written. They ignore the values. Setting all to zero avoids reads of
   // uninitialized memory.
   fill_async(scratch_.data(), 0, scratch_.bytes(), streams.front());
   check(cudaStreamSynchronize(streams.front()), "cudaStreamSynchronize");
   group_frames_ = frames;
-  slots_ = slots;
+  capacity_ = capacity;
 }
 
 RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch) {
@@ -81,7 +81,7 @@ RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch)
   frame.weighted = weighted_;
   frame.must_repeat = plan.repeat;
   frame.may_repeat = plan.rate.repeats && !plan.key && plan.advances_reference();
-  frame.slots = most_candidates(plan.rate, plan.key);
+  frame.capacity = most_candidates(plan.rate, plan.key);
   frame.scratch = scratch;
   return frame;
 }
@@ -96,8 +96,8 @@ std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> ite
     for (const RateItem& item : items) {
       if (item.side != side) continue;
       const std::size_t place = static_cast<std::size_t>(side) * group_frames_ + (next - first) % group_frames_;
-      Carver carver(scratch_.data() + place * scratch_bytes(slots_));
-      on_host_.data()[next++] = frame_of(item, carve(carver, slots_));
+      Carver carver(scratch_.data() + place * scratch_bytes(capacity_));
+      on_host_.data()[next++] = frame_of(item, carve(carver, capacity_));
     }
     if (next == first) continue;
     const cudaStream_t stream = streams[static_cast<std::size_t>(side)];
@@ -134,7 +134,7 @@ RateGroup RateStages::group_of(std::span<const RateFrame> frames, const RateFram
                   .range = context_.settings.coding.search_range};
   for (const RateFrame& frame : frames) {
     group.beam_width = std::max(group.beam_width, frame.rate.beam_width);
-    group.slots = std::max(group.slots, frame.slots);
+    group.capacity = std::max(group.capacity, frame.capacity);
     group.may_repeat = group.may_repeat || frame.may_repeat;
     group.is_weighted = group.is_weighted || frame.is_weighted;
     group.weighs_activity = group.weighs_activity || frame.rate.activity_power > 0;

@@ -54,14 +54,14 @@ class RateStages {
                                            const Streams& streams);
 
  private:
-  [[nodiscard]] RateScratch carve(Carver& carver, int slots) const;
-  [[nodiscard]] std::size_t scratch_bytes(int slots) const;
+  [[nodiscard]] RateScratch carve(Carver& carver, int capacity) const;
+  [[nodiscard]] std::size_t scratch_bytes(int capacity) const;
   [[nodiscard]] RateFrame frame_of(const RateItem& item, const RateScratch& scratch);
   [[nodiscard]] RateGroup group_of(std::span<const RateFrame> frames, const RateFrame* on_device) const;
 
   const CodingContext& context_;
   std::size_t frames_;
-  int slots_ = 0;                 ///< candidates per block that memory is allocated for
+  int capacity_ = 0;              ///< candidates per block that memory is allocated for
   std::size_t group_frames_ = 0;  ///< frames of a side that memory is allocated for
   DeviceBuffer<std::byte> scratch_;
   DeviceBuffer<RateFrame> on_device_;  ///< by Batch::outputs, then by side

@@ -35,8 +35,8 @@ using State = volatile unsigned long long;
 
 constexpr unsigned long long kTold = 1ULL << 32;
 
-__device__ __forceinline__ void wait(std::uint64_t* barrier, int turn) {
-  while (!ptx::mbarrier_try_wait_parity(barrier, static_cast<std::uint32_t>(turn) & 1U)) {
+__device__ __forceinline__ void wait(std::uint64_t* barrier, int phase) {
+  while (!ptx::mbarrier_try_wait_parity(barrier, static_cast<std::uint32_t>(phase) & 1U)) {
   }
 }
 
@@ -58,18 +58,18 @@ struct RoundsBlock {
   unsigned* before;
   unsigned (*warp_sums)[Shape::kScanWarps];
 
-  /// Calls work(tile, stage, turn) for each of the block's tiles. `stage` is the place of the tile in the ring, and
-  /// `turn` is the number of earlier tiles that used this place.
+  /// Calls work(tile, stage, uses) for each of the block's tiles. `stage` is the place of the tile in the ring, and
+  /// `uses` is the number of earlier tiles that used this place.
   template <typename Work>
   __device__ void for_tiles(Work&& work) const {
     const auto end = static_cast<unsigned>((count + Shape::kTile - 1) / Shape::kTile);
     int stage = 0;
-    int turn = 0;
+    int uses = 0;
     for (unsigned tile = blockIdx.x; tile < end; tile += gridDim.x) {
-      work(tile, stage, turn);
+      work(tile, stage, uses);
       if (++stage == Shape::kStages) {
         stage = 0;
-        ++turn;
+        ++uses;
       }
     }
   }
@@ -78,8 +78,8 @@ struct RoundsBlock {
 
   /// Loads tiles into the ring. One thread does this job.
   __device__ void fetch() const {
-    for_tiles([&](unsigned tile, int stage, int turn) {
-      if (turn > 0) wait(taken + stage, turn - 1);
+    for_tiles([&](unsigned tile, int stage, int uses) {
+      if (uses > 0) wait(taken + stage, uses - 1);
       const std::size_t first = static_cast<std::size_t>(tile) * Shape::kTile;
       const auto some = static_cast<unsigned>(min(count - first, static_cast<std::size_t>(Shape::kTile)));
       const unsigned whole = some / 4 * 4;  // the engine copies multiples of 16 bytes
@@ -96,8 +96,8 @@ struct RoundsBlock {
   /// other tile needs it.
   __device__ void tell() const {
     const unsigned lane = threadIdx.x % 32;
-    for_tiles([&](unsigned tile, int stage, int turn) {
-      wait(arrived + stage, turn);
+    for_tiles([&](unsigned tile, int stage, int uses) {
+      wait(arrived + stage, uses);
       const auto* four = reinterpret_cast<const uint4*>(at(stage));
       unsigned sum = 0;
 #pragma unroll 8
@@ -135,12 +135,12 @@ struct RoundsBlock {
   /// Computes the sum of all values before each of the block's tiles. One warp does this job.
   __device__ void add() const {
     unsigned total = 0;
-    for_tiles([&](unsigned tile, int stage, int turn) {
+    for_tiles([&](unsigned tile, int stage, int uses) {
       total += told(tile < gridDim.x ? 0 : tile - gridDim.x, tile);
       if (threadIdx.x % 32 == 0) {
         // The scanning warps may not have read the previous sum of this stage yet. So wait until they have taken the
         // previous tile of the stage.
-        if (turn > 0) wait(taken + stage, turn - 1);
+        if (uses > 0) wait(taken + stage, uses - 1);
         before[stage] = total;
         ptx::mbarrier_arrive(known + stage);
       }
@@ -152,9 +152,9 @@ struct RoundsBlock {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int warp = static_cast<int>(threadIdx.x) / 32;
     int parity = 0;
-    for_tiles([&](unsigned tile, int stage, int turn) {
-      wait(arrived + stage, turn);
-      wait(known + stage, turn);
+    for_tiles([&](unsigned tile, int stage, int uses) {
+      wait(arrived + stage, uses);
+      wait(known + stage, uses);
       const int own = warp * Shape::kRounds * 32 + lane;  // index of the lane's first group of four values
       const auto* four = reinterpret_cast<const uint4*>(at(stage)) + own;
       uint4 v[Shape::kRounds];

@@ -42,7 +42,8 @@ struct BeamRow {
 /// vector with which the block is predicted.
 __device__ __forceinline__ void store_winner(const RateFrame& frame, int block, int lane) {
   const RateScratch& scratch = frame.scratch;
-  const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(lane / kDcLevels);
+  const std::size_t candidate =
+      static_cast<std::size_t>(block) * frame.capacity + static_cast<std::size_t>(lane / kDcLevels);
   const auto dc = static_cast<std::size_t>(lane % kDcLevels);
   const VectorNumber vector = vector_of_candidate(scratch.candidates[candidate]);
   scratch.winners[block] = {static_cast<std::uint8_t>(lane / kDcLevels),
@@ -96,17 +97,18 @@ struct LaneSource {
   const Cost* costs;
   const std::int16_t* dc_levels;
   const PackedCandidate* candidates;
-  int slots;
-  bool exists;  ///< the lane's candidate number is below `slots`
+  int capacity;
+  bool exists;  ///< the lane's candidate number is below `capacity`
 
-  __device__ LaneSource(const RateFrame& frame, int lane) : slots(frame.slots), exists(lane / kDcLevels < slots) {
+  __device__ LaneSource(const RateFrame& frame, int lane)
+      : capacity(frame.capacity), exists(lane / kDcLevels < capacity) {
     costs = frame.scratch.costs + lane;
     dc_levels = frame.scratch.dc_levels + lane;
     candidates = frame.scratch.candidates + lane / kDcLevels;
   }
   [[nodiscard]] __device__ __forceinline__ LaneCandidate load(int block) const {
     if (!exists) return {kInvalidCost, 0, 0};
-    const int at = block * slots;
+    const int at = block * capacity;
     // If the cost is invalid, level and vector have no meaning, and nothing uses them.
     return {__ldg(costs + static_cast<std::ptrdiff_t>(at) * kDcLevels), __ldg(dc_levels + static_cast<std::ptrdiff_t>(at) * kDcLevels),
             __ldg(candidates + at)};
@@ -205,9 +207,9 @@ __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow
     const Choices<kWidth> choices = next;
     next = choices_from(first - kLanes);
     int chosen = 0;
-    for (int turn = min(kLanes, row.count - first) - 1; turn >= 0; --turn) {
-      const int choice = static_cast<int>(Group::of(choices, turn) >> (8 * state)) & 255;
-      if (Group::lane() == turn) chosen = choice;
+    for (int i = min(kLanes, row.count - first) - 1; i >= 0; --i) {
+      const int choice = static_cast<int>(Group::of(choices, i) >> (8 * state)) & 255;
+      if (Group::lane() == i) chosen = choice;
       state = choice & 7;
     }
     const int i = first + Group::lane();
@@ -354,17 +356,18 @@ struct RowCost {
 
 /// Loads a block's candidates into shared memory. Returns the smallest of their costs.
 __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& frame, int block, Cost lambda) {
+  const auto* const all = reinterpret_cast<const int4*>(frame.scratch.costs);
   int4 costs[2];
   Cost least = kInvalidCost;
 #pragma unroll
   for (int slot = 0; slot < 2; ++slot) {
     costs[slot] = {kInvalidCost, kInvalidCost, kInvalidCost, kInvalidCost};
-    if (slot < frame.slots) costs[slot] = reinterpret_cast<const int4*>(frame.scratch.costs)[block * frame.slots + slot];
+    if (slot < frame.capacity) costs[slot] = all[block * frame.capacity + slot];
     least = min(min(min(costs[slot].x, costs[slot].y), min(costs[slot].z, costs[slot].w)), least);
   }
 #pragma unroll
   for (int slot = 0; slot < 2; ++slot) {
-    const int candidate = block * frame.slots + min(slot, frame.slots - 1);
+    const int candidate = block * frame.capacity + min(slot, frame.capacity - 1);
     const PackedCandidate packed = frame.scratch.candidates[candidate];
     const int4& own = costs[slot];
     to.set_candidate(slot, {own.x, own.y, own.z, own.w}, least, vector_of_candidate(packed), bits_of_candidate(packed),
@@ -533,8 +536,8 @@ void enqueue_greedy_row(const FrameLayout& layout, const RateGroup& group, cudaS
 }  // namespace
 
 void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  if (group.beam_width == 1 && group.slots <= 2) return enqueue_greedy_row(layout, group, stream);
-  const bool few = group.slots <= 2;
+  if (group.beam_width == 1 && group.capacity <= 2) return enqueue_greedy_row(layout, group, stream);
+  const bool few = group.capacity <= 2;
   const int mcu_rows = layout.mcus / layout.mcu_columns;
   const int rows = few ? kWarp / (2 * kDcLevels) : 1;
   const int warps = divide_up(mcu_rows, rows);

@@ -116,12 +116,14 @@ __global__ void __launch_bounds__(kThreads, kResident)
   __shared__ CoefficientRows rows;
   const RateFrame& frame = frames[blockIdx.y];
   const RateScratch& scratch = frame.scratch;
-  const auto slots = static_cast<unsigned>(frame.slots);
-  const unsigned end = static_cast<unsigned>(layout.blocks) * slots;
+  const auto capacity = static_cast<unsigned>(frame.capacity);
+  const unsigned end = static_cast<unsigned>(layout.blocks) * capacity;
   const unsigned first = blockIdx.x * kThreads;
   if (first >= end) return;
   load_ac_bits(bits);
-  const auto is_candidate = [&](unsigned number) { return number < end && number % slots < scratch.counts[number / slots]; };
+  const auto is_candidate = [&](unsigned number) {
+    return number < end && number % capacity < scratch.counts[number / capacity];
+  };
   const unsigned own = first + threadIdx.x;
   order.put(is_candidate(own) ? static_cast<unsigned>(__popcll(scratch.summaries[own].kept)) : 0);
   rows.bring(scratch.coefficients, first, order);
@@ -131,7 +133,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
     reinterpret_cast<int4*>(scratch.costs)[candidate] = {kInvalidCost, kInvalidCost, kInvalidCost, kInvalidCost};
     return;
   }
-  const BlockDecisions by = decisions_of(layout, frame, bits, static_cast<int>(candidate / slots));
+  const BlockDecisions by = decisions_of(layout, frame, bits, static_cast<int>(candidate / capacity));
   const CandidateSummary summary = scratch.summaries[candidate];
   const AcSummary ac{summary.kept, summary.energy};
   AcChoice choice{summary.energy + by.lambda * by.bits.end_of_block, 0, 0};
@@ -145,7 +147,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
 }  // namespace
 
 void enqueue_choose_levels(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
-  launch(choose_levels_kernel, {{divide_up(layout.blocks * group.slots, kThreads), group.count}, kThreads}, stream,
+  launch(choose_levels_kernel, {{divide_up(layout.blocks * group.capacity, kThreads), group.count}, kThreads}, stream,
          layout, group.frames);
 }
 

@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kListThreads)
   const int block = static_cast<int>(blockIdx.x * kListThreads + threadIdx.x);
   if (block == 0) frame.job.state->moments.coding_starts = device_clock();
   if (block >= layout.blocks) return;
-  PackedCandidate* const candidates = scratch.candidates + static_cast<std::size_t>(block) * frame.slots;
+  PackedCandidate* const candidates = scratch.candidates + static_cast<std::size_t>(block) * frame.capacity;
   int count = 0;
   const auto add = [&](MotionVector v) {
     candidates[count++] = pack_candidate(vector_number(v), kVectorFlagBits + vector_bits(v.x, v.y));

@@ -17,7 +17,7 @@ namespace {
 /// each. The whole warp takes part.
 __device__ __forceinline__ void write_levels(const RateFrame& frame, int block, int plane, int t, std::int16_t* levels) {
   const ChosenCandidate winner = frame.scratch.winners[block];
-  const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + winner.slot;
+  const std::size_t candidate = static_cast<std::size_t>(block) * frame.capacity + winner.slot;
   AcMasks masks;
   if (winner.without_ac == 0) masks = frame.scratch.masks[candidate];
   const auto low = static_cast<std::uint32_t>(masks.coded);

@@ -69,17 +69,17 @@ struct alignas(128) BulkJob {
   std::uint32_t columns = 0;  ///< columns of tiles
   std::uint32_t turns = 0;    ///< turns per column of tiles
   std::uint32_t first = 0;    ///< cost of the batch's turns before this job
-  bool narrow = false;        ///< kColumns is 4
+  bool short_range = false;   ///< kColumns is 4
 };
 
-/// The cost of `turns` turns. A `narrow` turn (range 8) costs 1. A turn of range 16 costs 2, because it has twice the
-/// candidates.
-[[nodiscard]] __host__ __device__ constexpr std::uint32_t turn_cost(std::uint32_t turns, bool narrow) {
-  return turns << (narrow ? 0 : 1);
+/// The cost of `turns` turns. A turn of range 8 (`short_range`) costs 1. A turn of range 16 costs 2, because it has
+/// twice the candidates.
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t turn_cost(std::uint32_t turns, bool short_range) {
+  return turns << (short_range ? 0 : 1);
 }
 /// Returns how many turns of one kind (see turn_cost()) begin before their total cost reaches `cost`.
-[[nodiscard]] __host__ __device__ constexpr std::uint32_t turns_within(std::uint32_t cost, bool narrow) {
-  return narrow ? cost : (cost + 1) >> 1;
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t turns_within(std::uint32_t cost, bool short_range) {
+  return short_range ? cost : (cost + 1) >> 1;
 }
 
 struct BulkBatch {
@@ -107,8 +107,8 @@ class BulkShare {
     while (place_.which + 1 < batch.count && cost_ >= batch.jobs[place_.which + 1].first) ++place_.which;
     const BulkJob& job = batch.jobs[place_.which];
     // A share is a range of costs. A turn belongs to the share in which the turn's cost begins.
-    std::uint32_t index = turns_within(cost_ - job.first, job.narrow);
-    cost_ = job.first + turn_cost(index, job.narrow);
+    std::uint32_t index = turns_within(cost_ - job.first, job.short_range);
+    cost_ = job.first + turn_cost(index, job.short_range);
     if (index == job.turns * job.columns) {  // all turns of this job belong to earlier shares
       ++place_.which;
     } else {
@@ -128,7 +128,7 @@ class BulkShare {
 
   __device__ void advance(const BulkBatch& batch) {
     const BulkJob& job = batch.jobs[place_.which];
-    cost_ += turn_cost(place_.turns, job.narrow);
+    cost_ += turn_cost(place_.turns, job.short_range);
     place_.turn += place_.turns;
     if (place_.turn == top_ + tile_height(job)) {
       place_.turn = top_;
@@ -157,7 +157,7 @@ class BulkShare {
       place_.turn = top_;
     }
     const BulkJob& job = batch.jobs[place_.which];
-    place_.turns = min(top_ + tile_height(job) - place_.turn, turns_within(end_ - cost_, job.narrow));
+    place_.turns = min(top_ + tile_height(job) - place_.turn, turns_within(end_ - cost_, job.short_range));
   }
 
   /// The number of turns of a tile in the current row of tiles.
@@ -181,7 +181,7 @@ struct BulkStage {
   std::uint32_t outside[BulkShape<4>::kRows * kBulkColumns];  ///< see squares_outside()
   std::uint32_t inside[2];                                    ///< one bit per block, 1: all candidates are allowed
   BulkPlace place;
-  bool narrow;  ///< kColumns is 4
+  bool short_range;  ///< kColumns is 4
 };
 
 struct BulkShared {
@@ -235,7 +235,7 @@ __device__ __forceinline__ void fetch_tile(BulkStage& stage, std::uint64_t& read
     copy_box(stage.current, bulk.current, x, y, ready);
     copy_box(stage.copies, bulk.reference, x - kBulkLead, y - Shape::kRange, ready);
     stage.place = place;
-    stage.narrow = bulk.narrow;
+    stage.short_range = bulk.short_range;
   }
 #pragma unroll
   for (int i = 0; i < Shape::kRows * kBulkColumns / kWarp; ++i) {
@@ -290,7 +290,7 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
     if (tile >= kBulkStages) {
       wait_for(shared.searched[index], tile / kBulkStages - 1 & 1U);
       const MotionJob& job = batch.jobs[stage.place.which].job;
-      if (stage.narrow) {
+      if (stage.short_range) {
         write_tile<4>(stage, job);
       } else {
         write_tile<8>(stage, job);
@@ -304,7 +304,7 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
       stage.place.turns = 0;
     } else {
       const BulkJob& bulk = batch.jobs[place.which];
-      if (bulk.narrow) {
+      if (bulk.short_range) {
         fetch_tile<4>(stage, shared.ready[0][index], bulk, place);
       } else {
         fetch_tile<8>(stage, shared.ready[0][index], bulk, place);
@@ -342,7 +342,7 @@ __device__ __forceinline__ void make_first_copy(BulkShared& shared, int shift) {
   if (stage.place.turns == 0) return;
   constexpr int kHelpers = kBulkWarps / kTileShifts;
   const int helper = static_cast<int>(threadIdx.x) / (kTileShifts * kWarp);
-  if (stage.narrow) {
+  if (stage.short_range) {
     make_copy<4, kHelpers>(stage, shift, helper);
   } else {
     make_copy<8, kHelpers>(stage, shift, helper);
@@ -358,7 +358,7 @@ __device__ __forceinline__ void make_copies(BulkShared& shared, int shift) {
     wait_for(shared.ready[0][index], tile / kBulkStages & 1U);
     const bool end = stage.place.turns == 0;
     if (!end && tile > 0) {
-      if (stage.narrow) {
+      if (stage.short_range) {
         make_copy<4, 1>(stage, shift, 0);
       } else {
         make_copy<8, 1>(stage, shift, 0);
@@ -456,7 +456,7 @@ __device__ __forceinline__ void search_turns(BulkShared& shared, int shift) {
     const std::uint32_t turns = stage.place.turns;
     if (turns == 0) return;
     if (turn < turns) {
-      if (stage.narrow) {
+      if (stage.short_range) {
         search_turn<4>(stage, static_cast<int>(turn), shift);
       } else {
         search_turn<8>(stage, static_cast<int>(turn), shift);

@@ -57,14 +57,14 @@ class EliminateSearch final : public MotionSearch {
   void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
     // Ranges up to 8 (chroma) have a quarter of the candidates that a range of 16 has. There, bounds take more time
     // than they save, so these jobs are searched without bounds.
-    std::array<MotionJob, kMaxJobs> narrow;
-    std::size_t narrow_count = 0;
+    std::array<MotionJob, kMaxJobs> short_range;
+    std::size_t short_range_count = 0;
     QueueBatch queue{};
     EliminateBatch others{};
     std::uint32_t other_tiles = 0;
     for (const MotionJob& job : jobs) {
-      if (job.range <= kNarrow) {
-        narrow[narrow_count++] = job;
+      if (job.range <= kShortRange) {
+        short_range[short_range_count++] = job;
         continue;
       }
       const int tile_columns = (job.width + kTileWidth - 1) / kTileWidth;
@@ -82,7 +82,7 @@ class EliminateSearch final : public MotionSearch {
         other_tiles += tiles;
       }
     }
-    if (narrow_count > 0) narrow_->enqueue({narrow.data(), narrow_count}, stream);
+    if (short_range_count > 0) short_range_->enqueue({short_range.data(), short_range_count}, stream);
     if (queue.tiles > 0) {
       launch(motion_eliminate_queue,
              {std::min(queue.tiles, multiprocessors_), kQueueThreads, sizeof(QueueShared), Start::early}, stream,
@@ -94,7 +94,7 @@ class EliminateSearch final : public MotionSearch {
   }
 
  private:
-  static constexpr int kNarrow = 8;
+  static constexpr int kShortRange = 8;
   static constexpr int kTileWidth = kEliminateColumns * kBlockSize;
   static constexpr int kTileHeight = kEliminateRows * kBlockSize;
 
@@ -107,7 +107,7 @@ class EliminateSearch final : public MotionSearch {
 
   std::uint32_t multiprocessors_ = static_cast<std::uint32_t>(require_device(current_device()).multiprocessors);
   PlaneBoxes boxes_{can_run(queue_needs())};
-  std::unique_ptr<MotionSearch> narrow_ = make_fast_search();
+  std::unique_ptr<MotionSearch> short_range_ = make_fast_search();
 };
 
 }  // namespace

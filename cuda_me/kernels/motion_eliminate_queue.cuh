@@ -89,10 +89,10 @@ struct QueueShared {
 
 #if __CUDA_ARCH__ >= 900
 
-/// Returns a tile's number in the batch. `turn` is the tile's index among the tiles of this thread block: 0 for its
+/// Returns a tile's number in the batch. `nth` is the tile's index among the tiles of this thread block: 0 for its
 /// first tile, 1 for the second.
-[[nodiscard]] __device__ __forceinline__ std::uint32_t queue_tile(std::uint32_t turn) {
-  return blockIdx.x + turn * gridDim.x;
+[[nodiscard]] __device__ __forceinline__ std::uint32_t queue_tile(std::uint32_t nth) {
+  return blockIdx.x + nth * gridDim.x;
 }
 
 [[nodiscard]] __device__ __forceinline__ TilePlace place_queue_tile(const QueueBatch& batch, std::uint32_t tile) {
@@ -104,13 +104,13 @@ struct QueueShared {
   return {which, static_cast<int>(index - row * job.tile_columns), static_cast<int>(row)};
 }
 
-/// Starts the copies of the thread block's tile with index `turn`, if there is one. Called by one thread.
-__device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const QueueBatch& batch, std::uint32_t turn) {
-  if (queue_tile(turn) >= batch.tiles) return;
-  const TilePlace place = place_queue_tile(batch, queue_tile(turn));
+/// Starts the copies of the thread block's tile with index `nth`, if there is one. Called by one thread.
+__device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const QueueBatch& batch, std::uint32_t nth) {
+  if (queue_tile(nth) >= batch.tiles) return;
+  const TilePlace place = place_queue_tile(batch, queue_tile(nth));
   const QueueJob& job = batch.jobs[place.which];
-  TileBox& box = shared.boxes[turn % kTileBoxes];
-  std::uint64_t& arrived = shared.arrived[turn % kTileBoxes];
+  TileBox& box = shared.boxes[nth % kTileBoxes];
+  std::uint64_t& arrived = shared.arrived[nth % kTileBoxes];
   ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &arrived, kTileBytes);
   const int x = place.column * kBlockSize * kEliminateColumns;
   const int y = place.row * kBlockSize * kEliminateRows;
@@ -127,8 +127,8 @@ __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, u
   const auto* window = reinterpret_cast<const std::uint32_t*>(box.window) + item * 8 * kWordsARow;
   auto* words = reinterpret_cast<uint4*>(slot.words) + item * 8 * (kWordColumns / 2);
 #pragma unroll
-  for (unsigned turn = 0; turn < 3; ++turn) {
-    const unsigned i = turn * kWarp + threadIdx.x % kWarp;
+  for (unsigned write = 0; write < 3; ++write) {
+    const unsigned i = write * kWarp + threadIdx.x % kWarp;
     const unsigned row = i / kWritesARow;
     const unsigned column = i % kWritesARow;
     if (column >= kWordColumns / 2) continue;
@@ -234,10 +234,10 @@ __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatc
   store_best(job, column, row, slot.best[lane]);
 }
 
-/// An item of work. `turn` is the turn of its tile (see queue_tile()), and `item` its number among the tile's items.
+/// An item of work. `nth` is that of its tile, see queue_tile(), and `item` its number among the tile's items.
 /// The items with numbers below kMakeItems prepare the tile, and the others search it.
 struct QueueItem {
-  std::uint32_t turn;
+  std::uint32_t nth;
   std::uint32_t item;
 };
 
@@ -256,15 +256,15 @@ static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst 
   static_assert(kTilesAhead == 2);
   constexpr std::uint32_t kPeriod = kMakeItems + kSearchItems;
   if (next < kTilesAhead * kMakeItems) {
-    const std::uint32_t turn = next >= kMakeItems ? 1 : 0;
-    return {turn, next - turn * kMakeItems};
+    const std::uint32_t nth = next >= kMakeItems ? 1 : 0;
+    return {nth, next - nth * kMakeItems};
   }
   next -= kTilesAhead * kMakeItems;
-  const std::uint32_t turn = next / kPeriod;
-  const std::uint32_t i = next - turn * kPeriod;
-  if (i - kSearchFirst < kBoxItems) return {turn + kTilesAhead, i - kSearchFirst};
-  if (i >= kSearchItems + kBoxItems) return {turn + kTilesAhead, i - kSearchItems};
-  return {turn, kMakeItems + i - (i < kSearchFirst ? 0 : kBoxItems)};
+  const std::uint32_t nth = next / kPeriod;
+  const std::uint32_t i = next - nth * kPeriod;
+  if (i - kSearchFirst < kBoxItems) return {nth + kTilesAhead, i - kSearchFirst};
+  if (i >= kSearchItems + kBoxItems) return {nth + kTilesAhead, i - kSearchItems};
+  return {nth, kMakeItems + i - (i < kSearchFirst ? 0 : kBoxItems)};
 }
 
 /// Takes the next item for a warp. It uses an atomic increment with a limit that is never reached. For a plain atomic
@@ -281,54 +281,54 @@ static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst 
 }
 
 __device__ __forceinline__ void do_item(QueueShared& shared, const QueueBatch& batch, const QueueItem& what) {
-  const std::uint32_t turn = what.turn;
-  const std::uint32_t round = turn / kTileSlots;
-  const std::uint32_t s = turn - round * kTileSlots;
+  const std::uint32_t nth = what.nth;
+  const std::uint32_t round = nth / kTileSlots;
+  const std::uint32_t s = nth - round * kTileSlots;
   TileSlot& slot = shared.slots[s];
   if (what.item >= kMakeItems) {
     wait_for(shared.full[s], round & 1U);
     search_block(slot, batch, what.item - kMakeItems);
     ptx::mbarrier_arrive(&shared.searched[s]);
   } else if (what.item < kBoxItems) {
-    const TileBox& box = shared.boxes[turn % kTileBoxes];
-    std::uint64_t& arrived = shared.arrived[turn % kTileBoxes];
+    const TileBox& box = shared.boxes[nth % kTileBoxes];
+    std::uint64_t& arrived = shared.arrived[nth % kTileBoxes];
     if (round > 0) wait_for(shared.searched[s], (round - 1) & 1U);
     if (what.item == 0) {
       if (round > 0) store_tile(slot, batch);
       __syncwarp();
-      wait_for(arrived, turn / kTileBoxes & 1U);
-      make_current(slot, box, batch, place_queue_tile(batch, queue_tile(turn)));
+      wait_for(arrived, nth / kTileBoxes & 1U);
+      make_current(slot, box, batch, place_queue_tile(batch, queue_tile(nth)));
     } else {
-      wait_for(arrived, turn / kTileBoxes & 1U);
+      wait_for(arrived, nth / kTileBoxes & 1U);
       make_words(slot, box, what.item - 1);
     }
     ptx::mbarrier_arrive(&shared.expanded[s]);
   } else {
     wait_for(shared.expanded[s], round & 1U);
-    if (what.item == kBoxItems && threadIdx.x % kWarp == 0) fetch_queue_tile(shared, batch, turn + kTileBoxes);
+    if (what.item == kBoxItems && threadIdx.x % kWarp == 0) fetch_queue_tile(shared, batch, nth + kTileBoxes);
     make_sums(slot, what.item - kBoxItems);
     ptx::mbarrier_arrive(&shared.full[s]);
   }
 }
 
 __device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& batch) {
-  std::uint32_t turns = batch.tiles / gridDim.x;
-  if (queue_tile(turns) < batch.tiles) ++turns;
-  const std::uint32_t items = kTilesAhead * kMakeItems + (kMakeItems + kSearchItems) * turns;
+  std::uint32_t tiles = batch.tiles / gridDim.x;
+  if (queue_tile(tiles) < batch.tiles) ++tiles;
+  const std::uint32_t items = kTilesAhead * kMakeItems + (kMakeItems + kSearchItems) * tiles;
 #pragma unroll 1
   for (;;) {
     const std::uint32_t next = take_item(shared);
     if (next >= items) {  // the first warps without an item store the last tiles
       const std::uint32_t back = next - items;
-      if (back >= kTileSlots || back >= turns) return;
-      const std::uint32_t turn = turns - 1 - back;
-      const std::uint32_t s = turn % kTileSlots;
-      wait_for(shared.searched[s], turn / kTileSlots & 1U);
+      if (back >= kTileSlots || back >= tiles) return;
+      const std::uint32_t nth = tiles - 1 - back;
+      const std::uint32_t s = nth % kTileSlots;
+      wait_for(shared.searched[s], nth / kTileSlots & 1U);
       store_tile(shared.slots[s], batch);
       return;
     }
     const QueueItem what = queue_item(next);
-    if (what.turn < turns) do_item(shared, batch, what);
+    if (what.nth < tiles) do_item(shared, batch, what);
   }
 }
 
@@ -348,7 +348,7 @@ __device__ __forceinline__ void eliminate_queue(const QueueBatch& batch, QueueSh
   cudaGridDependencySynchronize();
   if (threadIdx.x == 0) {
 #pragma unroll 1
-    for (std::uint32_t turn = 0; turn < kTileBoxes; ++turn) fetch_queue_tile(shared, batch, turn);
+    for (std::uint32_t nth = 0; nth < kTileBoxes; ++nth) fetch_queue_tile(shared, batch, nth);
   }
   __syncthreads();
   work_off(shared, batch);

@@ -58,30 +58,30 @@ __device__ __forceinline__ std::uint32_t plane_word(const std::uint8_t* plane, s
 __device__ __forceinline__ void load_words(EliminateShared& shared, const EliminateJob& job, int x, int y) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  constexpr int kTurns = (kWordRows + kEliminateWarps - 1) / kEliminateWarps;
-  std::uint32_t loaded[kTurns];
+  constexpr int kLoads = (kWordRows + kEliminateWarps - 1) / kEliminateWarps;
+  std::uint32_t loaded[kLoads];
   const MotionJob& plane = job.job;
-  if (job.words && x >= 0 && y >= 0 && x + 4 * kWarp <= plane.width && y + kTurns * kEliminateWarps <= plane.height) {
+  if (job.words && x >= 0 && y >= 0 && x + 4 * kWarp <= plane.width && y + kLoads * kEliminateWarps <= plane.height) {
     const std::uint8_t* from = plane.reference + (y + warp) * plane.reference_pitch + x + 4 * lane;
 #pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      loaded[turn] = *reinterpret_cast<const std::uint32_t*>(from);
+    for (int load = 0; load < kLoads; ++load) {
+      loaded[load] = *reinterpret_cast<const std::uint32_t*>(from);
       from += kEliminateWarps * plane.reference_pitch;
     }
   } else {
 #pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      loaded[turn] = plane_word(plane.reference, plane.reference_pitch, plane.width, plane.height, x + 4 * lane,
-                                y + turn * kEliminateWarps + warp, job.words);
+    for (int load = 0; load < kLoads; ++load) {
+      loaded[load] = plane_word(plane.reference, plane.reference_pitch, plane.width, plane.height, x + 4 * lane,
+                                y + load * kEliminateWarps + warp, job.words);
     }
   }
   auto* to = reinterpret_cast<uint4*>(shared.words) + warp * (kWordColumns / 4) + lane;
 #pragma unroll
-  for (int turn = 0; turn < kTurns; ++turn) {
-    const std::uint32_t low = loaded[turn];
+  for (int load = 0; load < kLoads; ++load) {
+    const std::uint32_t low = loaded[load];
     const std::uint32_t high = __shfl_down_sync(0xFFFFFFFFU, low, 1);
-    if (lane < kWordColumns / 4 && turn * kEliminateWarps + warp < kWordRows) {
-      to[turn * kEliminateWarps * (kWordColumns / 4)] = {
+    if (lane < kWordColumns / 4 && load * kEliminateWarps + warp < kWordRows) {
+      to[load * kEliminateWarps * (kWordColumns / 4)] = {
           low, __funnelshift_r(low, high, 8), __funnelshift_r(low, high, 16), __funnelshift_r(low, high, 24)};
     }
   }
@@ -90,10 +90,10 @@ __device__ __forceinline__ void load_words(EliminateShared& shared, const Elimin
 __device__ __forceinline__ void load_current_tile(EliminateShared& shared, const EliminateJob& job, int x, int y) {
   constexpr int kWordsARow = 2 * kEliminateColumns;
   constexpr int kWordsABlock = kBlockSamples / 4;
-  constexpr int kRowsATurn = kEliminateThreads / kWordsARow;
-  static_assert(kRowsATurn % kBlockSize == 0);
-  constexpr int kTurns = kBlockSize * kEliminateRows / kRowsATurn;
-  constexpr int kStep = kRowsATurn / kBlockSize * kEliminateColumns * kWordsABlock;
+  constexpr int kRowsALoad = kEliminateThreads / kWordsARow;
+  static_assert(kRowsALoad % kBlockSize == 0);
+  constexpr int kLoads = kBlockSize * kEliminateRows / kRowsALoad;
+  constexpr int kStep = kRowsALoad / kBlockSize * kEliminateColumns * kWordsABlock;
   const MotionJob& plane = job.job;
   const int column = static_cast<int>(threadIdx.x) % kWordsARow;
   const int row = static_cast<int>(threadIdx.x) / kWordsARow;
@@ -103,15 +103,15 @@ __device__ __forceinline__ void load_current_tile(EliminateShared& shared, const
       y + kBlockSize * kEliminateRows <= plane.height) {
     const std::uint8_t* from = plane.current + (y + row) * plane.current_pitch + x + 4 * column;
 #pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      to[turn * kStep] = *reinterpret_cast<const std::uint32_t*>(from);
-      from += kRowsATurn * plane.current_pitch;
+    for (int load = 0; load < kLoads; ++load) {
+      to[load * kStep] = *reinterpret_cast<const std::uint32_t*>(from);
+      from += kRowsALoad * plane.current_pitch;
     }
   } else {
 #pragma unroll 1
-    for (int turn = 0; turn < kTurns; ++turn) {
-      to[turn * kStep] = plane_word(plane.current, plane.current_pitch, plane.width, plane.height, x + 4 * column,
-                                    y + turn * kRowsATurn + row, job.words);
+    for (int load = 0; load < kLoads; ++load) {
+      to[load * kStep] = plane_word(plane.current, plane.current_pitch, plane.width, plane.height, x + 4 * column,
+                                    y + load * kRowsALoad + row, job.words);
     }
   }
 }

@@ -76,12 +76,12 @@ class FastSearch final : public MotionSearch {
   /// Adds a job and its turns to a batch. Returns false if the bulk kernel cannot search it.
   [[nodiscard]] bool add(BulkBatch& batch, std::uint32_t& turns, const MotionJob& job) const {
     BulkJob& bulk = batch.jobs[static_cast<std::size_t>(batch.count)];
-    bulk.narrow = job.range == BulkShape<4>::kRange;
-    if (!(bulk.narrow ? describe<4>(bulk, job) : describe<8>(bulk, job))) return false;
+    bulk.short_range = job.range == BulkShape<4>::kRange;
+    if (!(bulk.short_range ? describe<4>(bulk, job) : describe<8>(bulk, job))) return false;
     bulk.job = job;
     bulk.first = batch.cost;
     turns += bulk.columns * bulk.turns;
-    batch.cost += turn_cost(bulk.columns * bulk.turns, bulk.narrow);
+    batch.cost += turn_cost(bulk.columns * bulk.turns, bulk.short_range);
     ++batch.count;
     return true;
   }

@@ -45,7 +45,7 @@ struct TileJob {
   int pairs = 0;                 ///< pairs of blocks in a row
   std::uint32_t reciprocal = 0;  ///< 2^32 / pairs, rounded up
   std::uint32_t first_tile = 0;  ///< index in the grid of this job's first tile
-  bool narrow = false;           ///< kColumns is 4
+  bool short_range = false;      ///< kColumns is 4
   int granule = 0;               ///< bytes of the loads of window rows: 16, 8 or 4; 0: byte by byte
 };
 
@@ -329,7 +329,7 @@ __device__ __forceinline__ void search_tiles(const TileBatch& batch) {
   int which = 0;
   while (which + 1 < batch.count && blockIdx.x >= batch.jobs[which + 1].first_tile) ++which;
   const TileJob& job = batch.jobs[which];
-  if (job.narrow) {
+  if (job.short_range) {
     search_tile<4>(shared, job, blockIdx.x - job.first_tile);
   } else {
     search_tile<8>(shared, job, blockIdx.x - job.first_tile);
@@ -352,11 +352,11 @@ inline int granule_of(const MotionJob& job) {
 inline std::uint32_t lay_out_tiles(TileBatch& batch, std::span<const MotionJob> jobs) {
   std::uint32_t tiles = 0;
   for (const MotionJob& job : jobs) {
-    const bool narrow = job.range <= TileShape<4>::kSpan / 2;
-    const int tile_rows = narrow ? TileShape<4>::kPairs : TileShape<8>::kPairs;
+    const bool short_range = job.range <= TileShape<4>::kSpan / 2;
+    const int tile_rows = short_range ? TileShape<4>::kPairs : TileShape<8>::kPairs;
     const auto pairs = static_cast<std::uint32_t>((job.width + kTilePair - 1) / kTilePair);
     batch.jobs[static_cast<std::size_t>(batch.count++)] = {
-        job, static_cast<int>(pairs), 0xFFFFFFFFU / pairs + 1, tiles, narrow, granule_of(job)};
+        job, static_cast<int>(pairs), 0xFFFFFFFFU / pairs + 1, tiles, short_range, granule_of(job)};
     tiles += pairs * static_cast<std::uint32_t>((job.height / kBlockSize + tile_rows - 1) / tile_rows);
   }
   return tiles;

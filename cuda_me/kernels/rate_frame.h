@@ -81,8 +81,8 @@ struct WeightedLambdas {
   }
 };
 
-/// The working memory of one frame between its stages. An array with entries per candidate has RateFrame::slots entries
-/// for each block, next to each other. Blocks are in the order of per-block arrays (FrameLayout).
+/// The working memory of one frame between its stages. An array with entries per candidate has RateFrame::capacity
+/// entries for each block, next to each other. Blocks are in the order of per-block arrays (FrameLayout).
 struct RateScratch {
   Weight* weights = nullptr;           ///< one per MCU, if the device computes them
   std::int16_t* activities = nullptr;  ///< one per MCU
@@ -116,7 +116,7 @@ struct RateFrame {
   FrameHeaders headers = {};
   bool may_repeat = false;
   bool must_repeat = false;  ///< the frame becomes a repeat, whatever its cost
-  int slots = 1;  ///< candidates per block for which `scratch` has room
+  int capacity = 1;  ///< candidates per block for which `scratch` has room
   RateScratch scratch = {};
 };
 
@@ -131,7 +131,7 @@ struct RateGroup {
   bool weighs_activity = false;  ///< at least one frame's weights are computed here
   int found_vectors = 0;  ///< the largest of all frames
   int beam_width = 1;     ///< the largest of all frames
-  int slots = 1;          ///< the largest of all frames
+  int capacity = 1;       ///< the largest of all frames
 };
 
 /// The most candidates that a block can have.

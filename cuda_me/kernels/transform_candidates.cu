@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(kThreads)
   const uint4 eight = *reinterpret_cast<const uint4*>(frame.quantizers[place.plane].thresholds.data() + t * 8);
   const std::uint32_t thresholds[4] = {eight.x, eight.y, eight.z, eight.w};
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
-  const PackedCandidate* const candidates = scratch.candidates + static_cast<std::size_t>(block) * frame.slots;
+  const PackedCandidate* const candidates = scratch.candidates + static_cast<std::size_t>(block) * frame.capacity;
   const int count = scratch.counts[block];
   int* const numbers = memory.numbers + own * kBlockWords;
   auto* const places = reinterpret_cast<std::int16_t*>(memory.coefficients + own * kCoefficientWords);
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(kThreads)
     residual_sum = sum_of_lanes<8>(residual_sum);
     residual_squares = sum_of_lanes<8>(residual_squares);
     if (!active || slot >= count) continue;
-    const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(slot);
+    const std::size_t candidate = static_cast<std::size_t>(block) * frame.capacity + static_cast<std::size_t>(slot);
     if ((low | high) != 0) reinterpret_cast<uint4*>(scratch.coefficients + candidate * 64)[t] = chunk;
     if (t == 0) {
       scratch.summaries[candidate] = {.kept = static_cast<std::uint64_t>(high) << 32 | low,

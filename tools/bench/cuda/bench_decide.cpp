@@ -49,7 +49,7 @@ std::vector<T> download(const T* from, std::size_t count, const cuda::Stream& st
 DecidedCounts count_decided(const cuda::FrameLayout& layout, const cuda::RateFrame* on_device, const cuda::Stream& stream) {
   const cuda::RateFrame frame = download(on_device, 1, stream).front();
   const auto blocks = static_cast<std::size_t>(layout.blocks);
-  const auto slots = static_cast<std::size_t>(frame.slots);
+  const auto slots = static_cast<std::size_t>(frame.capacity);
   const auto counts = download(frame.scratch.counts, blocks, stream);
   const auto candidates = download(frame.scratch.candidates, blocks * slots, stream);
   const auto summaries = download(frame.scratch.summaries, blocks * slots, stream);
