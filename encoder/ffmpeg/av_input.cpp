@@ -52,6 +52,29 @@ bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
   return false;
 }
 
+constexpr std::size_t kTail = std::size_t{128} << 10;  // more than a page of Ogg
+
+/// Returns true if an Ogg file ends with a whole page that is marked as the last one of its stream.
+bool ends_with_last_page(std::string_view tail) {
+  constexpr std::size_t kHeader = 27, kFlags = 5, kLastPage = 4;
+  const std::size_t page = tail.rfind(std::string_view("OggS\0", 5));
+  if (page == std::string_view::npos || tail.size() < page + kHeader) return false;
+  const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<std::uint8_t>(tail[at])); };
+  const std::size_t segments = byte(page + kHeader - 1);
+  std::size_t end = page + kHeader + segments;
+  for (std::size_t i = 0; i < segments && end <= tail.size(); ++i) end += byte(page + kHeader + i);
+  return end <= tail.size() && (byte(page + kFlags) & kLastPage) != 0;
+}
+
+/// Returns true if the last partition of an MXF file is its footer, or the index of partitions behind it.
+bool ends_with_footer(std::string_view tail) {
+  constexpr std::string_view kPartition("\x06\x0E\x2B\x34\x02\x05\x01\x01\x0D\x01\x02\x01\x01", 13);
+  const std::size_t last = tail.rfind(kPartition);
+  if (last == std::string_view::npos || last + kPartition.size() == tail.size()) return false;
+  const char kind = tail[last + kPartition.size()];
+  return kind == 0x04 || kind == 0x11;
+}
+
 char* copy_of(const char* text) {
   char* copy = av_strdup(text);
   if (copy == nullptr) throw std::bad_alloc();
@@ -102,6 +125,10 @@ int AvInput::read(void* opaque, std::uint8_t* data, int size) noexcept {
     const std::size_t got =
         self.seekable() ? self.bytes_.read_at(static_cast<std::uint64_t>(self.position_), bytes) : self.bytes_.read(bytes);
     self.position_ += static_cast<std::int64_t>(got);
+    if (!self.seekable()) {
+      self.tail_.append(reinterpret_cast<const char*>(data), got);
+      if (self.tail_.size() > 2 * kTail) self.tail_.erase(0, self.tail_.size() - kTail);
+    }
     return got == 0 ? AVERROR_EOF : static_cast<int>(got);
   } catch (...) {
     self.fault_ = std::current_exception();
@@ -128,6 +155,20 @@ std::int64_t AvInput::seek(void* opaque, std::int64_t offset, int whence) noexce
   if (offset < 0) return AVERROR(EINVAL);
   self.position_ = offset;
   return offset;
+}
+
+const char* AvInput::missing_end(std::string_view format) const {
+  std::string tail = tail_;
+  if (const auto size = bytes_.size()) {
+    tail.resize(std::min<std::uint64_t>(*size, kTail));
+    tail.resize(bytes_.read_at(*size - tail.size(), {reinterpret_cast<std::uint8_t*>(tail.data()), tail.size()}));
+  }
+  if (format == "ogg") return ends_with_last_page(tail) ? nullptr : "the last page";
+  if (format == "mxf") return ends_with_footer(tail) ? nullptr : "the footer";
+  if (format == "apng") return tail.find("IEND") != std::string::npos ? nullptr : "the end mark";
+  if (format != "gif") return nullptr;
+  const std::size_t last = tail.find_last_not_of('\0');
+  return last != std::string::npos && tail[last] == ';' ? nullptr : "the end mark";
 }
 
 int AvInput::refuse(AVFormatContext* format, AVIOContext** context, const char* url, int, AVDictionary**) noexcept {

@@ -7,6 +7,7 @@ extern "C" {
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "c63/decoder.h"
 #include "ffmpeg/av_watch.h"
@@ -37,6 +38,9 @@ class AvInput {
   void rethrow() const {
     if (fault_) std::rethrow_exception(fault_);
   }
+  /// Returns what is missing at the end of the input, or nullptr. Only for formats that FFmpeg ends without an error wherever
+  /// they are cut. `format` is FFmpeg's name of the format. Call it at the end of the container.
+  [[nodiscard]] const char* missing_end(std::string_view format) const;
   /// The last file or host that the container wanted to open, which was refused; empty if there was none.
   [[nodiscard]] const std::string& refused() const { return refused_; }
 
@@ -51,6 +55,7 @@ class AvInput {
   AvWatch& watch_;
   AVIOContext* context_ = nullptr;
   std::int64_t position_ = 0;
+  std::string tail_;  ///< what was read last from a pipe
   std::exception_ptr fault_;
   std::string refused_;
 };

@@ -92,7 +92,7 @@ void AvReader::restart() {
   keys_.clear();
   ahead_.clear();
   entry_.reset();
-  packets_ = index = 0;
+  packets_ = packets_end_ = index = 0;
   ended_ = ignores_log_ = false;
   damaged_packets_ = damaged_frames_ = 0;
   faults_in_a_row_ = 0;
@@ -279,6 +279,9 @@ bool AvReader::next() {
     const int received = call([this] { return avcodec_receive_frame(codec_.get(), frame_.get()); });
     if (received == 0) {
       check_frame();
+      if (index == 0 && frame_->pts > 1 && !begins_with_key_) {
+        warn("does not begin with a key frame: " + count_text(frame_->pts - 1, "packet") + " before the first one cannot be decoded");
+      }
       if (const auto uneven = times_.add_frame(frame_->pts, index, rate_); uneven && !options_.rate && !options_.ignore_times) {
         warn(*uneven);
       }
@@ -288,6 +291,10 @@ bool AvReader::next() {
       if (!options_.tolerant && !ignores_log_) {
         if (const auto damage = watch_->first_damage()) throw damage_error(*damage);
         if (opening_fault_) throw damage_error({0, *opening_fault_});
+      }
+      if (const char* const missing = missing_end()) {
+        if (!options_.tolerant) throw damage_error({0, std::string("cut off: ") + missing + " is missing"});
+        warn(std::string("cut off: ") + missing + " is missing");
       }
       tell_damage();
       return false;
@@ -349,11 +356,13 @@ void AvReader::feed() {
     if (!fault || !options_.tolerant || faults_in_a_row_ > kMostFaultsInARow) end();
     return;
   }
+  packets_end_ = packet_->pos + packet_->size;
   int sent = 0;
   if (packet_->stream_index == stream_ && is_wanted(*packet_)) {
     watch_->set_packet(*codec_, ++packets_);
     times_.add_packet(packets_, packet_->pts);
     note_key(*packet_);
+    if (packets_ == 1) begins_with_key_ = (packet_->flags & AV_PKT_FLAG_KEY) != 0;
     packet_->pts = packet_->dts = packets_;  // the frame carries this number instead of its times
     bool is_damaged = (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
     if (is_damaged) watch_->add_damage(packets_, "truncated or damaged");
@@ -449,6 +458,14 @@ void AvReader::check_frame() {
   const auto damage = watch_->first_damage();
   // pkt_dts is the number of the packet that made the decoder return this frame. There is none if no packets are left.
   if (damage && (frame_->pkt_dts == AV_NOPTS_VALUE || frame_->pkt_dts >= damage->packet)) throw damage_error(*damage);
+}
+
+/// Returns what the end of the container lacks, if FFmpeg has not reported that it is cut, or nullptr.
+const char* AvReader::missing_end() const {
+  if (options_.stop.stop_requested()) return nullptr;  // a pipe then ends anywhere
+  const std::string_view format = container_->iformat->name;
+  if (format == "yuv4mpegpipe") return avio_tell(container_->pb) > packets_end_ ? "a part of the last frame" : nullptr;
+  return input_->missing_end(format);
 }
 
 /// Called at the end of the stream: warns about the packets and frames that were damaged, if `tolerant` is set.

@@ -87,6 +87,7 @@ class AvReader {
   void note_key(const AVPacket& packet);
   [[nodiscard]] Error damage_error(const AvWatch::Damage& damage) const;
   void check_frame();
+  [[nodiscard]] const char* missing_end() const;
   void tell_damage();
   template <typename Call>
   int call(const Call& what);
@@ -114,6 +115,8 @@ class AvReader {
   std::optional<std::int64_t> entry_;              ///< time of the key frame that go_to() searches for
   int stream_ = -1;
   std::int64_t packets_ = 0;
+  std::int64_t packets_end_ = 0;  ///< where the last packet of any stream ended in the file
+  bool begins_with_key_ = false;
   bool ended_ = false;
   bool ignores_log_ = false;  ///< after go_to()
   std::optional<std::string> opening_fault_;

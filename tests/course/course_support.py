@@ -20,16 +20,14 @@ ORDINARY_USER = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", 
 
 sys.path.insert(0, str(COURSE))
 sys.dont_write_bytecode = True
-from c63_course.box import Box  # noqa: E402
-from c63_course.programs import CourseError  # noqa: E402
 
 
 def no_box():
-    """Returns why no box can be made here, or None."""
+    """Returns why bubblewrap can make no box here, or None. What c63grade asks of a box is for the tests to judge."""
     try:
-        Box()
+        run("bwrap --unshare-all --unshare-user --disable-userns --ro-bind / / --proc /proc true".split())
         return None
-    except CourseError as error:
+    except (OSError, AssertionError) as error:
         return str(error)
 
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Attacks on the box in which hand-ins run. Each must fail, for root and for an ordinary user."""
 
+import ctypes
 import os
 import pathlib
 import pty
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -50,6 +52,9 @@ class Attacks(CourseTest):
         )
         self.need(os.uname().machine == "x86_64", "numbers of system calls are those of x86-64")
         self.assertPrints(ended, "-1 1; " * 9 + "-1 1;")
+        key = ctypes.CDLL(None).syscall(248, b"user", b"c63-secret", b"x", ctypes.c_size_t(1), -4)  # add_key to this user's keyring
+        self.assertPrints(self.shell("cat /proc/keys 2>/dev/null"), "")
+        ctypes.CDLL(None).syscall(250, 9, key, -4)  # keyctl: unlink
 
     def test_no_file_of_the_teacher_can_be_read(self):
         places = {self.folder, pathlib.Path(tempfile.mkdtemp(dir="/var/tmp")), pathlib.Path.cwd(), pathlib.Path.home(), COURSE}
@@ -60,6 +65,8 @@ class Attacks(CourseTest):
                 self.assertNotEqual(ended["exit"], 0)
         self.assertPrints(self.shell("ls /; ls -A /etc | grep -vE '^(ld.so|alternatives)'"), self.top_folders())
         self.assertPrints(self.shell("ls /home /root /var /srv /run 2>/dev/null"), "")
+        devices = [*box.DEVICES, *box.glob.glob("/dev/nvidia*"), "/dev/shm"]
+        self.assertPrints(self.shell("ls -d /dev/*"), "\n".join(sorted(devices)))
 
     def top_folders(self):
         names = ["bin", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "tmp", "usr"] + ["sys"] * bool(box.glob.glob("/dev/nvidia*"))
@@ -91,8 +98,11 @@ class Attacks(CourseTest):
                 "for name in ('/dev/tty', '/dev/pts/0', '/dev/console'):\n"
                 "  try: os.open(name, os.O_RDWR); print('open')\n  except OSError: print('no')\n"
                 "for fd in range(3):\n  print(os.isatty(fd), end=' ')\n"
+                "print(open('/proc/self/stat').read().split()[6], os.getsid(0) != 0)\n"
             )
             said = self.python(script)["output"]
+            self.box.trust = True
+            said += self.python("print(open('/proc/self/stat').read().split()[6])")["output"]
             os.write(1, said.encode())
             os._exit(0)
         said = b""
@@ -103,7 +113,7 @@ class Attacks(CourseTest):
             pass  # a terminal ends so
         os.waitpid(pid, 0)
         os.close(terminal)
-        self.assertEqual(said.decode().split("\r\n"), ["[0, 1, 2]", "no", "no", "no", "False False False "])
+        self.assertEqual(said.decode().split("\r\n"), ["[0, 1, 2]", "no", "no", "no", "False False False 0 True", "0", ""])
 
     def test_other_processes_cannot_be_seen_or_ended(self):
         ended = self.python(
@@ -117,13 +127,21 @@ class Attacks(CourseTest):
         ended = self.shell(
             "grep -E 'Cap(Eff|Prm|Bnd)|NoNewPrivs|Seccomp:' /proc/self/status | cut -f2; unshare -U true 2>/dev/null || echo no; "
             "umount /tmp 2>/dev/null || echo no; find / -writable ! -type l ! -path '/proc/*' ! -path '/tmp*' ! -path '/dev/*' 2>/dev/null; "
-            "touch /x /dev/x 2>/dev/null && echo made; cat /proc/keys 2>/dev/null; printf named >/proc/$$/task/$$/comm; cat /proc/$$/comm"  # CUDA does not start if it cannot name threads
+            "touch /x /dev/x 2>/dev/null && echo made; printf named >/proc/$$/task/$$/comm; cat /proc/$$/comm"  # CUDA does not start if it cannot name threads
         )
         self.assertPrints(ended, "\n".join(["0000000000000000"] * 3 + ["1", "2", "no", "no", "named"]))
 
     def test_programs_can_be_covered(self):
         self.box = box.Box(programs=["/usr/bin/env"])
         self.assertNotEqual(self.shell("env true")["exit"], 0)
+
+    def test_bubblewrap_may_be_anywhere_in_the_path(self):
+        (self.folder / "bwrap").write_text(f'#!/bin/sh\n: >"${{0%/*}}/used"\nexec {shutil.which("bwrap")} "$@"\n')
+        (self.folder / "bwrap").chmod(0o755)
+        self.folder.chmod(0o777)
+        with mock.patch.dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}"):
+            self.assertPrints(self.shell("echo made"), "made")
+        self.assertTrue((self.folder / "used").exists())
 
     def test_memory_files_and_shared_memory_count_together(self):
         parts = (

@@ -254,6 +254,11 @@ class Handins(Graded):
                 self.assertSaid(found["decodable"], pattern)
                 self.assertNotIn("\x1b", found["said"] + next(self.results.glob("*.txt")).read_text())
 
+    def test_installed_programs_are_covered(self):
+        self.program('  execl("/usr/bin/env", "env", "true", NULL); return 77;')
+        with mock.patch("c63_course.grader.find_program", lambda name, needed: "/usr/bin/env"):
+            self.assertSaid(self.grade()["decodable"], "exit code 77")
+
     def test_a_hang_costs_its_limit_once(self):
         self.program("  for (;;) pause();")
         found = self.grade(rules=self.rules(("seconds = 30", "seconds = 1")))
@@ -313,6 +318,20 @@ class Classes(Graded):
             results = self.judge(bob, code=4)
         self.assertNextIsRight(results)
         self.assertIn("IndexError", results["bob"]["fault"])
+
+    def test_damaged_results_of_an_earlier_run(self):
+        handins = [self.new_handin(f"bob{i}") for i in range(7)]
+        for handin in handins:
+            (handin / "Makefile").unlink()
+        before = self.judge(*handins)
+        files = sorted(self.results.glob("bob*.json"))
+        whole = json.loads(files[0].read_text())
+        for file, content in zip(files, (b"", b"\xff", b"[" * 100000, b"null", whole | {"given": 5}, whole | {"given": {"build": "x"}})):
+            file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+        files[6].with_suffix(".txt.part").mkdir()  # this result cannot be written
+        after = self.judge(*handins, code=6)
+        self.assertNextIsRight(after)
+        self.assertEqual({name: result["points"] for name, result in after.items()}, {name: result["points"] for name, result in before.items()})
 
     def test_wrong_streams_under_other_rules(self):
         broken = self.program('  FILE *f = fopen(output, "wb"); fputs("\\xff\\xd8none", f); fclose(f);', self.folder / "class" / "broken")

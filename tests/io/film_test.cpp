@@ -146,6 +146,57 @@ TEST_F(Films, NothingDamagedComesBeforeTheError) {
   }
 }
 
+TEST_F(Films, FramesWhoseKeyFrameIsLostAreLeftOutWithAWarningOrTakenIfTolerant) {
+  if (!make("k.264", "-pix_fmt yuv420p -c:v libx264 -g 8 -bf 0")) GTEST_SKIP() << "no libx264";
+  std::string bytes = test::read_file(path("k.264"));
+  const std::size_t key = bytes.find(std::string("\0\0\1\x65", 4));  // the first slice of a key frame
+  ASSERT_NE(key, std::string::npos);
+  int warnings = 0;
+  const auto frames_of = [&](const std::string& film, bool tolerant) {
+    warnings = 0;
+    const Outcome outcome = read_film_often({.path = write_file("k.264", film), .tolerant = tolerant, .warn = [&](const std::string&) { ++warnings; }}, 1);
+    EXPECT_EQ(outcome.error, "");
+    return outcome.count;
+  };
+  EXPECT_EQ(frames_of(bytes, false), 12);
+  EXPECT_EQ(warnings, 0);
+  bytes.erase(key, bytes.find(std::string("\0\0\1", 3), key + 4) - key);
+  EXPECT_EQ(frames_of(bytes, false), 4);
+  EXPECT_EQ(warnings, 1);
+  EXPECT_EQ(frames_of(bytes, true), 11);
+  EXPECT_EQ(warnings, 1);
+}
+
+TEST_F(Films, ACutIsAnErrorInFormatsThatFfmpegEndsWithoutAWord) {
+  for (const auto& [name, arguments] : {std::pair<std::string, std::string>{"c.ogv", "-c:v libtheora"}, {"c.gif", ""}, {"c.apng", "-pix_fmt rgb24"},
+                                        {"c.mxf", "-c:v mpeg2video -q:v 3"}, {"c.y4m", "-pix_fmt yuv422p"}}) {
+    SCOPED_TRACE(name);
+    if (!make(name, arguments)) continue;
+    const Outcome whole = read_film({.path = path(name)});
+    EXPECT_EQ(whole.error, "");
+    EXPECT_EQ(whole.count, 12);
+    const auto warnings_of = [](const std::string& film) {
+      int warnings = 0;
+      EXPECT_EQ(read_film({.path = film, .tolerant = true, .warn = [&](const std::string&) { ++warnings; }}).error, "");
+      return warnings;
+    };
+    const int warnings_of_whole = warnings_of(path(name));
+    const std::string bytes = test::read_file(path(name));
+    for (std::size_t cut = 1; cut < bytes.size() / 2; cut += bytes.size() / 41) {
+      const std::string part = write_file("cut." + name, bytes.substr(0, bytes.size() - cut));
+      bool is_found = false;
+      for (const bool piped : {false, true}) {
+        const test::PipedInput input(piped ? test::read_file(part) : "");
+        const Outcome outcome = read_film({.path = piped ? "-" : part});
+        EXPECT_TRUE(whole.frames.starts_with(outcome.frames)) << cut;
+        is_found = outcome.error == "C63-AV-DECODE";
+        EXPECT_TRUE(is_found || outcome.frames == whole.frames) << cut << (piped ? ", piped" : "");
+      }
+      EXPECT_TRUE(!is_found || warnings_of(part) > warnings_of_whole) << cut;
+    }
+  }
+}
+
 TEST_F(Films, OneWrongBitIsFoundByTheChecksumsOfAFilm) {
   for (const auto& [name, arguments] : {std::pair<std::string, std::string>{"h.mkv", "-c:v libx265 -x265-params log-level=none:hash=1"},
                                         {"f.mkv", "-c:v ffv1 -level 3 -slicecrc 1"},

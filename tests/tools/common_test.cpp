@@ -7,6 +7,7 @@
 
 #include "c63/error.h"
 #include "common/errors.h"
+#include "common/json.h"
 #include "common/outputs.h"
 #include "common/progress.h"
 #include "common/report.h"
@@ -25,6 +26,13 @@ using std::chrono::steady_clock;
 TEST(ProgressLine, LooksAsDocumented) {
   const ProgressState state{.frames = 68, .total = 300, .bytes = 1149234, .video_fps = 25, .elapsed_s = 0.28912};
   EXPECT_EQ(progress_text(state), "[22.7%] 68/300 frames, 235.2 fps, 3380.1 kb/s, eta 0:00:01");
+}
+
+TEST(Json, NestedTooDeeplyIsRefused) {
+  const auto nested = [](std::size_t depth) { return "{\"a\":" + std::string(depth - 1, '[') + std::string(depth - 1, ']') + "}"; };
+  EXPECT_NO_THROW(static_cast<void>(parse_json(nested(64))));
+  EXPECT_THROW(static_cast<void>(parse_json(nested(66))), std::runtime_error);
+  EXPECT_TRUE(json_if_valid(nested(1 << 20)).is_discarded());
 }
 
 /// Returns what a Progress writes to a pipe for this many frames, if each takes `frame_ms` milliseconds (on a simulated

@@ -168,7 +168,8 @@ TEST_F(Board, RefusesFilesOfAnotherForm) {
                                   std::string(R"({"results":[{"kernel":"a","us":{"median":"fast"}}]})"), std::string(R"({"results":[{"kernel":"a","us":7}]})"),
                                   std::string(R"({"device":[],"results":[]})"), R"({"entrants":[{}],"results":[)" + row + "]}",
                                   R"({"entrants":[{"name":"a","verdict":"\" onclick=\"x"}],"results":[)" + row + "]}",
-                                  R"({"entrants":7,"results":[)" + row + "]}", std::string(200'000, '[')}) {
+                                  R"({"entrants":7,"results":[)" + row + "]}",
+                                  R"({"entrants":)" + std::string(200'000, '[') + std::string(200'000, ']') + R"(,"results":[)" + row + "]}"}) {
     const auto refused = bench("board " + write("other.json", text));
     EXPECT_EQ(refused.exit_code, 4) << text.substr(0, 100);
     EXPECT_NE(refused.output.find("[C63-BENCH-FIGURES]"), std::string::npos) << refused.output.substr(0, 300);

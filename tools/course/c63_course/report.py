@@ -99,6 +99,8 @@ def read(file):
         for key, kind in NEEDED.items():
             if not isinstance(result[key], kind):
                 raise ValueError(f"'{key}' has another type")
+        if not all(isinstance(points, (int, float)) for points in result.get("given", {}).values()):
+            raise ValueError("points given by hand are no numbers")
         return result
     except (OSError, ValueError, KeyError, AttributeError, RecursionError) as error:
         raise CourseError(f"{file} is not a result of c63grade: {error}", 4) from None
