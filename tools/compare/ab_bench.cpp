@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -25,9 +26,7 @@
 #include "files/frame_writer.h"
 #include "files/scratch_folder.h"
 #include "io/input_file.h"
-#include "motion/motion_stream.h"
-#include "motion/overlay.h"
-#include "pictures/picture_file.h"
+#include "motion/motion_page.h"
 
 namespace c63::tools {
 namespace {
@@ -71,8 +70,8 @@ class AbBench {
   void prepare_inputs();
   /// Fills result.points. After a stop request they contain only finished rounds, and the result is marked as stopped.
   void run_points();
-  /// Fills result.pictures from the streams that run_points() has kept. After a drop request some may be missing.
-  void make_pictures();
+  /// Fills result.frames from the streams that run_points() has kept. After a drop request some may be missing.
+  void keep_frames();
 
  private:
   struct Work {
@@ -81,7 +80,7 @@ class AbBench {
   };
 
   void prepare_input(const std::string& path);
-  void make_pictures_of(std::size_t input);
+  void keep_frames_of(std::size_t input);
   void run_row(std::size_t input, std::size_t row);
   /// Returns false if a stop request ended the run.
   [[nodiscard]] bool run_once(Work& work, bool measured);
@@ -105,7 +104,7 @@ class AbBench {
   ScratchFolder folder_{"", "c63cmp"};
   std::string encoder_;
   std::unique_ptr<Progress> progress_;          ///< counts encoded frames, also in rounds that are not measured
-  std::map<std::size_t, std::string> streams_;  ///< coded streams that are kept for pictures, by index in result.points
+  std::map<std::size_t, std::string> streams_;  ///< coded streams that are kept for the report, by index in result.points
 };
 
 AbBench::AbBench(const Session& session, const AbOptions& options, AbResult& result)
@@ -196,7 +195,7 @@ void AbBench::prepare_input(const std::string& path) {
                   .stop = session_.stop,
                   .warn = [this, path](const std::string& text) { session_.log->warn("{}: {}", path, text); }}),
       options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
-  AbInput input{path == "-" ? "stdin" : path, path, source->format(), 0, source->full_range()};
+  AbInput input{path == "-" ? "stdin" : path, path, source->format(), 0};
   const bool as_it_is = is_raw(path) && options_.first_frame == 0 && options_.max_frames == 0 && source->frame_count();
   if (as_it_is) {
     input.frames = *source->frame_count();
@@ -403,95 +402,82 @@ void AbBench::run_points() {
   if (result_.stopped) result_.inputs.resize(result_.points.empty() ? 0 : result_.points.back().input + 1);
 }
 
-void AbBench::make_pictures() {
+void AbBench::keep_frames() {
   for (std::size_t input = 0; input < result_.inputs.size(); ++input) {
-    if (!session_.drop.stop_requested()) make_pictures_of(input);
+    if (!session_.drop.stop_requested()) keep_frames_of(input);
   }
 }
 
-void AbBench::make_pictures_of(std::size_t index) {
+void AbBench::keep_frames_of(std::size_t index) {
   const AbInput& input = result_.inputs[index];
   const std::int64_t wanted = options_.picture_frame >= 0 ? options_.picture_frame : std::min<std::int64_t>(10, input.frames - 1);
   if (wanted >= input.frames) {
     session_.log->warn("{}: the report has no picture, because there is no frame {}", input.name, wanted);
     return;
   }
-  // All JPEG pictures of a report share kMostBytes. Pictures of frames are stored without loss (PNG) if they all fit into
-  // lossless_bytes. Drawings over frames are JPEG, because nobody compares their samples.
-  constexpr std::size_t kMostBytes = 1'500'000;
-  // Making a page takes several times the bytes of its pictures.
-  const std::size_t lossless_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(12'000'000, options_.limits.max_memory / 16));
-  constexpr std::size_t kLayers = 3;
-  const std::size_t sides = result_.inputs.size() * (result_.configurations.size() + 1);
-  const std::size_t each = kMostBytes / (sides * kLayers);
-  const int scale = std::clamp(1100 / input.format.width, 1, 3);
-  const auto add = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, const char* title,
-                       const std::string& stored, const std::string& uri) {
-    result_.pictures.push_back({{"input", index},
-                                {"configuration", configuration},
-                                {"quantizer", quantizer},
-                                {"frame", wanted},
-                                {"title", title},
-                                {"stored", stored},
-                                {"data_uri", uri}});
+  std::vector<std::size_t> sides;  // points, at the middle one of their side's quantizers
+  for (const auto& [number, path] : streams_) {
+    if (number >= result_.points.size() || result_.points[number].input != index) continue;  // a stop has removed this point
+    const auto& quantizers = result_.configurations[result_.points[number].configuration].quantizers;
+    if (result_.points[number].quantizer == quantizers[quantizers.size() / 2]) sides.push_back(number);
+  }
+  const auto bytes_of = [&](const AbPoint& point, std::int64_t from, std::int64_t to) {
+    return std::accumulate(point.frame_bits.begin() + from, point.frame_bits.begin() + to, std::uint64_t{0}) / 8;
   };
-  const auto add_jpeg = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer,
-                            const char* title, const Image& image) {
-    add(configuration, quantizer, title, "JPEG", data_uri("jpeg", encode_jpeg(image, each)));
+  const auto bytes = [&](std::int64_t from, std::int64_t to) {
+    std::uint64_t sum = 0;
+    for (const std::size_t side : sides) sum += result_.points[side].is_c63 ? bytes_of(result_.points[side], from, to) : 0;
+    return sum;
   };
-  const auto add_picture = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer,
-                               std::span<const std::uint8_t> frame) {
-    constexpr std::size_t kBestRatio = 16;  // PNG hardly compresses more; pictures too large even then are not tried
-    const std::size_t most = lossless_bytes / sides;
-    const auto image = [&](int by) {
-      return to_image(frame, input.format.width, input.format.height, by, input.full_range);
+  // Streams that are too long for a page begin with the same key frame before the wanted frame, so that they are in step.
+  // Making a page takes several times their bytes.
+  const std::uint64_t most = std::min<std::uint64_t>(24'000'000, options_.limits.max_memory / 16) / result_.inputs.size();
+  std::int64_t first = 0;
+  std::int64_t end = input.frames;
+  if (bytes(first, end) > most) {
+    const auto is_key = [&](std::size_t side) {
+      return !result_.points[side].is_c63 || result_.points[side].frame_keys[static_cast<std::size_t>(first)] != 0;
     };
-    std::vector<std::uint8_t> png;
-    if (3 * frame.size() / kBestRatio <= most) png = encode_png(image(1));
-    if (png.empty() || png.size() > most) return add_jpeg(configuration, quantizer, "picture", image(scale));
-    add(configuration, quantizer, "picture", "PNG", data_uri("png", png));
+    for (first = wanted; !std::ranges::all_of(sides, is_key); --first) {
+    }
+    end = wanted + 1;
+    for (std::uint64_t sum = bytes(first, end); end < input.frames && sum + bytes(end, end + 1) <= most; ++end) sum += bytes(end, end + 1);
+  }
+  const auto add = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, const char* kind, std::string data) {
+    result_.frames.push_back({{"input", index}, {"configuration", configuration}, {"quantizer", quantizer},
+                              {"frame", wanted}, {"first", first}, {kind, std::move(data)}});
   };
-  const auto frame_of = [&](FrameSource& source) {
+  const auto add_picture = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, FrameSource& source) {
     std::vector<std::uint8_t> frame(frame_bytes(input.format.width, input.format.height));
     for (std::int64_t i = source.seekable() ? wanted : 0; i <= wanted && source.read(i, frame); ++i) {
     }
-    return frame;
+    add(configuration, quantizer, "picture", packed(frame));
   };
-  const auto source = [&] {
-    return open_frame_source({.path = input.path, .format = SourceFormat::raw, .width = input.format.width,
-                              .height = input.format.height, .limits = options_.limits});
-  };
-  for (const auto& [number, path] : streams_) {
-    if (number >= result_.points.size()) continue;  // a stop has removed this point
-    const AbPoint& point = result_.points[number];
-    const Configuration& configuration = result_.configurations[point.configuration];
-    if (point.input != index || point.quantizer != configuration.quantizers[configuration.quantizers.size() / 2]) continue;
+  for (const std::size_t side : sides) {
+    const AbPoint& point = result_.points[side];
     if (!point.is_c63) {
       add_picture(point.configuration, point.quantizer,
-                  frame_of(*open_frame_source({.path = path, .format = SourceFormat::av, .limits = options_.limits})));
+                  *open_frame_source({.path = streams_[side], .format = SourceFormat::av, .limits = options_.limits}));
       continue;
     }
-    MotionStream stream(std::make_unique<InputFile>(path), source(), options_.limits);
-    while (auto frame = stream.next()) {
-      if (frame->index != wanted) continue;
-      add_picture(point.configuration, point.quantizer, frame->picture);
-      add_jpeg(point.configuration, point.quantizer, "motion vectors", motion_picture(*frame, {.scale = scale}));
-      add_jpeg(point.configuration, point.quantizer, "bits",
-               motion_picture(*frame, {.vectors = false, .heat = OverlayOptions::Heat::bits, .scale = scale}));
-      break;
-    }
+    std::ifstream file(streams_[side], std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(bytes_of(point, 0, first)));
+    std::vector<char> stream(bytes_of(point, first, end));
+    file.read(stream.data(), static_cast<std::streamsize>(stream.size()));
+    add(point.configuration, point.quantizer, "stream", base64({reinterpret_cast<const std::uint8_t*>(stream.data()), stream.size()}));
   }
-  add_picture(nullptr, "", frame_of(*source()));
+  add_picture(nullptr, "", *open_frame_source({.path = input.path, .format = SourceFormat::raw, .width = input.format.width,
+                                               .height = input.format.height, .limits = options_.limits}));
 }
 
 }  // namespace
 
-void run_sides(const Session& session, const AbOptions& options, AbResult& result, bool with_pictures) {
+void run_sides(const Session& session, const AbOptions& options, AbResult& result, bool with_frames) {
   AbBench bench(session, options, result);
   bench.ask_versions();
   bench.prepare_inputs();
   bench.run_points();
-  if (with_pictures && !result.points.empty()) bench.make_pictures();
+  if (with_frames && !result.points.empty()) bench.keep_frames();
 }
 
 }  // namespace c63::tools

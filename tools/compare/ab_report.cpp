@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "common/report.h"
 #include "common/text.h"
+#include "motion/motion_page.h"
 
 #if defined(C63_HAVE_CHARTJS)
 namespace c63::tools::report_files {
@@ -184,7 +185,9 @@ std::string ab_html(const AbResult& result) {
                   {"DATA", embedded(ab_json(result))},
                   {"CSV", embedded(ab_csv(result))},
                   {"CHART", std::string(report_files::chart)},
-                  {"JS", "window.c63Pictures = " + embedded(result.pictures) + ";\n" + std::string(report_files::js)}});
+                  {"ANALYZER", embedded(std::string(analyzer_page()))},
+                  {"FRAMES", embedded(result.frames)},
+                  {"JS", std::string(report_files::js)}});
 }
 #else
 void require_charts() {

@@ -52,7 +52,6 @@ struct AbInput {
   std::string path;  ///< file with the raw frames
   VideoFormat format;
   std::int64_t frames = 0;
-  bool full_range = false;  ///< see FrameSource
 };
 
 /// One configuration at one quantizer on one input.
@@ -94,9 +93,9 @@ struct AbResult {
   std::string created;         ///< time in UTC, as ISO 8601
   std::vector<std::string> devices;
   std::vector<AbPoint> points;
-  /// Rows of pictures of one frame, as a configuration has coded it; without configuration, as the input has it.
-  /// `stored` is "PNG", or "JPEG" for pictures whose samples nobody compares.
-  nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
+  /// Rows of what the report shows of each side, with a `frame` to begin with: of c63 a `stream` in base64 from frame `first`
+  /// on; of other encoders the `picture` of that frame, packed(). Without configuration it is the input's picture.
+  nlohmann::ordered_json frames = nlohmann::ordered_json::array();
   /// Rows of Bjøntegaard deltas of a configuration against another one, the `anchor`, by input and metric.
   nlohmann::ordered_json deltas = nlohmann::ordered_json::array();
   /// Rows of the speed of a configuration divided by that of another one, the `anchor`. Without `quantizer` of all
@@ -121,13 +120,13 @@ void compare_points(AbResult& result);
 [[nodiscard]] std::string ab_text(const AbResult& result);
 /// Returns CSV with one row per point (AbPoint): one input, side and quantizer.
 [[nodiscard]] std::string ab_csv(const AbResult& result);
-/// Returns everything except the pictures as JSON, with settings and machine. Infinite and missing figures are null.
+/// Returns everything except the frames as JSON, with settings and machine. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json ab_json(const AbResult& result);
 
 /// Throws Error (usage, C63-NO-CHARTS) unless this build contains Chart.js, which draws the plots.
 void require_charts();
 
-/// Returns one self-contained page: plots, pictures, the table, and the CSV and JSON for download. It can be opened
+/// Returns one self-contained page: plots, the analyzer with the sides' frames, the table, and the CSV and JSON for download. It can be opened
 /// from disk without a network. Needs Chart.js.
 [[nodiscard]] std::string ab_html(const AbResult& result);
 

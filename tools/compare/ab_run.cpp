@@ -17,7 +17,6 @@
 #include "compare/ab_result.h"
 #include "compare/commands.h"
 #include "files/output_file.h"
-#include "pictures/picture_file.h"
 
 namespace c63::tools {
 namespace {
@@ -100,8 +99,8 @@ void add_options(CLI::App& app, AbOptions& o) {
        {"--seek", &o.first_frame, "N", "Skip this many frames at the start of each video", {.least = 0}},
        {"--ssim,!--no-ssim", &o.ssim, "", "Measure SSIM (on by default)"},
        {"--bitexact", &o.bit_exact, "", "Fail (exit code 3) if c63enc sides write different bytes"},
-       {"--pictures,!--no-pictures", &o.pictures, "", "Show one frame of each side in the report (on by default)"},
-       {"--picture-frame", &o.picture_frame, "N", "Number of the frame to show in the report", {.least = 0}},
+       {"--pictures,!--no-pictures", &o.pictures, "", "Put the frames of each side into the report (on by default)"},
+       {"--picture-frame", &o.picture_frame, "N", "Number of the frame that the report shows first", {.least = 0}},
        {"--c63enc", &o.encoder, "FILE", "c63enc program to run; without this option the one next to c63cmp"},
        {"--keep", &o.keep, "FOLDER", "Keep every stream in this folder"},
        {"--html", &o.html, "FILE", "Write the report as one HTML page, which needs no network"},
@@ -125,7 +124,9 @@ int run_ab(const Session& session, const AbOptions& o) {
   const auto html = open_output(o.html, o.durability);
   const auto csv = open_output(o.csv, o.durability);
   const auto json = open_output(o.json, o.durability);
-  run_sides(session, o, result, html && o.pictures && can_write_png());
+  const bool with_frames = html && o.pictures && !analyzer_page().empty();
+  if (html && o.pictures && !with_frames) session.log->warn("the report has no frames: this c63 was built without the analyzer [C63-NO-PAGE]");
+  run_sides(session, o, result, with_frames);
   if (result.points.empty()) {
     session.log->info("stopped before the first round was finished, so there is no report");
     return kExitDone;  // the caller returns the signal's exit code

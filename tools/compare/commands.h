@@ -67,9 +67,9 @@ void add_options(CLI::App& app, AbOptions& options);
 
 struct AbResult;
 
-/// Runs the sides of a comparison in turns, and fills the result's inputs, points and, if wanted, pictures. After a
+/// Runs the sides of a comparison in turns, and fills the result's inputs, points and, if wanted, frames. After a
 /// stop request it has only finished rounds, and is marked as stopped.
-void run_sides(const Session& session, const AbOptions& options, AbResult& result, bool with_pictures);
+void run_sides(const Session& session, const AbOptions& options, AbResult& result, bool with_frames);
 
 /// Runs the comparison and prints the results. Returns the exit code 0. Throws Error, also (comparison, C63-CMP-DIFFERENT) if
 /// --bitexact is not met.

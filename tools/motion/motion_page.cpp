@@ -20,28 +20,28 @@ extern const std::string_view html;  // made by the build, see tools/analyzer
 #endif
 
 namespace c63::tools {
-namespace {
 
 #if defined(C63_HAVE_PAGE)
-std::string_view page() { return analyzer_files::html; }
+std::string_view analyzer_page() { return analyzer_files::html; }
 #else
-std::string_view page() {
-  throw Error(ErrorKind::usage, "C63-NO-PAGE",
-              "this c63 was built without a toolchain for WebAssembly (packages clang, lld, wasi-libc, libc++-dev-wasm32), which --format html needs");
-}
+std::string_view analyzer_page() { return {}; }
 #endif
+
+std::string packed(std::span<const std::uint8_t> bytes) {
+  uLongf size = compressBound(bytes.size());
+  std::vector<std::uint8_t> to(size);
+  if (compress(to.data(), &size, bytes.data(), bytes.size()) != Z_OK) throw std::bad_alloc();
+  to.resize(size);
+  return base64(to);
+}
+
+namespace {
 
 constexpr std::string_view kContent = "<!--@CONTENT@-->";
 
-/// Returns numbers compressed by zlib, as text.
 template <typename T>
-std::string packed(const std::vector<T>& values) {
-  const auto bytes = std::as_bytes(std::span(values));
-  uLongf size = compressBound(bytes.size());
-  std::vector<std::uint8_t> to(size);
-  if (compress(to.data(), &size, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != Z_OK) throw std::bad_alloc();
-  to.resize(size);
-  return base64(to);
+std::span<const std::uint8_t> bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T)};
 }
 
 /// Returns three values of each luma block of a film: the vector in quarters of a sample, with x = -32768 if there is
@@ -63,7 +63,11 @@ std::vector<std::int16_t> film_values(const MotionFrame& frame, bool of_codec) {
 }  // namespace
 
 MotionPage::MotionPage(OutputFile& file, const MotionOptions& options) : file_(file), options_(options) {
-  file_.write(page().substr(0, page().find(kContent)));
+  if (analyzer_page().empty()) {
+    throw Error(ErrorKind::usage, "C63-NO-PAGE",
+                "this c63 was built without a toolchain for WebAssembly (packages clang, lld, wasi-libc, libc++-dev-wasm32), which --format html needs");
+  }
+  file_.write(analyzer_page().substr(0, analyzer_page().find(kContent)));
 }
 
 void MotionPage::begin_stream(const std::string& name) {
@@ -116,7 +120,7 @@ void MotionPage::add_film(const MotionFrame& frame) {
     const auto& picture = options_.overlay == "pred" ? frame.prediction : frame.picture;
     file_.write(field == 1 ? std::string("=")
                            : base64(encode_jpeg(shown_samples(picture, frame), width_, height_, frame.full_range)));
-    file_.write(" " + packed(film_values(frame, field == 1)) + "</script>\n");
+    file_.write(" " + packed(bytes_of(film_values(frame, field == 1))) + "</script>\n");
   }
 }
 
@@ -130,7 +134,7 @@ void MotionPage::end_stream(const MotionSummary& summary) {
                                    {"summary", summary.text(false)}, {"histogram", histogram}};
   if (options_.frame >= 0 || options_.first_frame > 0) stream["frame"] = first_index_;
   if (options_.overlay == "pred") stream["show"] = "prediction";
-  if (!sads_.empty()) stream["sads"] = packed(sads_);
+  if (!sads_.empty()) stream["sads"] = packed(bytes_of(sads_));
   if (film_) stream.update({{"width", width_}, {"height", height_}, {"columns", columns_}, {"rows", rows_}, {"first", first_index_}});
   const auto write = [&] {
     file_.write("<script type=\"application/json\" class=\"stream\">" + embedded(stream) + "</script>\n");
@@ -143,6 +147,6 @@ void MotionPage::end_stream(const MotionSummary& summary) {
   write();
 }
 
-void MotionPage::finish() { file_.write(page().substr(page().find(kContent) + kContent.size())); }
+void MotionPage::finish() { file_.write(analyzer_page().substr(analyzer_page().find(kContent) + kContent.size())); }
 
 }  // namespace c63::tools

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "files/output_file.h"
@@ -11,6 +13,11 @@
 #include "motion/summary.h"
 
 namespace c63::tools {
+
+/// Returns the analyzer's page; empty if this build has none.
+[[nodiscard]] std::string_view analyzer_page();
+/// Returns bytes compressed by zlib, in base64.
+[[nodiscard]] std::string packed(std::span<const std::uint8_t> bytes);
 
 /// The analyzer's page with one or two c63 streams inside, or with a film: a JPEG of each picture, and the vectors and
 /// SADs of its luma blocks.

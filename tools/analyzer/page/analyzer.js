@@ -3,6 +3,7 @@
 const $ = (id) => document.getElementById(id);
 const root = document.documentElement;
 const kBlock = 8;
+const kAgainst = "left \u2212 right";
 const kFramesPerSecond = 25;  // a stream has no frame rate
 const kModeColours = ["#ff00c8", "#22c55e", "#3b82f6", "#eab308"];
 const kKindColours = ["#8c959f", "#d4a72c", "#22a55e", "#a371f7", "#2f7fe0", "#e8743b"];
@@ -19,7 +20,7 @@ const element = (tag, text, className) => {
 };
 const option = (value, text) => Object.assign(element("option", text), { value });
 
-let streams = [], views = [], frames = [];
+let streams = [], views = [], frames = [], images = [];
 let count = 0, first = 0, video = null, search = null;
 const state = { frame: 0, playing: false, searching: false, zoom: 1, x: 0, y: 0, hover: null, kept: null };
 const chosen = () => state.kept || state.hover;
@@ -52,17 +53,17 @@ function show(list, title, begin = null) {
     return { canvas, context: canvas.getContext("2d") };
   });
   views.forEach(listen);
-  const film = streams[0].film;
-  fill("show", film ? ["picture"] : kShows);
+  const film = streams.every((s) => s.film), sheared = streams.find((s) => s.coded && s.coded.width % 16);
+  fill("show", [...(film ? ["picture"] : kShows), ...(sheared ? [kStraight] : []), ...(streams.length > 1 ? [kAgainst] : [])]);
   fill("heat", ["none", ...(film ? ["SAD"] : ["SAD", "bits", "levels", "mode"])]);
-  $("encoder").hidden = Boolean(film);
+  $("encoder").hidden = film;
   $("number").min = first;
   tell(streams.filter((s) => s.fault).map((s) => s.name + ": " + s.fault).join("; "), true);
   const [frame, block] = ofAddress();
   const inter = streams[0].entries.findIndex((e) => e.type === "inter");
   state.kept = block;
   go(frame !== null ? frame : begin !== null ? begin : Math.max(0, inter));
-  if (!film) countKinds(streams);
+  countKinds(streams);
 }
 function fill(id, names) {
   const old = $(id).value;
@@ -72,7 +73,7 @@ function fill(id, names) {
 
 /// Counts the bits of all frames by kind, a few frames at a time, in instances of their own.
 async function countKinds(of) {
-  for (const stream of of) {
+  for (const stream of of.filter((s) => !s.film)) {
     const counter = await Stream.open(stream.bytes, stream.name);
     for (let n = 0; n < counter.count && streams === of; ++n) {
       try {
@@ -99,17 +100,18 @@ async function openFiles(files) {
   for (const file of files) {
     try {
       if (await isStream(file) || /\.c63$/i.test(file.name)) found.push(await Stream.open(new Uint8Array(await file.arrayBuffer()), file.name));
-      else original = /\.(y4m|yuv|raw|i420)$/i.test(file.name) ? await Original.open(file, found[0] && found[0].coded || streams[0] && streams[0].coded)
+      else original = /\.(y4m|yuv|raw|i420)$/i.test(file.name) ? await Original.open(file, (found[0] || streams.find((s) => !s.film) || {}).coded)
                     : await readVideo(file, 300, (n) => tell(file.name + ": frame " + n));
     } catch (error) {
       return tell(file.name + ": " + reason(error).replace(file.name + ": ", ""), true);
     }
   }
   const shown = found.length ? found.slice(0, 2) : streams;
-  const fits = original && shown.length && !shown[0].film && original.width === shown[0].coded.width && original.height === shown[0].coded.height;
+  const coded = shown.filter((s) => !s.film);
+  const fits = original && coded.length && original.width === coded[0].coded.width && original.height === coded[0].coded.height;
   if (shown.length === 2 && (shown[0].width !== shown[1].width || shown[0].height !== shown[1].height)) return tell("the two streams differ in size", true);
   if (original) video = original;
-  if (fits) shown.forEach((stream) => stream.setOriginal(original));
+  if (fits) coded.forEach((stream) => stream.setOriginal(original));
   if (found.length) {
     if (!original) video = null;
     first = 0;
@@ -123,7 +125,7 @@ async function openFiles(files) {
 }
 
 async function encode(beside) {
-  const source = video || (streams.length && !streams[0].film ? await decodedVideo(streams[0]) : null);
+  const coded = streams.find((s) => !s.film), source = video || (coded ? await decodedVideo(coded) : null);
   if (!source) return;
   const qp = Number($("qp").value);
   try {
@@ -156,12 +158,10 @@ const heats = { SAD: (b) => b.mode ? b.sad : null, bits: (b) => b.motionBits + b
 const arrowColour = (warm) => "rgb(" + Math.round(255 * warm) + ",255," + Math.round(80 * (1 - warm)) + ")";
 
 function drawCells(g, stream, colourOf) {
-  const image = new ImageData(stream.columns, stream.rows);
-  for (let i = 0; i < stream.columns * stream.rows; ++i) { const colour = colourOf(i); if (colour) image.data.set(colour, 4 * i); }
-  const canvas = new OffscreenCanvas(stream.columns, stream.rows);
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  const pixels = new Uint8ClampedArray(4 * stream.columns * stream.rows);
+  for (let i = 0; i < stream.columns * stream.rows; ++i) { const colour = colourOf(i); if (colour) pixels.set(colour, 4 * i); }
   g.imageSmoothingEnabled = false;
-  g.drawImage(canvas, 0, 0, stream.columns * kBlock, stream.rows * kBlock);
+  g.drawImage(canvasOf(pixels, stream.columns, stream.rows), 0, 0, stream.columns * kBlock, stream.rows * kBlock);
 }
 /// Arrows are at least 12 pixels apart, so that they can be distinguished. Returns how many blocks share one arrow, in
 /// each direction.
@@ -201,7 +201,7 @@ function peakOf(heat) {
 }
 
 function draw() {
-  const heat = $("heat").value, peak = heats[heat] && frames.length ? peakOf(heat) : 1, what = $("show").value;
+  const heat = $("heat").value, peak = heats[heat] && frames.length ? peakOf(heat) : 1;
   views.forEach(({ canvas, context: g }, s) => {
     const stream = streams[s], frame = frames[s];
     canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
@@ -211,9 +211,10 @@ function draw() {
     g.setTransform(scale, 0, 0, scale, left, top);
     g.imageSmoothingEnabled = scale < 2;
     g.globalAlpha = Number($("light").value) / 100;
-    g.drawImage(frame.images[what] || frame.images.picture, 0, 0, stream.width, stream.height);
+    g.drawImage(images[s], 0, 0);
     g.globalAlpha = 0.6;
-    if (frame.blocks && heats[heat] && !(heat === "mode" && frame.entry.type === "key")) {
+    const hasBlocks = frame.blocks && images[s].width === stream.width;  // not on the straight picture of a sheared stream
+    if (hasBlocks && heats[heat] && !(heat === "mode" && frame.entry.type === "key")) {
       drawCells(g, stream, (i) => {
         const value = heats[heat](stream.block(frame, i));
         if (value === null) return null;
@@ -221,7 +222,7 @@ function draw() {
       });
     }
     g.globalAlpha = 1;
-    if (frame.blocks && $("arrows").checked && frame.entry.type === "inter") drawArrows(g, stream, frame, scale / devicePixelRatio);
+    if (hasBlocks && $("arrows").checked && frame.entry.type === "inter") drawArrows(g, stream, frame, scale / devicePixelRatio);
     const box = (x, y, w, h, colour) => { g.strokeStyle = colour; g.lineWidth = 2 * devicePixelRatio / scale; g.strokeRect(x, y, w, h); };
     if (chosen()) box(chosen().column * kBlock, chosen().row * kBlock, kBlock, kBlock, "#ffffff");
     if (search && s === 0) box(search.left, search.top, search.columns + 7, search.rows + 7, "#22c55e");
@@ -292,7 +293,10 @@ async function tellValues() {
       parts.push(rows([["frame", frame.entry.type + (frame.entry.stays && frame.entry.type === "inter" ? ", same reference" : "")], ["bytes", frame.entry.bytes.toLocaleString("en")]]));
     }
     if (!block) { parts.push(element("p", "Point at a block, or tap it.")); continue; }
-    if (!frame.blocks) { parts.push(element("p", "A repeat: nothing is coded, the picture before it is shown again.")); continue; }
+    if (!frame.blocks) {
+      parts.push(element("p", stream.film ? "This picture has no blocks." : "A repeat: nothing is coded, the picture before it is shown again."));
+      continue;
+    }
     const at = block.row * stream.columns + block.column, b = stream.block(frame, at);
     const values = [["block at", block.column * kBlock + "," + block.row * kBlock], ["mode", kModes[b.mode]], ["vector", b.mode ? b.x + "," + b.y : "none"], ["SAD", b.mode ? b.sad : "none"]];
     if (!stream.film) values.push(["bits", b.motionBits + " + " + b.bits], ["levels", b.levels + " of 64"]);
@@ -314,8 +318,8 @@ async function tellValues() {
     parts.push(table);
   }
   $("values").replaceChildren(...parts);
-  const bits = (k) => frames.map((frame) => frame.kinds[k].toLocaleString("en")).join(" and ");
-  $("kinds").replaceChildren(...(frames[0].kinds ? kKinds.map((kind, k) => legendItem(kKindColours[k], kind + " " + bits(k))) : []));
+  const counted = frames.filter((frame) => frame.kinds), bits = (k) => counted.map((frame) => frame.kinds[k].toLocaleString("en")).join(" and ");
+  $("kinds").replaceChildren(...(counted.length ? kKinds.map((kind, k) => legendItem(kKindColours[k], kind + " " + bits(k))) : []));
   $("watch").disabled = !state.kept || streams[0].film || !frames[0] || frames[0].entry.type !== "inter";
 }
 
@@ -365,16 +369,16 @@ function playSearch(on) {
 
 function tellFrame() {
   const index = first + state.frame;
-  const of = (s) => { const e = s.entries[Math.min(state.frame, s.count - 1)]; return s.film ? e.sad.toLocaleString("en") + " SAD" : (8 * e.bytes).toLocaleString("en") + " bits"; };
+  const of = (s) => { const e = s.entries[Math.min(state.frame, s.count - 1)]; return e.type === "picture" ? "a picture" : s.film ? e.sad.toLocaleString("en") + " SAD" : (8 * e.bytes).toLocaleString("en") + " bits"; };
   const { type } = streams[0].entries[Math.min(state.frame, streams[0].count - 1)];
   if (document.activeElement !== $("number")) $("number").value = index;
   $("number").max = first + count - 1;
-  $("label").textContent = "frame " + index + " of " + count + (type === "inter" ? "" : " (" + (streams[0].film ? "no reference" : type) + ")") + ", " + streams.map(of).join(" and ");
+  $("label").textContent = "frame " + index + " of " + (first + count) + (type === "inter" ? "" : " (" + (streams[0].film && type === "key" ? "no reference" : type) + ")") + ", " + streams.map(of).join(" and ");
 }
 /// Puts frame and block into the address, so that it can be copied. Not while frames play, because browsers limit how
-/// often an address changes.
+/// often an address changes, nor inside a report, which has an address of its own.
 function tellAddress() {
-  if (!state.playing) history.replaceState(null, "", "#frame=" + (first + state.frame) + (state.kept ? "&block=" + state.kept.column + "," + state.kept.row : ""));
+  if (!state.playing && location.protocol !== "about:") history.replaceState(null, "", "#frame=" + (first + state.frame) + (state.kept ? "&block=" + state.kept.column + "," + state.kept.row : ""));
 }
 function ofAddress() {
   const frame = /frame=(\d+)/.exec(location.hash), block = /block=(\d+),(\d+)/.exec(location.hash);
@@ -390,11 +394,14 @@ async function update() {
   working.done = (async () => {
     while (working.again) {
       working.again = false;
-      const of = streams, number = state.frame, what = $("show").value;
+      const of = streams, number = state.frame, isAgainst = $("show").value === kAgainst;
+      const what = !isAgainst ? $("show").value : [...$("show").options].some((o) => o.value === kStraight) ? kStraight : "picture";
       try {
         const got = await Promise.all(of.map((s) => s.frame(Math.min(number, s.count - 1), what)));
         if (of !== streams) continue;
         frames = got;
+        images = got.map((frame) => frame.images[what] || frame.images.picture);
+        if (isAgainst) images.fill(differenceOf(images, images[0].width, images[0].height));
       } catch (error) {
         tell(reason(error), true);
         count = Math.max(1, ...streams.map((s) => s.count));
@@ -516,7 +523,7 @@ $("search-play").addEventListener("click", () => playSearch(!state.searching));
 $("encode").addEventListener("click", () => encode(false));
 $("encode-beside").addEventListener("click", () => encode(true));
 $("save").addEventListener("click", () => {
-  const { bytes, name } = streams[streams.length - 1];
+  const { bytes, name } = streams.findLast((s) => !s.film);
   const link = Object.assign(element("a"), { href: URL.createObjectURL(new Blob([bytes])), download: name.replace(/\.c63$|$/, ".c63").replace(/[^\w.-]+/g, "_") });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
@@ -544,24 +551,28 @@ addEventListener("keydown", (event) => {
   if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
 });
 
-// ---- A page that c63mv has written contains its streams or film
+// ---- What a page contains
 
-(async () => {
-  const facts = [...document.querySelectorAll("script.stream")].map((s) => JSON.parse(s.textContent));
+/// Opens the streams or films of a page of c63mv, or what a report of c63cmp gives.
+async function openInside(facts) {
   if (!facts.length) return;
   const list = [];
   for (const [s, f] of facts.entries()) {
-    if (f.film) { list.push(Object.assign(new Film(f, [...document.querySelectorAll("script[data-film='" + s + "']")]))); continue; }
-    const stream = await Stream.open(fromText($("c63-" + s).textContent), f.name);
+    if (f.film) { list.push(new Film(f, [...document.querySelectorAll("script[data-film='" + s + "']")])); continue; }
+    if (f.picture) { list.push(await Still.open(f)); continue; }
+    const stream = await Stream.open(f.stream ? fromBase64(f.stream) : fromText($("c63-" + s).textContent), f.name);
+    stream.first = f.first || 0;
     if (f.sads) stream.sads = new Uint16Array((await unpacked(fromBase64(f.sads), "deflate")).buffer);
     list.push(stream);
   }
   for (const stream of list) stream.pictures = list[0];  // those of a film's codec are the film's
-  const [f] = facts;
-  if (f.film) first = f.first;
-  $("arrows").checked = f.types.includes("mv");
-  show(list, f.title, f.frame === undefined ? null : f.frame - first);
-  $("heat").value = f.types.includes("mv") ? "none" : f.types[0] === "sad" ? "SAD" : "bits";
+  const [f] = facts, isAgain = streams.length > 0;
+  first = f.first || 0;
+  if (!isAgain) $("arrows").checked = f.types.includes("mv");
+  show(list, f.title, isAgain ? state.frame : f.frame === undefined ? null : f.frame - first);
+  if (isAgain) return;
+  $("heat").value = f.types.includes("mv") || !f.types.length ? "none" : f.types[0] === "sad" ? "SAD" : "bits";
+  if (f.light) $("light").value = f.light;
   if (f.show) $("show").value = f.show;
   for (const f of facts) {
     if (!f.summary) continue;
@@ -575,5 +586,6 @@ addEventListener("keydown", (event) => {
     }
     $("summaries").append(part);
   }
-  update();
-})().catch((error) => tell(reason(error), true));
+  await update();
+}
+openInside([...document.querySelectorAll("script.stream")].map((s) => JSON.parse(s.textContent))).catch((error) => tell(reason(error), true));

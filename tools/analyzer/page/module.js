@@ -32,12 +32,41 @@ const reason = (error) => error instanceof WebAssembly.RuntimeError || error ins
 const kKinds = ["headers", "flags", "vectors", "DC", "AC", "end of block"];
 const kModes = ["no prediction", "own vector", "copied from the left block", "inherited vector"];
 const kShows = ["picture", "prediction", "residual", "difference", "original"];
+const kStraight = "straight picture";  // of a stream whose coded picture is sheared
+
+/// Returns a canvas with these pixels.
+function canvasOf(pixels, width, height) {
+  const canvas = new OffscreenCanvas(width, height);
+  canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(pixels), width, height), 0, 0);
+  return canvas;
+}
+/// Converts a frame of 4:2:0 samples of limited range, as BT.601 says. If a side is odd, it is grey.
+function pictureOf(samples, width, height) {
+  const pixels = new Uint8ClampedArray(4 * width * height).fill(255), size = width * height, even = width % 2 + height % 2 === 0;
+  for (let y = 0, at = 0; y < height; ++y) for (let x = 0; x < width; ++x, at += 4) {
+    const chroma = size + (y >> 1) * (width >> 1) + (x >> 1), luma = 298 * (samples[y * width + x] - 16) + 128;
+    const u = even ? samples[chroma] - 128 : 0, v = even ? samples[chroma + (size >> 2)] - 128 : 0;
+    pixels[at] = luma + 409 * v >> 8;
+    pixels[at + 1] = luma - 100 * u - 208 * v >> 8;
+    pixels[at + 2] = luma + 516 * u >> 8;
+  }
+  return canvasOf(pixels, width, height);
+}
+/// Returns the difference of two pictures, 8 times as large, on grey.
+function differenceOf(pictures, width, height) {
+  const [left, right] = pictures.map((picture) => {
+    const context = new OffscreenCanvas(width, height).getContext("2d");
+    context.drawImage(picture, 0, 0);
+    return context.getImageData(0, 0, width, height).data;
+  });
+  return canvasOf(left.map((value, i) => i % 4 === 3 ? 255 : 128 + 8 * (value - right[i])), width, height);
+}
 
 /// A c63 stream. The index ends before the first frame whose header has an error; `fault` then says so.
 class Stream {
   static async open(bytes, name) {
     const stream = new Stream();
-    Object.assign(stream, { bytes, name, entries: [], kinds: [], fault: "", kept: new Map(), original: null });
+    Object.assign(stream, { bytes, name, entries: [], kinds: [], fault: "", first: 0, kept: new Map(), original: null });
     await stream.load();
     try {
       for (let at; (at = stream.module.pass()) !== 0;) stream.entries.push(stream.entryAt(at));
@@ -88,10 +117,11 @@ class Stream {
       await this.load(failed);
       throw new Error(this.fault);
     }
-    const original = this.original && number < this.original.count ? await this.original.samples(number) : null;
+    const at = this.first + number;  // of the original
+    const original = this.original && at < this.original.count ? await this.original.samples(at) : null;
     if (original === null) return this.module.forget_original();
-    const at = this.module.original_input();
-    new Uint8Array(this.module.memory.buffer).set(original, at);
+    const to = this.module.original_input();
+    new Uint8Array(this.module.memory.buffer).set(original, to);
     this.module.lay_out_original();
   }
   /// Returns the decoded samples as c63dec writes them. The frame must be the one that was decoded last.
@@ -115,10 +145,8 @@ class Stream {
         if (frame.entry.type !== "repeat") frame.blocks = new DataView(this.copy(this.module.blocks(), 12 * this.columns * this.rows));
       }
       const gain = show === "difference" ? 8 : show === "residual" ? 2 : 1, bytes = 4 * this.width * this.height;
-      const pixels = this.copy(this.module.draw(kShows.indexOf(show), this.width, this.height, gain), bytes);
-      const data = new ImageData(new Uint8ClampedArray(pixels), this.width, this.height);
-      frame.images[show] = new OffscreenCanvas(this.width, this.height);
-      frame.images[show].getContext("2d").putImageData(data, 0, 0);
+      frame.images[show] = show === kStraight ? pictureOf(this.samples(), this.coded.width, this.coded.height)
+        : canvasOf(this.copy(this.module.draw(kShows.indexOf(show), this.width, this.height, gain), bytes), this.width, this.height);
     }
     this.kept.delete(number);
     this.kept.set(number, frame);
@@ -180,6 +208,15 @@ class Film {
     const x = frame.blocks.getInt16(6 * i, true), y = frame.blocks.getInt16(6 * i + 2, true);
     return x === -32768 ? { x: 0, y: 0, mode: 0, sad: 0 } : { x: x / 4, y: y / 4, mode: 1, sad: frame.blocks.getUint16(6 * i + 4, true) };
   }
+}
+
+/// One picture of an encoder other than c63, or of the input.
+class Still {
+  static async open({ name, width, height, frame, picture }) {
+    const images = { picture: pictureOf(await unpacked(fromBase64(picture), "deflate"), width, height) }, entry = { type: "picture", bytes: 0 };
+    return Object.assign(new Still(), { name: name + ", only frame " + frame, width, height, images, entries: [entry], count: 1, kinds: [], fault: "", film: true });
+  }
+  async frame() { return { entry: this.entries[0], images: this.images }; }
 }
 
 /// An original video: raw 4:2:0 or Y4M in a file, of which only the needed frames are read.

@@ -341,35 +341,25 @@
     $("speed-note").textContent = (data.stopped ? "stopped: median of the finished rounds" : "median of " + data.repeat) + ", slowest to fastest";
   }
 
-  // Pictures of the input: lists to choose sides and a layer, and two pictures on top of each other.
+  // The frames of the input's sides: streams of c63, or one picture. The analyzer shows two of them.
+  const kSides = JSON.parse($("sides").textContent);
   const sideOf = (p) => p.configuration === null ? "the input" : label(p);
-  function pictures() {
-    const list = (window.c63Pictures || []).filter((p) => p.input === input);
-    $("picture-section").hidden = !list.length;
-    if (!list.length) return;
-    const sides = [...new Set(list.map(sideOf))], coded = sides.filter((s) => s !== "the input");
-    const named = (names) => names.map((name) => [name, name]);
-    fill("left", named(sides), coded[0]);
-    fill("right", named(sides), coded[1] || coded[0]);
-    fill("layer", named([...new Set(list.map((p) => p.title)), "difference"]), list[0].title);
-    showPictures();
+  const sidesOfInput = () => kSides.filter((p) => p.input === input);
+  function frames() {
+    const names = sidesOfInput().map(sideOf);
+    $("frames-section").hidden = !names.length;
+    if (!names.length) return;
+    fill("left", names.map((name) => [name, name]), names[0]);
+    fill("right", names.map((name) => [name, name]), names[1]);
+    showSides();
   }
-  function showPictures() {
-    const list = window.c63Pictures.filter((p) => p.input === input);
-    const notes = [], differs = $('layer').value === 'difference';
-    for (const side of ["left", "right"]) {
-      const of = list.filter((p) => sideOf(p) === $(side).value);
-      const p = of.find((o) => o.title === (differs ? 'picture' : $('layer').value)) || of[0];
-      $(side + '-figures').textContent = side[0].toUpperCase() + side.slice(1) + ': ' + frameFigures(p);
-      $(side + "-picture").src = p.data_uri;
-      $(side + "-picture").alt = p.title + " of frame " + p.frame + ", " + sideOf(p);
-      notes.push(p.stored === "PNG" ? "PNG, without loss" : "JPEG, only to be looked at");
-      $("picture-note").textContent = "frame " + p.frame + ", stored as " + [...new Set(notes)].join(" and ");
-    }
-    $('wipe').hidden = differs;
-    $('difference').hidden = !differs;
-    if (differs) drawDifference();
-    zoom();
+  function showSides() {
+    const {width_pixels: width, height_pixels: height} = data.inputs[input];
+    const sides = ["left", "right"].map((side) => sidesOfInput().find((p) => sideOf(p) === $(side).value));
+    $("left-figures").textContent = "Left: " + frameFigures(sides[0]);
+    $("right-figures").textContent = "Right: " + frameFigures(sides[1]);
+    const shown = { width, height, types: [], light: 100, show: width % 16 ? "straight picture" : "picture" };
+    return $("frames").contentWindow.openInside(sides.map((p) => ({ ...p, ...shown, name: sideOf(p) })));
   }
   // Returns the bits and quality of the shown frame.
   function frameFigures(p) {
@@ -381,40 +371,6 @@
         (bits === undefined ? 'bits not known (' + point.frames.why_no_bits + ')' :
                               bits.toLocaleString('en') + ' bits');
   }
-  const kGain = 8;
-  async function drawDifference() {
-    const images = ['left-picture', 'right-picture'].map($);
-    await Promise.all(images.map((image) => image.decode()));
-    const width = Math.min(...images.map((i) => i.naturalWidth)),
-          height = Math.min(...images.map((i) => i.naturalHeight));
-    const [left, right] = images.map((image) => {
-      const canvas = element('canvas');
-      canvas.width = width;
-      canvas.height = height;
-      const context = canvas.getContext('2d', {willReadFrequently: true});
-      context.drawImage(image, 0, 0, width, height);
-      return context.getImageData(0, 0, width, height);
-    });
-    for (let i = 0; i < left.data.length; ++i)
-      if (i % 4 !== 3) left.data[i] = 128 + kGain * (left.data[i] - right.data[i]);
-    const canvas = $('difference');
-    canvas.width = width;
-    canvas.height = height;
-    canvas.getContext('2d').putImageData(left, 0, 0);
-    zoom();
-  }
-  // Scales pictures so that a sample is a whole number of pixels wide, or so that they fill the width.
-  function zoom() {
-    const times = Number($('zoom').value), width = times ? data.inputs[input].width_pixels * times + 'px' : '';
-    for (const id of ['wipe', 'difference'])
-      $(id).style.width = width || (id === 'difference' ? 'min(100%, 66rem)' : '');
-  }
-  function wipeTo(share) {
-    const at = Math.min(100, Math.max(0, share));
-    $("wipe").style.setProperty("--at", at + "%");
-    $("wipe").setAttribute("aria-valuenow", Math.round(at));
-  }
-
   function save(name, type, text) {
     const link = element("a");
     link.href = URL.createObjectURL(new Blob([text], { type }));
@@ -426,10 +382,10 @@
   }
 
   root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  $("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; drawAll(); });
+  $("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; drawAll(); lightenFrames(); });
   fill("input", data.inputs.map((i, index) => [index, i.file.split("/").pop()]), input);
   $("input-label").hidden = data.inputs.length < 2;
-  $("input").addEventListener("change", (e) => { input = Number(e.target.value); fillQuantizers(); drawAll(); pictures(); });
+  $("input").addEventListener("change", (e) => { input = Number(e.target.value); fillQuantizers(); drawAll(); frames(); });
   fill("anchor", configurations.map((c, index) => [index, c.name]), anchor);
   $("anchor-label").hidden = configurations.length < 2;
   $("anchor").addEventListener("change", (e) => { anchor = Number(e.target.value); verdicts(); makeComparison(); });
@@ -440,22 +396,16 @@
   $("save-csv").addEventListener("click", () => save("c63-ab.csv", "text/csv", csv));
   $("save-json").addEventListener("click", () => save("c63-ab.json", "application/json", JSON.stringify(data, null, 2) + "\n"));
 
-  $('zoom').addEventListener('change', zoom);
-  for (const id of ["left", "right", "layer"]) $(id).addEventListener("change", showPictures);
-  const wipe = (event) => { const box = $("wipe").getBoundingClientRect(); wipeTo(100 * (event.clientX - box.left) / box.width); };
-  $("wipe").addEventListener("pointerdown", (event) => { $("wipe").setPointerCapture(event.pointerId); wipe(event); });
-  $("wipe").addEventListener("pointermove", (event) => { if (event.buttons) wipe(event); });
-  $("wipe").addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -5, ArrowRight: 5, Home: -100, End: 100 }[event.key];
-    if (step) { event.preventDefault(); wipeTo(Number($("wipe").getAttribute("aria-valuenow")) + step); }
-  });
-  wipeTo(50);
+  for (const id of ["left", "right"]) $(id).addEventListener("change", showSides);
+  const lightenFrames = () => { $("frames").contentDocument.documentElement.dataset.theme = root.dataset.theme; };
+  $("frames").addEventListener("load", () => { lightenFrames(); frames(); });
+  $("frames-section").hidden = !kSides.length;
+  if (kSides.length) $("frames").srcdoc = JSON.parse($("analyzer").textContent);
 
   facts();
   verdicts();
   makeTable();
   makeComparison();
-  pictures();
   fillQuantizers();
   drawAll();
 })();
