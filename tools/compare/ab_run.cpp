@@ -17,6 +17,7 @@
 #include "compare/ab_result.h"
 #include "compare/commands.h"
 #include "files/output_file.h"
+#include "motion/motion_page.h"
 
 namespace c63::tools {
 namespace {
