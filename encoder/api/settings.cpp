@@ -89,7 +89,8 @@ void check_range(const OptionInfo& option, double value, double least) {
   throw Error(ErrorKind::usage, std::string(option.range_id),
               std::string(option.name) + " " + number(value) + " is " +
                   (option.most == kUnbounded ? "below " + number(least) : "outside " + number(least) + ".." + number(option.most)) +
-                  (option.reason.empty() ? "" : ": " + std::string(option.reason)));
+                  (option.reason.empty() ? "" : ": " + std::string(option.reason)) +
+                  (value >= option.least && value < least ? "; flat tables take it (--preset fast, good or best)" : ""));
 }
 
 }  // namespace

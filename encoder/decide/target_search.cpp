@@ -16,7 +16,7 @@ namespace c63 {
 namespace {
 
 /// After this many passes, the search tries no new quality. Known passes do not count.
-constexpr std::size_t kMostPasses = 16;
+constexpr std::size_t kMostPasses = 8;
 // A PSNR or SSIM target is met if TargetSearch::Point::error is between minus and plus this, in dB.
 constexpr double kQualityWindow = 0.05;
 
@@ -45,7 +45,6 @@ double scale_near(double scale) {
 
 /// A size is met if it is at most the target, and at most this many octaves below it.
 const double kSizeWindow = -std::log2(0.99);
-bool is_size_met(double octaves) { return octaves <= 0 && octaves >= -kSizeWindow; }
 
 /// Returns the settings for all passes of a search, except for their quality. In preset good, trial frames decide
 /// whether every second frame stays (reference_alternation.h). With that, bits would jump by a few percent at some
@@ -69,8 +68,6 @@ std::string number(double value) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed).ptr};
 }
 
-bool is_of_size(const Target& target) { return target.kind == Target::Kind::bytes || target.kind == Target::Kind::bitrate; }
-
 std::optional<double> target_figure(const Target& target, const PassFigures& figures) {
   const auto bytes = static_cast<double>(std::max<std::uint64_t>(1, figures.bytes));
   std::optional<double> quality = figures.ssim_y;
@@ -92,37 +89,35 @@ std::optional<double> target_figure(const Target& target, const PassFigures& fig
   return quality && !std::isnan(*quality) ? quality : std::nullopt;
 }
 
-double target_error(const Target& target, const PassFigures& figures) {
+/// Returns a figure of a stream, rounded, in the unit of the target.
+std::string figure_text(const Target& target, const PassFigures& figures) {
   const double figure = target_figure(target, figures).value();
-  if (is_of_size(target)) return std::log2(figure / target.value);
-  if (target.kind == Target::Kind::ssim_y) return ssim_in_db(figure) - ssim_in_db(target.value);
-  return std::min(figure, 200.0) - target.value;
+  if (target.kind == Target::Kind::bytes) return number(figure) + " bytes";
+  if (target.kind == Target::Kind::bitrate) return number(hundredths(figure / 1000)) + " kb/s";
+  if (target.kind == Target::Kind::ssim_y) return number(std::round(figure * 1e5) / 1e5);
+  return number(hundredths(figure)) + " dB";
 }
 
-bool is_target_met(const Target& target, const PassFigures& figures) {
-  const double error = target_error(target, figures);
-  return is_of_size(target) ? is_size_met(error) : std::abs(error) <= kQualityWindow;
-}
+/// The bytes of a stream that cannot be smaller with its settings.
+struct LeastBytes {
+  double key = 0;  ///< of all key frames
+  double inter = 0;
+  double growth = 1;  ///< at most this many times as many bytes takes an inter frame that is further from its reference
+};
 
-const PassFigures& least_of(const std::vector<TargetPass>& passes) {
-  return std::ranges::min_element(passes, {}, [](const TargetPass& pass) { return pass.figures.bytes; })->figures;
-}
-
-/// Returns the least interval of coded frames with which a video probably keeps a size of `most` bytes. `figures` are
-/// those of the lowest quality without repeats. Empty if even key frames and repeats alone take more, or if the size of
-/// key frames is not known.
-std::optional<int> interval_for(double most, const PassFigures& figures, int key_interval) {
+/// Returns the least interval of coded frames with which a video keeps a size of `most` bytes; 1 if it does anyway. Empty
+/// if even key frames and repeats alone take more.
+std::optional<int> interval_for(double most, const LeastBytes& bytes, std::int64_t frame_count, int key_interval) {
   constexpr double kRepeatBytes = 4;
-  if (!figures.key_bytes) return std::nullopt;
-  const double frames = static_cast<double>(std::max<std::int64_t>(1, figures.frames));
+  if (bytes.key + bytes.inter <= most) return 1;
+  const double frames = static_cast<double>(std::max<std::int64_t>(1, frame_count));
   const double gops = std::ceil(frames / key_interval);
-  const double least = static_cast<double>(*figures.key_bytes) + kRepeatBytes * frames;
+  const double least = bytes.key + kRepeatBytes * frames;
   if (least > most) return std::nullopt;
-  const double inter_bytes = static_cast<double>(figures.bytes) - least;
-  const double inter_frames = std::max(1.0, frames - gops);
+  const double frame_bytes = bytes.growth * (bytes.inter - kRepeatBytes * frames) / std::max(1.0, frames - gops);
   for (int interval = 2; interval < key_interval; ++interval) {
     const double coded = gops * std::floor((std::min<double>(key_interval, frames) - 1) / interval);
-    if (least + inter_bytes * coded / inter_frames <= most) return interval;
+    if (least + frame_bytes * coded <= most) return interval;
   }
   return key_interval;
 }
@@ -151,7 +146,7 @@ TargetSearch::TargetSearch(const CodingSettings& settings, const Target& target,
       has_lambda_(preset_decisions(settings).rate.any()),
       qp_(hundredths(settings.qp)),
       scale_(settings.rate.lambda_scale) {
-  const bool possible = is_of_size(target) ? target.value >= 1
+  const bool possible = target.is_size() ? target.value >= 1
                         : target.kind == Target::Kind::ssim_y ? target.value > 0 && target.value < 1
                                                               : target.value > 0 && target.value < 100;
   if (!possible || !std::isfinite(target.value)) {
@@ -160,23 +155,28 @@ TargetSearch::TargetSearch(const CodingSettings& settings, const Target& target,
   std::erase_if(known, [&](const TargetPass& pass) { return !target_figure(target, pass.figures); });
   history_ = passes_ = std::move(known);
   known_ = passes_.size();
-  if (passes_.empty()) return;
-  if (const TargetPass* const nearest = best(); nearest != nullptr && is_target_met(target_, nearest->figures)) {
-    go_to(*nearest);
-  } else {
-    plan_next();
-  }
+  trusts_known_ = known_ > 0;
+  if (trusts_known_) plan();
 }
 
-double TargetSearch::distance() const {
-  const double error = error_of(history_.back().figures);
-  return is_size() ? std::exp2(error) - 1 : error;
+double TargetSearch::distance(const TargetPass& pass) const {
+  const double error = error_of(pass.figures);
+  return target_.is_size() ? std::exp2(error) - 1 : error;
 }
 
-bool TargetSearch::met() const { return is_target_met(target_, history_.back().figures); }
+bool TargetSearch::met() const {
+  const TargetPass* const found = best();
+  if (found == nullptr) return false;
+  const double error = error_of(found->figures);
+  return target_.is_size() ? error <= 0 && error >= -kSizeWindow : std::abs(error) <= kQualityWindow;
+}
 
-bool TargetSearch::is_size() const { return is_of_size(target_); }
-double TargetSearch::error_of(const PassFigures& figures) const { return target_error(target_, figures); }
+double TargetSearch::error_of(const PassFigures& figures) const {
+  const double figure = target_figure(target_, figures).value();
+  if (target_.is_size()) return std::log2(figure / target_.value);
+  if (target_.kind == Target::Kind::ssim_y) return ssim_in_db(figure) - ssim_in_db(target_.value);
+  return std::min(figure, 200.0) - target_.value;
+}
 
 CodingSettings TargetSearch::next() const {
   CodingSettings settings = settings_;
@@ -203,11 +203,6 @@ std::pair<double, double> TargetSearch::ends() const {
     highest = target_place(settings_, kMaxQp, scale_option().least);
   }
   return {lowest, highest};
-}
-
-void TargetSearch::go_to(const TargetPass& pass) {
-  qp_ = pass.qp;
-  scale_ = pass.lambda_scale;
 }
 
 void TargetSearch::go_to(double place) {
@@ -254,8 +249,10 @@ std::optional<double> TargetSearch::bent_place(const std::vector<Point>& points,
 }
 
 std::optional<double> TargetSearch::next_place() const {
-  const double aim = is_size() ? -kSizeWindow / 2 : 0;
-  const double usual = is_size() ? kUsualBits : kUsualQuality;
+  const double aim = target_.is_size() ? -kSizeWindow / 2 : 0;
+  const double usual = target_.is_size() ? kUsualBits : kUsualQuality;
+  // Whether a size can be met is shown by the lowest quality, at the latest by the last pass.
+  if (target_.is_size() && tried_ + 1 == kMostPasses && best() == nullptr) return ends().first;
   std::vector<Point> points;
   for (const TargetPass& pass : passes_) {
     const Point point = point_of(pass);
@@ -308,7 +305,7 @@ std::optional<double> TargetSearch::next_place() const {
   const auto [lowest, highest] = ends();
   // Near the lowest quality, bits hardly fall any more. So try the lowest quality at once: it shows whether the size
   // can be met.
-  if (is_size() && side > 0 && is_flat) return lowest;
+  if (target_.is_size() && side > 0 && is_flat) return lowest;
   // If the target seems to lie beyond the lowest or the highest quality, try that quality first.
   if (nearest.place + way <= lowest) return lowest;
   if (nearest.place + way >= highest) return highest;
@@ -318,10 +315,10 @@ std::optional<double> TargetSearch::next_place() const {
 const TargetPass* TargetSearch::best() const {
   const TargetPass* found = nullptr;
   double least = 0;
-  for (const TargetPass& pass : passes_) {
+  for (const TargetPass& pass : history_) {
     const double error = error_of(pass.figures);
-    if (is_size() && error > 0) continue;
-    if (found != nullptr && std::abs(error) > least) continue;  // of equal ones the last, because it need not be made again
+    if (target_.is_size() && error > 0) continue;
+    if (found != nullptr && std::abs(error) >= least) continue;
     found = &pass;
     least = std::abs(error);
   }
@@ -398,26 +395,102 @@ void TargetSearch::plan_next() {
       locked_step_ = std::abs(below->error) < std::abs(above->error) ? below->step : above->step;
     }
   }
-  const auto place = made_ < kMostPasses ? next_place() : std::nullopt;
-  if (place) {
+  if (const auto place = tried_ < kMostPasses ? next_place() : std::nullopt) {
     go_to(*place);
     leave_known(*place);
     if (made_before() == nullptr) return;
   }
-  const TargetPass* const nearest = best();
-  if (nearest == nullptr) refuse();  // every pass exceeds the size
-  go_to(*nearest);
-  last_ = true;
+  end();
 }
 
+/// Plans the next pass, or ends the search.
+void TargetSearch::plan() {
+  const TargetPass* made = nullptr;
+  do {
+    met() ? end() : plan_next();
+    if (over_ && trusts_known_ && !met()) begin_anew();
+    const auto is_next = [this, next = decisions_of(qp_, scale_)](const TargetPass& pass) {
+      return decisions_of(pass.qp, pass.lambda_scale) == next;
+    };
+    const auto found = std::ranges::find_if(history_, is_next);
+    made = over_ || found == history_.end() ? nullptr : &*found;
+    if (made != nullptr) passes_.push_back(*made);
+  } while (made != nullptr);
+}
+
+/// Begins once more without the passes that others made: if bits jump, these can mislead a search. A result that is known
+/// is looked up, but only when the search asks for it.
+void TargetSearch::begin_anew() {
+  trusts_known_ = false;
+  passes_.clear();
+  tried_ = 0;
+  locked_step_ = 0;
+  over_ = false;
+  qp_ = hundredths(settings_.qp);
+  scale_ = settings_.rate.lambda_scale;
+}
+
+/// Ends the search: the best pass is the final stream.
+void TargetSearch::end() {
+  const TargetPass* const nearest = best();
+  if (nearest == nullptr) refuse();  // every pass exceeds the size
+  over_ = true;
+  qp_ = nearest->qp;
+  scale_ = nearest->lambda_scale;
+}
+
+/// Throws the error of a size that even the lowest quality exceeds. It names options that would do.
 void TargetSearch::refuse() const {
-  const PassFigures& least = least_of(history_);
+  const auto bytes_of = [](const TargetPass& pass) { return pass.figures.bytes; };
+  const PassFigures& least = std::ranges::min_element(history_, {}, bytes_of)->figures;
   const double most = static_cast<double>(least.bytes) / std::exp2(error_of(least));
-  const std::optional<int> interval = interval_for(most, least, settings_.key_interval);
+  std::string advice = "; take fewer or smaller frames";
+  if (least.key_bytes) {
+    // Measured with ten clips: preset good's lowest quality takes less than these shares of preset reference's, except for
+    // noise. If frames are left out, the others take up to `growth` times as many bytes.
+    const double samples = static_cast<double>(settings_.width) * settings_.height * static_cast<double>(least.frames);
+    const bool is_noise = static_cast<double>(least.bytes) * 8 > 1.5 * samples;
+    const std::string preset = settings_.preset == Preset::reference && !is_noise ? "--preset good " : "";
+    const double key_bytes = static_cast<double>(*least.key_bytes);
+    LeastBytes bytes{key_bytes, static_cast<double>(least.bytes) - key_bytes, has_lambda_ ? 2.1 : 1.3};
+    if (!preset.empty()) bytes = {0.5 * bytes.key, 0.26 * bytes.inter, 2.1};
+    const std::string option = target_.kind == Target::Kind::bytes ? "--size " : "--bitrate ";
+    if (const auto interval = interval_for(most, bytes, least.frames, settings_.key_interval)) {
+      advice = "; " + preset + (*interval > 1 ? "--frame-interval " + std::to_string(*interval * settings_.frame_interval) + " " : "") + "would do";
+    } else if (bytes.key + bytes.inter <= 1000 * most) {
+      advice = ": its unit is missing; " + preset + option + number(target_.value) + "k would do";
+    }
+  }
   throw Error(ErrorKind::limit, "C63-TARGET-LIMIT",
-              describe(target_) + " cannot be met: at the lowest quality the stream takes " + std::to_string(least.bytes) + " bytes; " +
-                  (interval ? "--frame-interval " + std::to_string(*interval * settings_.frame_interval) + " would do"
-                            : "no --frame-interval would do"));
+              describe(target_) + " cannot be met: preset " + std::string(name(settings_.preset)) + " takes at least " +
+                  figure_text(target_, least) + advice);
+}
+
+std::string TargetSearch::shortfall() const {
+  const PassFigures& nearest = best()->figures;
+  const double error = error_of(nearest);
+  const auto [lowest, highest] = ends();
+  const bool is_end = std::abs(point_of(*best()).place - (error < 0 ? highest : lowest)) < kSamePlace;
+  const std::string text = describe(target_) + " is not met: preset " + std::string(name(settings_.preset));
+  if (!is_end) {
+    return text + " comes no closer than " + figure_text(target_, nearest) +
+           ", because the video's bits jump between two qualities; --preset " +
+           (settings_.preset == Preset::good ? "fast" : "good") + " may come closer";
+  }
+  const bool is_ssim = target_.kind == Target::Kind::ssim_y;
+  const double figure = target_figure(target_, nearest).value();
+  std::string advice;
+  if (!target_.is_size()) {
+    const char* const planes = target_.kind == Target::Kind::psnr_all ? "all:" : "";
+    advice = "; --target-" + (is_ssim ? "ssim " + number(figure) : "psnr " + (planes + number(hundredths(figure)))) + " would do";
+  }
+  // Preset good has at least this PSNR at its highest quality, even with noise.
+  constexpr double kAlwaysReached = 40.9;
+  if (settings_.preset == Preset::reference && !target_.is_size() && !is_ssim) {
+    if (error > 0) advice = "; --preset good goes lower";
+    if (error < 0 && target_.value <= kAlwaysReached) advice = "; --preset good would do";
+  }
+  return text + (error < 0 ? " gives at most " : " gives at least ") + figure_text(target_, nearest) + ", at qp " + number(qp_) + advice;
 }
 
 bool TargetSearch::add(const PassFigures& figures) {
@@ -426,35 +499,28 @@ bool TargetSearch::add(const PassFigures& figures) {
                 describe(target_) +
                     " cannot be searched for: it was not measured, or the pictures are too small to measure it");
   }
-  if (std::exchange(starts_anew_, false)) passes_.clear();
-  ++made_;
   const auto is_same = [&](const TargetPass& pass) { return pass.qp == qp_ && pass.lambda_scale == scale_; };
-  const auto known = std::ranges::find_if(passes_, is_same);
-  if (known != passes_.end() && (known->figures.bytes != figures.bytes ||
-                                 std::abs(error_of(known->figures) - error_of(figures)) > kSameFigure)) {
-    passes_.clear();
-    history_.clear();
-    known_ = 0;
-    locked_step_ = 0;
-    last_ = false;
+  if (const auto known = std::ranges::find_if(history_, is_same); known != history_.end()) {
+    // The final stream is a pass whose stream the caller does not have, so the pass was made once more.
+    if (known->figures.bytes == figures.bytes && std::abs(error_of(known->figures) - error_of(figures)) <= kSameFigure) {
+      if (known - history_.begin() < static_cast<std::ptrdiff_t>(known_)) --known_;
+      history_.erase(known);
+    } else {
+      const TargetPass made{qp_, scale_, figures};
+      begin_anew();
+      qp_ = made.qp;
+      scale_ = made.lambda_scale;
+      history_.clear();
+      known_ = 0;
+    }
   }
-  passes_.push_back({qp_, scale_, figures});
-  history_.push_back(passes_.back());
-  if (is_target_met(target_, figures)) return true;
-  // The search is over if the best pass is the one that was just made. Otherwise the best pass must be made again.
-  const auto is_over = [&] { return last_ && is_same(passes_.back()); };
-  if (!last_) plan_next();
-  if (!is_over() || known_ == 0) return is_over();
-  // The search did not meet the target, and it began with known passes. If bits jump, known passes can mislead a
-  // search. So forget all passes and search once more.
-  starts_anew_ = true;
-  known_ = 0;
-  made_ = 0;
-  locked_step_ = 0;
-  last_ = false;
-  qp_ = hundredths(settings_.qp);
-  scale_ = settings_.rate.lambda_scale;
-  return false;
+  history_.push_back({qp_, scale_, figures});
+  if (!over_) {
+    passes_.push_back(history_.back());
+    ++tried_;
+    plan();
+  }
+  return over_ && best() - history_.data() >= static_cast<std::ptrdiff_t>(known_);
 }
 
 }  // namespace c63

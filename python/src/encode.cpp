@@ -72,6 +72,13 @@ Row row_of(const EncodedFrame& frame) {
           frame.repeat};
 }
 
+/// The result of one encode of a whole video.
+struct Pass {
+  std::vector<std::vector<std::uint8_t>> frames;
+  std::vector<Row> rows;
+  EncodeSummary summary;
+};
+
 /// Returns the summary of a run.
 py::dict dict_of(const EncodeSummary& summary) {
   using namespace py::literals;
@@ -109,7 +116,7 @@ py::dict dict_of(const TargetSearch& search) {
     passes.append(py::dict("qp"_a = pass.qp, "lambda_scale"_a = pass.lambda_scale, "bytes"_a = f.bytes,
                            "psnr_y"_a = f.psnr_y_db, "psnr_all"_a = f.psnr_all_db, "ssim_y"_a = f.ssim_y));
   }
-  return py::dict("met"_a = search.met(), "distance"_a = search.distance(), "passes"_a = passes);
+  return py::dict("met"_a = search.met(), "distance"_a = search.distance(*search.best()), "passes"_a = passes);
 }
 
 EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
@@ -148,10 +155,12 @@ class VideoEncoder {
     EncoderSettings pass_settings = settings_;
     pass_settings.measurement.repeated_columns = format.repeated_columns;
     pass_settings.measurement.repeated_rows = format.repeated_rows;
-    for (;;) {
-      std::vector<std::vector<std::uint8_t>> frames;
-      std::vector<Row> rows;
-      EncodeSummary summary;
+    const std::uint64_t most_memory = settings_.execution.limits.max_memory;
+    Pass best;
+    for (bool done = false; !done;) {
+      Pass pass;
+      // The best stream so far takes its part of the memory, but at most half of it.
+      pass_settings.execution.limits.max_memory = most_memory - std::min(most_memory / 2, best.summary.bytes);
       run_interruptibly([&](const std::stop_token& stop) {
         const std::stop_callback wake(stop, [&] {
           video.stop();
@@ -162,28 +171,28 @@ class VideoEncoder {
           pass_settings.coding = passes->next();
           own.emplace(make_encoder(pass_settings));
         }
-        summary = (own ? *own : encoder_)
+        pass.summary = (own ? *own : encoder_)
                       .encode(
                           video.from_start(passes.has_value()),
                           [&](EncodedFrame&& frame) {
-                            rows.push_back(row_of(frame));
-                            frames.push_back(std::move(frame.bytes));
+                            pass.rows.push_back(row_of(frame));
+                            pass.frames.push_back(std::move(frame.bytes));
                           },
                           stop, stop);  // the second one drops frames that are not coded: after an exception, nobody
                                         // gets the stream
       });
-      if (summary.frames == 0) {
+      if (pass.summary.frames == 0) {
         const bool is_told = video.reader() != nullptr && !video.reader()->warnings().empty();
         const std::string why = is_told ? video.reader()->warnings().back() : "";
         throw Error(ErrorKind::input, "C63-NO-FRAMES",
                     why.empty() ? "the input has no whole frame" : why + "; there is no whole frame");
       }
-      if (passes && !passes->add(figures_of(rows, summary, pass_settings, target_->frames_per_s.value_or(rate))))
-        continue;
-      py::dict about = dict_of(summary);
-      if (passes) about["target"] = dict_of(*passes);
-      return py::make_tuple(joined(frames, room), array_of(std::move(rows)), about);
+      done = !passes || passes->add(figures_of(pass.rows, pass.summary, pass_settings, target_->frames_per_s.value_or(rate)));
+      if (!passes || passes->is_best()) best = std::move(pass);
     }
+    py::dict about = dict_of(best.summary);
+    if (passes) about["target"] = dict_of(*passes);
+    return py::make_tuple(joined(best.frames, room), array_of(std::move(best.rows)), about);
   }
 
  private:

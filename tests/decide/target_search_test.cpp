@@ -7,6 +7,11 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "c63/target.h"
 #include "decide/flat_tables.h"
@@ -63,23 +68,37 @@ CodingSettings settings_of(const Video& video) {
 }
 
 struct Outcome {
-  TargetPass last;
+  TargetPass kept;
   std::size_t passes = 0;
   bool met = false;
 };
-/// Makes all passes. encode(settings) returns the figures of one.
-void finish(TargetSearch& search, const std::function<PassFigures(const CodingSettings&)>& encode) {
-  while (!search.add(encode(search.next()))) {
+/// Makes all passes. encode(settings) returns the figures of one. Checks that no pass is made twice, that a search without
+/// known passes makes at most 8, and that the pass which is kept is the best. Returns the number of passes.
+std::size_t finish(TargetSearch& search, const std::function<PassFigures(const CodingSettings&)>& encode) {
+  const bool knows_nothing = search.passes().empty();
+  std::vector<PresetDecisions> made;
+  std::optional<CodingSettings> kept;
+  for (bool done = false; !done;) {
+    const CodingSettings next = search.next();
+    EXPECT_FALSE(std::ranges::find(made, preset_decisions(next)) != made.end()) << "qp " << next.qp;
+    made.push_back(preset_decisions(next));
+    done = search.add(encode(next));
+    if (search.is_best()) kept = next;
   }
+  EXPECT_TRUE(made.size() <= 8 || !knows_nothing) << made.size();
+  if (!kept) throw std::logic_error("no pass was kept");
+  EXPECT_EQ(std::pair(kept->qp, kept->rate.lambda_scale), std::pair(search.best()->qp, search.best()->lambda_scale));
+  EXPECT_EQ(std::pair(kept->qp, kept->rate.lambda_scale), std::pair(search.next().qp, search.next().rate.lambda_scale));
+  return made.size();
 }
-void finish(TargetSearch& search, const Video& video) {
-  finish(search, [&](const CodingSettings& settings) { return video.encode(settings); });
+std::size_t finish(TargetSearch& search, const Video& video) {
+  return finish(search, [&](const CodingSettings& settings) { return video.encode(settings); });
 }
 
 Outcome search(const Video& video, const Target& target, std::vector<TargetPass> known = {}) {
   TargetSearch search(settings_of(video), target, known);
-  finish(search, video);
-  return {search.passes().back(), search.passes().size() - known.size(), search.met()};
+  const std::size_t passes = finish(search, video);
+  return {*search.best(), passes, search.met()};
 }
 
 Video random_video(Random& random, bool course) {
@@ -96,6 +115,7 @@ TEST(TargetSearch, MeetsPossibleTargetsInAFewPasses) {
   Random random(3);
   std::size_t passes = 0;
   int searches = 0;
+  int unmet = 0;
   for (int i = 0; i < 600; ++i) {
     const Video video = random_video(random, i % 4 == 0);
     // The target is what a random qp gives, so it can be met.
@@ -108,8 +128,13 @@ TEST(TargetSearch, MeetsPossibleTargetsInAFewPasses) {
           Target{Target::Kind::psnr_y, *there.psnr_y_db}, Target{Target::Kind::psnr_all, *there.psnr_all_db},
           Target{Target::Kind::ssim_y, *there.ssim_y}}) {
       const Outcome outcome = search(video, target);
-      const PassFigures& figures = outcome.last.figures;
-      ASSERT_TRUE(outcome.met) << i << " " << describe(target) << ": qp " << outcome.last.qp << " instead of " << wanted.qp;
+      const PassFigures& figures = outcome.kept.figures;
+      passes += outcome.passes;
+      ++searches;
+      if (!outcome.met) {
+        ++unmet;
+        continue;
+      }
       if (target.kind == Target::Kind::bytes) {
         ASSERT_LE(figures.bytes, there.bytes);
         ASSERT_GE(static_cast<double>(figures.bytes), 0.989 * static_cast<double>(there.bytes));
@@ -117,12 +142,10 @@ TEST(TargetSearch, MeetsPossibleTargetsInAFewPasses) {
       if (target.kind == Target::Kind::psnr_all) {
         ASSERT_NEAR(*figures.psnr_all_db, target.value, 0.05 + 1e-9);
       }
-      EXPECT_LE(outcome.passes, 12U) << i << " " << describe(target);
-      passes += outcome.passes;
-      ++searches;
     }
   }
-  EXPECT_LE(static_cast<double>(passes) / searches, 4.5);
+  EXPECT_LE(unmet, searches / 500);
+  EXPECT_LE(static_cast<double>(passes) / searches, 4);
 }
 
 TEST(TargetSearch, BeginsWithWhatIsKnown) {
@@ -133,7 +156,7 @@ TEST(TargetSearch, BeginsWithWhatIsKnown) {
   const Outcome again = search(video, target, first.passes());
   EXPECT_EQ(again.passes, 1U);
   EXPECT_TRUE(again.met);
-  EXPECT_EQ(again.last.qp, first.passes().back().qp);
+  EXPECT_EQ(again.kept.qp, first.best()->qp);
   EXPECT_LT(search(video, {Target::Kind::bytes, 340'000}, first.passes()).passes, first.passes().size());
 }
 
@@ -147,7 +170,7 @@ TEST(TargetSearch, PassesOfAnotherEncodeAreFoundOutAndDropped) {
       finish(first, other);
       const Outcome outcome = search(video, target, first.passes());
       EXPECT_TRUE(outcome.met) << size;
-      EXPECT_LE(static_cast<double>(outcome.last.figures.bytes), size);
+      EXPECT_LE(static_cast<double>(outcome.kept.figures.bytes), size);
     }
   }
 }
@@ -185,23 +208,6 @@ TEST(TargetSearch, AnImpossibleTargetIsReportedAfterTwoPasses) {
   }
 }
 
-TEST(TargetSearch, NoPassIsMadeWhoseBytesAreKnown) {
-  Random random(5);
-  for (int i = 0; i < 200; ++i) {
-    const Video video = random_video(random, i % 4 == 0);
-    const Target target{Target::Kind::psnr_y, video.psnr_at_25 + random.below(100) * 0.05 - 2.5};
-    TargetSearch search(settings_of(video), target);
-    std::vector<PresetDecisions> made;
-    for (bool done = false; !done;) {
-      const PresetDecisions next = preset_decisions(search.next());
-      const bool is_known = std::ranges::find(made, next) != made.end();
-      made.push_back(next);
-      done = search.add(video.encode(search.next()));
-      EXPECT_TRUE(!is_known || done) << i;  // a pass is only repeated to make the stream
-    }
-  }
-}
-
 TEST(TargetSearch, ManyKnownPassesDoNotEndASearch) {
   const Video video;
   std::vector<TargetPass> known;
@@ -232,16 +238,16 @@ TEST(TargetSearch, AQualityBeyondTheFormatIsApproached) {
   const Video video;
   const Outcome best = search(video, {Target::Kind::psnr_y, 99});
   EXPECT_FALSE(best.met);
-  EXPECT_EQ(best.last.qp, 50);
-  EXPECT_EQ(best.last.lambda_scale, 0.05);
+  EXPECT_EQ(best.kept.qp, 50);
+  EXPECT_EQ(best.kept.lambda_scale, 0.05);
   const Outcome worst = search(video, {Target::Kind::psnr_y, 1});
   EXPECT_FALSE(worst.met);
-  EXPECT_EQ(worst.last.qp, 1);
-  EXPECT_EQ(worst.last.lambda_scale, 4);
+  EXPECT_EQ(worst.kept.qp, 1);
+  EXPECT_EQ(worst.kept.lambda_scale, 4);
   // Even the best quality takes less than this size. So the best quality is used, and the target is not met.
   const Outcome large = search(video, {Target::Kind::bytes, 1e12});
   EXPECT_FALSE(large.met);
-  EXPECT_EQ(large.last.lambda_scale, 0.05);
+  EXPECT_EQ(large.kept.lambda_scale, 0.05);
 }
 
 /// Without λ, all qualities with the same flat tables give the same bytes. Flat tables change only in steps, so the
@@ -264,29 +270,62 @@ TEST(TargetSearch, AStaircaseEndsBelowASize) {
   TargetSearch search(settings, {Target::Kind::bytes, 150});
   const auto bytes = [](const CodingSettings& s) { return PassFigures{.frames = 1, .bytes = s.qp < 20 ? 100U : 200U}; };
   finish(search, bytes);
-  EXPECT_EQ(search.passes().back().figures.bytes, 100U);
+  EXPECT_EQ(search.best()->figures.bytes, 100U);
+  EXPECT_NE(search.shortfall().find("--preset good"), std::string::npos);
   EXPECT_FALSE(search.met());
-  EXPECT_LE(search.passes().size(), 17U);
 }
 
-/// The error of a size that is too small names the least size and an interval of coded frames that would do.
-TEST(TargetSearch, AnErrorNamesTheLeastSizeAndAnInterval) {
+/// The error of a size that is too small names options that would do. Here the lowest quality takes 40,000 bytes: 100
+/// frames in 4 GOPs, of whose bytes 16,000 are for key frames.
+TEST(TargetSearch, AnErrorNamesOptionsThatWouldDo) {
   struct Case {
-    double size;
+    Preset preset;
+    Target target;
     std::optional<std::uint64_t> key_bytes;
-    const char* advice;
+    std::string options;
   };
-  constexpr std::uint64_t kLeast = 40'000;  // 100 frames in 4 GOPs; the other 96 frames take 24,000 bytes
-  for (const Case& c : {Case{30'000, 16'000, "--frame-interval 2 would do"}, {20'000, 16'000, "--frame-interval 7 would do"},
-                        {16'100, 16'000, "no --frame-interval would do"}, {30'000, {}, "no --frame-interval would do"}}) {
-    TargetSearch search({.width = 352, .height = 288, .preset = Preset::fast, .key_interval = 25}, {Target::Kind::bytes, c.size});
+  constexpr auto kSize = Target::Kind::bytes;
+  const std::vector<Case> cases = {{Preset::fast, {kSize, 37'000}, 16'000, "--frame-interval 3"},
+                                   {Preset::fast, {kSize, 20'000}, 16'000, "--frame-interval 13"},
+                                   {Preset::fast, {kSize, 16'100}, 16'000, "--size 16100k"},
+                                   {Preset::fast, {kSize, 39}, 16'000, ""},
+                                   {Preset::fast, {kSize, 30'000}, {}, ""},
+                                   {Preset::fast, {Target::Kind::bitrate, 800}, 16'000, "--bitrate 800k"},
+                                   {Preset::reference, {kSize, 15'000}, 16'000, "--preset good"},
+                                   {Preset::reference, {kSize, 12'000}, 16'000, "--preset good --frame-interval 4"},
+                                   {Preset::reference, {kSize, 20}, 16'000, "--preset good --size 20k"}};
+  for (const Case& c : cases) {
+    TargetSearch search({.width = 352, .height = 288, .preset = c.preset, .key_interval = 25}, c.target);
     const auto error = expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] {
-      while (!search.add({.frames = 100, .bytes = kLeast, .key_bytes = c.key_bytes})) {
+      while (!search.add({.frames = 100, .bytes = 40'000, .key_bytes = c.key_bytes})) {
       }
     });
     ASSERT_TRUE(error);
-    EXPECT_NE(error->message().find("takes 40000 bytes"), std::string::npos) << error->message();
-    EXPECT_NE(error->message().find(c.advice), std::string::npos) << error->message();
+    const std::size_t begin = error->message().find("--");
+    const std::string named = begin == std::string::npos ? "" : error->message().substr(begin, error->message().rfind(" would do") - begin);
+    EXPECT_EQ(named, c.options) << error->message();
+  }
+}
+
+/// The message of a target that is not met names options only where these help.
+TEST(TargetSearch, AShortfallNamesOptionsThatHelp) {
+  struct Case {
+    Video video;
+    Target target;
+    std::string options;
+  };
+  const Video course{.psnr_at_25 = 35, .course = true};
+  for (const auto& [video, target, options] : {Case{course, {Target::Kind::psnr_y, 40}, "--preset good would do"},
+                                               {course, {Target::Kind::psnr_y, 60}, "--target-psnr 38.1 would do"},
+                                               {course, {Target::Kind::psnr_all, 5}, "--preset good goes lower"},
+                                               {course, {Target::Kind::bytes, 1e12}, ""},
+                                               {{}, {Target::Kind::psnr_all, 60}, "--target-psnr all:52.88 would do"}}) {
+    TargetSearch search(settings_of(video), target);
+    finish(search, video);
+    EXPECT_FALSE(search.met()) << describe(target);
+    const std::string text = search.shortfall();
+    const std::size_t begin = text.find("--");
+    EXPECT_EQ(begin == std::string::npos ? "" : text.substr(begin), options) << text;
   }
 }
 

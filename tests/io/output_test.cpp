@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <array>
+
 #include "c63/frame_source.h"
 #include "files/frame_writer.h"
 #include "files/leftovers.h"
@@ -163,6 +165,32 @@ TEST_F(OutputFiles, NamedPipesAreWrittenDirectly) {
   file.commit();
   ::close(reader);
   EXPECT_EQ(files_in_folder(), 1);
+}
+
+/// Of three files for a named pipe, only the one that is committed reaches it. The first is ended, the second begun anew.
+TEST_F(OutputFiles, ANamedPipeGetsOnlyWhatIsCommitted) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  const int reader = ::open(path("fifo").c_str(), O_RDONLY | O_NONBLOCK);
+  for (const bool is_committed : {false, true, false}) {
+    OutputFile file(path("fifo"), {Durability::power_loss, true});
+    EXPECT_FALSE(file.direct());
+    file.write("to be cut");
+    file.cut(2);
+    file.go_to(0);
+    file.write(is_committed ? "ok" : "no");
+    if (!is_committed) continue;
+    EXPECT_EQ(file.commit_part(), "");
+  }
+  std::array<char, 8> got{};
+  EXPECT_EQ(::read(reader, got.data(), got.size()), 2);
+  EXPECT_STREQ(got.data(), "ok");
+  ::close(reader);
+  EXPECT_EQ(files_in_folder(), 1);
+  expect_error(ErrorKind::output, "C63-WRITE-FAILED", [] {
+    OutputFile file("/dev/full", {Durability::process, true});
+    file.write("it has no room");
+    file.commit();
+  });
 }
 
 TEST_F(OutputFiles, SameFileSeesThroughLinks) {

@@ -170,20 +170,31 @@ TEST_F(StoppedEncodes, APartReplacesAnOlderFileIfItIsToOrIfThatIsEmpty) {
   EXPECT_EQ(files_in_folder(), 2);
 }
 
+/// The first pass is kept if it is not too large. A quality is not met by it, so nothing is kept.
 TEST_F(StoppedEncodes, APassOfATargetLeavesAWholePassOrTheOlderFile) {
-  for (const bool first_pass_fits : {true, false}) {
+  struct Case {
+    std::string option;
+    std::string value;
+    std::string output;
+    bool is_kept;
+  };
+  const std::string file = path("out.c63");
+  for (const auto& [option, value, output, is_kept] : {Case{"--size", "3MB", file, true}, {"--size", "3MB", "-", true}, {"--size", "3000", file, false},
+                                                       {"--size", "3000", "-", false}, {"--target-psnr", "45", file, false}}) {
+    SCOPED_TRACE(value + " " + output);
     write_file("out.c63", "older");
-    Process process({kEnc, "--backend", "cpu", "--preset", "best", "-f", "30", "--size", first_pass_fits ? "3MB" : "3000", "-o",
-                     path("out.c63"), input_});
+    Process process({kEnc, "--backend", "cpu", "--preset", "best", "-f", "30", option, value, "-o", output, input_});
     ASSERT_TRUE(process.wait_for_error_output("pass 1:"));
     process.kill(SIGINT);
     const ProcessResult result = process.wait();
     EXPECT_EQ(result.exit_code, 130) << result.err;
-    if (first_pass_fits) {
+    if (output == "-" && is_kept) write_file("out.c63", result.out);
+    if (is_kept) {
       EXPECT_EQ(frames_of_stream("out.c63"), 30U);
-      EXPECT_LE(std::filesystem::file_size(path("out.c63")), 3'000'000U);
+      EXPECT_LE(std::filesystem::file_size(file), 3'000'000U);
     } else {
-      EXPECT_EQ(read_file(path("out.c63")), "older");
+      EXPECT_EQ(read_file(file), "older");
+      EXPECT_TRUE(result.out.empty());
     }
     EXPECT_EQ(files_in_folder(), 2);
   }

@@ -12,7 +12,8 @@ std::string error_line(const Error& error) {
   line += error.message();
   if (place.offset) line += fmt::format(" at byte {}", *place.offset);
   if (const auto* noted = dynamic_cast<const NotedError*>(&error)) line += "; " + noted->note();
-  line += fmt::format(" [{}]; {}", error.id(), end_by(error.kind()).advice);
+  // This error says itself which options would do.
+  line += fmt::format(" [{}]; {}", error.id(), error.id() == "C63-TARGET-LIMIT" ? "or ask for more" : end_by(error.kind()).advice);
   return one_line(std::move(line));
 }
 

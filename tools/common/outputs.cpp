@@ -71,12 +71,6 @@ void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vecto
 
 void keep_existing_files(bool keep) { keeps_existing_files = keep; }
 
-bool is_written_directly(const std::string& path) {
-  std::error_code fault;
-  const fs::file_status status = fs::status(path, fault);
-  return path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/") || (fs::exists(status) && !fs::is_regular_file(status));
-}
-
 void check_apart_from_log(const NamedPath& output) {
   struct stat standard_error {};
   const auto status = status_of(output.path);

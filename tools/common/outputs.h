@@ -24,7 +24,7 @@ class TextFile {
   /// new memory exist.
   static constexpr std::uint64_t kMemory = 3 * kPiece;
 
-  explicit TextFile(const std::string& path, Durability durability = Durability::process) : file_(path, durability) {}
+  explicit TextFile(const std::string& path, Writing writing = {}) : file_(path, writing) {}
 
   template <typename... Values>
   void add(fmt::format_string<Values...> format, Values&&... values) {
@@ -102,9 +102,6 @@ void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vecto
 
 /// Says whether check_distinct_files() refuses outputs that exist (option -n). Until this is called it accepts them.
 void keep_existing_files(bool keep);
-
-/// Returns true if writing to `path` cannot be undone, because it is standard output ("-"), a pipe or a device.
-[[nodiscard]] bool is_written_directly(const std::string& path);
 
 /// Throws Error (usage, C63-SAME-FILE) if standard error goes to the output, as with `-o - 2>&1`: log lines would be
 /// mixed with data. Throws Error (usage, C63-TERMINAL) if the output is a terminal.

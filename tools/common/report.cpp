@@ -189,7 +189,7 @@ std::string comparison_line(const EncodeTotals& totals, const CpuComparison& cpu
                      cpu.identical ? "identical" : "DIFFER");
 }
 
-FrameCsv::FrameCsv(const std::string& path, Durability durability) : file_(path, durability) {
+FrameCsv::FrameCsv(const std::string& path, Writing writing) : file_(path, writing) {
   file_.write(
       "frame,type,bytes,header_bits,motion_bits,luma_bits,chroma_bits,psnr_y_db,psnr_u_db,psnr_v_db,psnr_all_db,"
       "ssim_y,ssim_u,ssim_v,luma_sad,read_ms,upload_ms,motion_ms,transform_ms,measure_ms,entropy_ms,download_ms,"

@@ -128,7 +128,7 @@ struct Machine {
 /// A CSV file with one row per frame.
 class FrameCsv {
  public:
-  FrameCsv(const std::string& path, Durability durability);
+  FrameCsv(const std::string& path, Writing writing);
   /// Adds a row. If `kinds` is null, the columns of bits by kind stay empty.
   void add(const EncodedFrame& frame, const EncoderSettings& settings, const KindBits* kinds);
   void commit() { file_.commit(); }

@@ -70,9 +70,9 @@ std::vector<std::string> trace_lines(std::span<const TraceSpan> spans) {
   return lines;
 }
 
-TraceFile::TraceFile(const std::string& path, Durability durability, std::uint64_t max_memory)
+TraceFile::TraceFile(const std::string& path, Writing writing, std::uint64_t max_memory)
     : path_(path),
-      file_(path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability)),
+      file_(path.empty() ? nullptr : std::make_unique<OutputFile>(path, writing)),
       recorder_(static_cast<std::size_t>(max_memory / 8 / TraceRecorder::kBytesPerSpan)) {}
 
 void TraceFile::commit(spdlog::logger& log) {

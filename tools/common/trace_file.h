@@ -22,7 +22,7 @@ class TraceFile {
  public:
   /// Uses at most an eighth of `max_memory`, in bytes. When that is full, later spans are dropped. Throws Error
   /// (output) if the file cannot be written.
-  TraceFile(const std::string& path, Durability durability, std::uint64_t max_memory);
+  TraceFile(const std::string& path, Writing writing, std::uint64_t max_memory);
 
   [[nodiscard]] TraceSink* sink() { return file_ ? &recorder_ : nullptr; }
   /// Writes the trace, and logs where the time went.

@@ -40,16 +40,17 @@ void verify_frame(FrameDecoder& decoder, const EncodedFrame& frame, const Encode
   throw Error(ErrorKind::comparison, "C63-VERIFY", what, {.frame = frame.index});
 }
 
-EncodeOutputs::EncodeOutputs(const EncodeOptions& o, const VideoFormat& format) : stream_(o.output, o.durability) {
+EncodeOutputs::EncodeOutputs(const EncodeOptions& o, const VideoFormat& format) : stream_(o.output, writing_of(o)) {
+  const Writing writing = writing_of(o);
   const auto open_video = [&](const std::string& path) {
-    return SideOutput<FrameWriter>(path.empty() ? nullptr : open_frame_writer(path, format.rate, o.durability));
+    return SideOutput<FrameWriter>(path.empty() ? nullptr : open_frame_writer(path, format.rate, writing));
   };
   reconstruction_ = open_video(o.reconstruction);
   prediction_ = open_video(o.prediction);
-  if (!o.csv.empty()) csv_ = SideOutput(std::make_unique<FrameCsv>(o.csv, o.durability));
+  if (!o.csv.empty()) csv_ = SideOutput(std::make_unique<FrameCsv>(o.csv, writing));
   if (!o.yuview.empty()) {
     const std::string name = o.source.path == "-" ? "stdin" : o.source.path;
-    yuview_ = SideOutput(std::make_unique<YuviewWriter>(o.yuview, name, format, BlockTypes{}, o.durability));
+    yuview_ = SideOutput(std::make_unique<YuviewWriter>(o.yuview, name, format, BlockTypes{}, writing));
   }
   if (o.count_bits) kinds_.emplace();
   if (o.verify) decoder_ = std::make_unique<FrameDecoder>(DecoderSettings{.execution = {.simd = o.encoder.execution.simd}});

@@ -15,6 +15,9 @@
 
 namespace c63::tools {
 
+/// Says how the files of one encode are written: of the passes towards a target, at most one is kept.
+[[nodiscard]] inline Writing writing_of(const EncodeOptions& o) { return {o.durability, o.target.target.has_value()}; }
+
 /// The files that one encode writes, and the check of each frame for --verify.
 class EncodeOutputs {
  public:

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <future>
@@ -79,7 +78,6 @@ struct TriedPass {
   std::unique_ptr<EncodeOutputs> outputs;
   std::unique_ptr<TraceFile> trace;
   Pass pass;
-  double distance = 0;  ///< absolute distance of the pass from the target
 };
 
 /// The encode whose stream is kept.
@@ -109,10 +107,7 @@ class EncodeProgram {
   [[nodiscard]] KeptPass encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs);
   /// Returns nothing if a stop request came before any pass could be kept. Then an older output file stays.
   [[nodiscard]] std::optional<KeptPass> encode_to_target(const SelectedBackend& backend);
-  [[nodiscard]] std::optional<KeptPass> encode_best_pass(const SelectedBackend& backend, TargetPasses& passes);
-  [[nodiscard]] std::optional<KeptPass> encode_last_pass(const SelectedBackend& backend, TargetPasses& passes);
-  [[nodiscard]] TriedPass try_pass(const SelectedBackend& backend, TargetPasses& passes);
-  [[nodiscard]] bool take_pass(TargetPasses& passes, const Pass& pass);
+  [[nodiscard]] TriedPass try_pass(const SelectedBackend& backend, const TargetPasses& passes);
   [[nodiscard]] KeptPass keep(TriedPass&& tried);
   /// Completes the files of an encode that was stopped.
   void commit_stopped_part(EncodeOutputs& outputs);
@@ -254,7 +249,7 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
   };
   const std::chrono::duration<double, std::milli> before = std::chrono::steady_clock::now() - started_;
   // A part of a segment is useless. So is a part of a pass that may not be kept.
-  const bool keeps_part = outputs != nullptr && !segment_ && (!options_.target.target || is_written_directly(options_.output));
+  const bool keeps_part = outputs != nullptr && !segment_ && !options_.target.target;
   pass.totals.summary = encoder.encode(*source, sink, session_.stop, keeps_part ? session_.drop : session_.stop);
   if (std::exchange(first_pass_, false)) pass.totals.summary.start_up_ms += before.count();
   progress->finish();
@@ -263,7 +258,7 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
 
 KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
   // The trace is of the run whose files are kept.
-  TraceFile trace(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
+  TraceFile trace(options_.trace, writing_of(options_), options_.encoder.execution.limits.max_memory);
   options_.encoder.measurement.trace = trace.sink();
   std::optional<SegmentRecorder> recorder;
   if (segment_) recorder.emplace(video_, *segment_);
@@ -314,17 +309,10 @@ void EncodeProgram::spool_input() {
   options_.prefilter.reset();  // the spooled frames are filtered already
 }
 
-/// Gives the result of a pass to the search. Returns true if this pass is the final stream.
-bool EncodeProgram::take_pass(TargetPasses& passes, const Pass& pass) {
-  const bool done = passes.take(pass.totals, format_);
-  target_passes_ = passes.passes();
-  return done;
-}
-
-TriedPass EncodeProgram::try_pass(const SelectedBackend& backend, TargetPasses& passes) {
+TriedPass EncodeProgram::try_pass(const SelectedBackend& backend, const TargetPasses& passes) {
   TriedPass tried;
   tried.outputs = std::make_unique<EncodeOutputs>(options_, format_);
-  tried.trace = std::make_unique<TraceFile>(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
+  tried.trace = std::make_unique<TraceFile>(options_.trace, writing_of(options_), options_.encoder.execution.limits.max_memory);
   options_.encoder.coding = passes.next();
   tried.coding = options_.encoder.coding;
   options_.encoder.measurement.trace = tried.trace->sink();
@@ -341,55 +329,31 @@ KeptPass EncodeProgram::keep(TriedPass&& tried) {
   return {std::move(tried.pass), tried.outputs->side_fault(), tried.outputs->kinds()};
 }
 
-/// Returns true if the next pass would have the settings of `tried`, so that it need not be made again.
-bool is_next(const TriedPass& tried, const TargetPasses& passes) {
-  const CodingSettings next = passes.next();
-  return next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale;
-}
-
-/// Makes passes until one is accepted. Each is written under a temporary name. If a stop or an error ends the search,
-/// the best complete pass that keeps the target's limits is kept. If there is none, an older output file stays.
-std::optional<KeptPass> EncodeProgram::encode_best_pass(const SelectedBackend& backend, TargetPasses& passes) {
+/// Makes passes until the search ends. Each is written under temporary names, until a better one takes its place. If a
+/// stop or an error ends the search, the best pass is kept if it keeps the target's limits. If none does, an older output
+/// file stays.
+std::optional<KeptPass> EncodeProgram::encode_to_target(const SelectedBackend& backend) {
+  TargetPasses passes(options_, format_, *session_.log);
+  const bool any_may_do = options_.target.target->is_size();
   std::optional<TriedPass> best;
   try {
-    for (;;) {
-      const bool made = best && is_next(*best, passes);
-      TriedPass tried = made ? std::move(*best) : try_pass(backend, passes);
-      if (made) best.reset();
-      if (tried.pass.totals.summary.stopped) break;
-      const bool done = take_pass(passes, tried.pass);
-      if (done) return keep(std::move(tried));
-      tried.distance = std::abs(passes.distance());
-      if (passes.keeps_promise() && (!best || tried.distance < best->distance)) best = std::move(tried);
+    for (bool done = false; !done;) {
+      TriedPass tried = try_pass(backend, passes);
+      stopped_search_ = tried.pass.totals.summary.stopped;
+      if (stopped_search_) break;
+      done = passes.take(tried.pass.totals, format_);
+      if (passes.is_best()) best = std::move(tried);
     }
   } catch (const Error& error) {
-    if (!best) throw;
+    if (!best || !any_may_do) throw;
     (void)keep(std::move(*best));
     throw NotedError(error, "the best earlier pass was written");
   }
-  stopped_search_ = true;
-  if (!best) return std::nullopt;
-  return keep(std::move(*best));
-}
-
-std::optional<KeptPass> EncodeProgram::encode_to_target(const SelectedBackend& backend) {
-  TargetPasses passes(options_, format_, *session_.log);
-  auto kept = is_written_directly(options_.output) ? encode_last_pass(backend, passes) : encode_best_pass(backend, passes);
-  if (kept && !kept->side_fault) kept->side_fault = passes.side_fault();
+  target_passes_ = passes.passes();
+  if (!best || (stopped_search_ && !any_may_do)) return std::nullopt;
+  KeptPass kept = keep(std::move(*best));
+  if (!kept.side_fault) kept.side_fault = passes.side_fault();
   return kept;
-}
-
-/// Output to a pipe cannot be undone. So passes without output find the settings, and a last pass with them is written.
-std::optional<KeptPass> EncodeProgram::encode_last_pass(const SelectedBackend& backend, TargetPasses& passes) {
-  EncodeOutputs outputs(options_, format_);  // an output that cannot be written is found before anything is encoded
-  for (bool found = false; !found;) {
-    options_.encoder.coding = passes.next();
-    const Pass pass = encode(backend, nullptr);
-    stopped_search_ = pass.totals.summary.stopped;
-    if (stopped_search_) return std::nullopt;
-    found = take_pass(passes, pass);
-  }
-  return encode_and_keep(backend, outputs);
 }
 
 void EncodeProgram::keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder) {
@@ -399,7 +363,7 @@ void EncodeProgram::keep_segment(EncodeOutputs& outputs, SegmentRecorder& record
 }
 
 std::optional<double> EncodeProgram::cpu_ms() const {
-  constexpr double kPassesToTarget = 5;
+  constexpr double kPassesToTarget = 4;
   const std::optional<double> ms =
       cpu_ms_to_encode(options_.encoder.coding, segment_ ? segment_->frames : frame_count_, options_.encoder.execution.threads);
   return ms && options_.target.target ? *ms * kPassesToTarget : ms;

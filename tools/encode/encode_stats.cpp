@@ -2,7 +2,6 @@
 
 #include <spdlog/logger.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -86,12 +85,7 @@ std::vector<TargetPass> StatsFile::load(double frames_per_s, spdlog::logger& log
 
 void StatsFile::save(const std::vector<TargetPass>& passes) const {
   ordered_json json = {{"encode", encode_}, {"passes", ordered_json::array()}};
-  for (auto pass = passes.begin(); pass != passes.end(); ++pass) {
-    const bool is_made_again = std::any_of(pass + 1, passes.end(), [&](const TargetPass& later) {
-      return later.qp == pass->qp && later.lambda_scale == pass->lambda_scale;
-    });
-    if (!is_made_again) json["passes"].push_back(to_json(*pass));
-  }
+  for (const TargetPass& pass : passes) json["passes"].push_back(to_json(pass));
   write_json(path_, json, durability_);
 }
 

@@ -26,7 +26,7 @@ class StatsFile {
   /// If the passes are from another encode, warns and returns none. Throws Error (input, C63-STATS) if the file is not
   /// a statistics file.
   [[nodiscard]] std::vector<TargetPass> load(double frames_per_s, spdlog::logger& log) const;
-  /// Writes the passes. If several have the same settings, only the last is written. Throws Error (output).
+  /// Writes the passes. Throws Error (output).
   void save(const std::vector<TargetPass>& passes) const;
 
  private:

@@ -86,29 +86,19 @@ bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
     throw;
   }
   log_and_keep();
-  if (done && !search_.met()) {
-    log_.warn("cannot get closer to {}: the format and the content allow nothing in between", describe(*options_.target.target));
-  }
+  if (done && !search_.met()) log_.warn("{}", search_.shortfall());
   return done;
 }
 
 /// Logs the pass that was made last.
 void TargetPasses::log_pass(const EncodeTotals& totals, const VideoFormat& format) {
   const TargetPass& pass = passes().back();
-  const Target::Kind kind = options_.target.target->kind;
-  const bool of_size = kind == Target::Kind::bytes || kind == Target::Kind::bitrate;
+  const double distance = search_.distance(pass);
   log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}", ++made_,
             pass.qp, pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format),
             totals.quality.psnr_of_plane(0), totals.quality.psnr_of_all(),
             pass.figures.ssim_y ? fmt::format(", SSIM Y {:.5f}", *pass.figures.ssim_y) : "",
-            of_size ? fmt::format("{:+.2f} %", 100 * distance()) : fmt::format("{:+.3f} dB", distance()));
-}
-
-bool TargetPasses::keeps_promise() const {
-  const Target::Kind kind = options_.target.target->kind;
-  if (kind != Target::Kind::bytes && kind != Target::Kind::bitrate) return search_.met();
-  // For a target size or bit rate, a pass may be kept if its stream is not too large, even if it is much too small.
-  return distance() <= 0;
+            options_.target.target->is_size() ? fmt::format("{:+.2f} %", 100 * distance) : fmt::format("{:+.3f} dB", distance));
 }
 
 bool can_be_read_again(const std::string& path) {

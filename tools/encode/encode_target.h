@@ -41,13 +41,10 @@ class TargetPasses {
   TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log);
 
   [[nodiscard]] CodingSettings next() const { return search_.next(); }
-  /// Takes the results of a pass. Returns true if that pass is the final stream.
+  /// Takes the results of a pass. Returns true if the search is over: then the best pass is the stream.
   bool take(const EncodeTotals& totals, const VideoFormat& format);
-  /// Returns true if the last pass keeps the target's limits, so that it may be the stream if the search ends early.
-  [[nodiscard]] bool keeps_promise() const;
-  /// Returns how far the last pass is from the target, with sign; 0 is best. It is a share of a target size or bit rate; for
-  /// a target quality, it is in dB.
-  [[nodiscard]] double distance() const { return search_.distance(); }
+  /// Returns true if the last pass is the best so far. A pass that exceeds a size never is.
+  [[nodiscard]] bool is_best() const { return search_.is_best(); }
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return search_.passes(); }
   /// Returns the error that kept the statistics file from being written, if any.
   [[nodiscard]] const std::optional<Error>& side_fault() const { return stats_.fault(); }

@@ -19,7 +19,7 @@ void write_to(OutputFile& file, const Planes& planes) {
 
 class RawWriter final : public FrameWriter {
  public:
-  RawWriter(const std::string& path, Durability durability) : file_(path, durability) {}
+  RawWriter(const std::string& path, Writing writing) : file_(path, writing) {}
 
   void write_planes(int, int, const Planes& planes) override { write_to(file_, planes); }
   void commit() override { file_.commit(); }
@@ -31,7 +31,7 @@ class RawWriter final : public FrameWriter {
 
 class Y4mWriter final : public FrameWriter {
  public:
-  Y4mWriter(const std::string& path, FrameRate rate, Durability durability) : file_(path, durability), rate_(rate) {}
+  Y4mWriter(const std::string& path, FrameRate rate, Writing writing) : file_(path, writing), rate_(rate) {}
 
   void write_planes(int width, int height, const Planes& planes) override {
     if (width_ == 0) {
@@ -79,7 +79,7 @@ class NullWriter final : public FrameWriter {
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate, Durability durability,
+std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate, Writing writing,
                                                OutputFormat format) {
   if (format == OutputFormat::automatic) {
     const std::string extension = extension_of(path);
@@ -90,8 +90,8 @@ std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRat
                   {.file = path});
     }
   }
-  if (format == OutputFormat::y4m) return std::make_unique<Y4mWriter>(path, rate, durability);
-  return std::make_unique<RawWriter>(path, durability);
+  if (format == OutputFormat::y4m) return std::make_unique<Y4mWriter>(path, rate, writing);
+  return std::make_unique<RawWriter>(path, writing);
 }
 
 std::unique_ptr<FrameWriter> make_null_writer() { return std::make_unique<NullWriter>(); }

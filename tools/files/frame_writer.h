@@ -39,7 +39,7 @@ enum class OutputFormat {
 /// of a container. Y4M can only hold even sides: for odd ones it has ceil(W/2)·ceil(H/2) chroma samples, while the
 /// course codec has floor(W·H/4).
 [[nodiscard]] std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate = {},
-                                                             Durability durability = Durability::process,
+                                                             Writing writing = {},
                                                              OutputFormat format = OutputFormat::automatic);
 
 /// Makes a writer that discards all frames.

@@ -19,6 +19,7 @@
 #include "io/descriptor.h"
 #include "io/input_file.h"
 #include "files/leftovers.h"
+#include "files/scratch_folder.h"
 
 namespace c63 {
 namespace {
@@ -120,30 +121,34 @@ bool PartFile::rename_to(const std::string& target) {
   return true;
 }
 
-OutputFile::OutputFile(const std::string& path, Durability durability)
-    : name_(path == "-" ? "stdout" : path), durability_(durability) {
+OutputFile::OutputFile(const std::string& path, Writing writing)
+    : name_(path == "-" ? "stdout" : path), durability_(writing.durability) {
   if (path.empty()) throw Error(ErrorKind::usage, "C63-OUTPUT-MISSING", "no output file was given");
   Target target = path == "-" ? Target{.path = path, .own_descriptor = STDOUT_FILENO} : follow_links(path);
   if (target.link_loop) fail("C63-WRITE-OPEN", kOpening, ELOOP);
-  if (target.own_descriptor) {
-    open_descriptor(*target.own_descriptor);
+  target_ = std::move(target.path);
+  if (const auto descriptor = target.own_descriptor) {
+    if (!is_open_for_writing(*descriptor)) fail("C63-WRITE-OPEN", kOpening, EBADF);
+    open_target_ = [this, number = *descriptor] { descriptor_ = ::fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); };
   } else if (target.open_elsewhere) {
-    open_directly(target.path, O_APPEND);
+    open_target_ = [this] { open_directly(O_APPEND); };
   } else {
-    target_ = std::move(target.path);
     open_part();
   }
-}
-
-void OutputFile::open_descriptor(int descriptor) {
-  if (!is_open_for_writing(descriptor)) fail("C63-WRITE-OPEN", kOpening, EBADF);
-  descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (!open_target_) return;
+  if (writing.at_commit) {
+    // The target is not opened yet: if it is a named pipe, its reader would see an end whenever it is closed.
+    if (!target.own_descriptor && ::access(target_.c_str(), W_OK) != 0) fail("C63-WRITE-OPEN", kOpening, errno);
+    scratch_ = std::make_unique<ScratchFolder>("", "c63-output");
+    descriptor_ = part_.create(scratch_->file("output"));
+  } else {
+    open_target_();
+  }
   if (descriptor_ < 0) fail("C63-WRITE-OPEN", kOpening, errno);
 }
 
-void OutputFile::open_directly(const std::string& path, int more_flags) {
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | more_flags);
-  if (descriptor_ < 0) fail("C63-WRITE-OPEN", kOpening, errno);
+void OutputFile::open_directly(int more_flags) {
+  descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | more_flags);
 }
 
 void OutputFile::open_part() {
@@ -151,7 +156,10 @@ void OutputFile::open_part() {
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   if (!exists && errno != ENOENT) fail("C63-WRITE-OPEN", kOpening, errno);
   if (exists && S_ISDIR(status.st_mode)) fail("C63-WRITE-OPEN", kOpening, EISDIR);
-  if (exists && !S_ISREG(status.st_mode)) return open_directly(target_, 0);
+  if (exists && !S_ISREG(status.st_mode)) {
+    open_target_ = [this] { open_directly(0); };
+    return;
+  }
   // Write permission must be checked here, because a rename also replaces a file that cannot be written.
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail("C63-WRITE-OPEN", kOpening, errno);
   descriptor_ = part_.create(target_);
@@ -250,27 +258,33 @@ void OutputFile::commit() {
   descriptor_ = -1;
   if (closed != 0) fail("C63-WRITE-CLOSE", "cannot finish writing", errno);
   if (!part_.exists()) return;
-  if (!part_.rename_to(target_)) return copy_to_target(errno);
+  if (scratch_ != nullptr || !part_.rename_to(target_)) return copy_to_target(errno);
   if (sync) sync_folder();
 }
 
-/// Overwrites the target with the finished file, which could not be renamed because of error `code`: the target is a mount
-/// point, or another user's file in a folder such as /tmp.
+/// Copies the finished file to a target that is written directly. Or overwrites a target that it could not be renamed to
+/// because of error `code`: a mount point, or another user's file in a folder such as /tmp.
 void OutputFile::copy_to_target(int code) {
   const auto bytes = static_cast<std::uint64_t>(InputFile(part_.path()).size().value());
-  descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor_ < 0) fail("C63-WRITE-RENAME", "cannot give the finished file its name", code);
-  const std::uint64_t written = written_;
+  if (const auto open_target = std::exchange(open_target_, nullptr)) {
+    open_target();
+    if (descriptor_ < 0) fail("C63-WRITE-OPEN", kOpening, errno);
+  } else {
+    open_directly(0);
+    if (descriptor_ < 0) fail("C63-WRITE-RENAME", "cannot give the finished file its name", code);
+  }
+  const std::uint64_t written = std::exchange(written_, 0);
   append_file(part_.path(), bytes);
   written_ = written;
-  cut(bytes);
-  if (durability_ == Durability::power_loss && ::fsync(descriptor_) != 0) fail("C63-WRITE-SYNC", "cannot write to the disk", errno);
+  if (scratch_ == nullptr) cut(bytes);
+  const bool syncs = durability_ == Durability::power_loss;
+  if (syncs && ::fsync(descriptor_) != 0 && errno != EINVAL) fail("C63-WRITE-SYNC", "cannot write to the disk", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("C63-WRITE-CLOSE", "cannot finish writing", errno);
 }
 
 std::string OutputFile::commit_part() {
   struct stat older {};
-  const bool has_older = part_.exists() && ::stat(target_.c_str(), &older) == 0 && older.st_size > 0;
+  const bool has_older = part_.exists() && scratch_ == nullptr && ::stat(target_.c_str(), &older) == 0 && older.st_size > 0;
   if (has_older) target_ = partial_name(target_);
   commit();
   return has_older ? target_ : std::string();
@@ -287,7 +301,8 @@ void OutputFile::sync_folder() const {
 }
 
 void OutputFile::fail(const char* id, const std::string& what, int code) const {
-  throw system_fault(ErrorKind::output, id, what, code, {.file = name_});
+  const bool in_scratch = scratch_ != nullptr && open_target_;
+  throw system_fault(ErrorKind::output, id, what, code, {.file = in_scratch ? scratch_->path() : name_});
 }
 
 bool same_file(const std::string& input, const std::string& output) {

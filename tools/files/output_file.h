@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,19 +43,30 @@ enum class Durability {
   power_loss,  ///< after commit(), also a crash of the system or a loss of power
 };
 
+/// How an output file is written.
+struct Writing {
+  Durability durability = Durability::process;
+  /// Pipes and devices get their bytes at commit(), from a temporary file. So what is not committed does not reach them.
+  bool at_commit = false;
+  Writing(Durability wanted = Durability::process, bool waits = false) : durability(wanted), at_commit(waits) {}  // NOLINT(google-explicit-constructor)
+};
+
+class ScratchFolder;
+
 /// A file that appears under its name only when it is complete.
 ///
 /// If the target is new or a regular file, the bytes are first written to another file in the same folder. commit()
 /// then renames that file. If the system does not allow that, as for a mount point, it copies the bytes to the existing
 /// file. Symbolic links are followed and stay. An existing target keeps its permissions. Pipes,
-/// devices, stdout ("-") and named descriptors (/dev/stdout, /dev/fd/3) are written directly, without a buffer.
+/// devices, stdout ("-") and named descriptors (/dev/stdout, /dev/fd/3) are written directly, without a buffer, unless
+/// Writing::at_commit is set.
 ///
 /// Every failure is an Error (output): C63-WRITE-OPEN, C63-WRITE-FAILED, C63-WRITE-SYNC, C63-WRITE-CLOSE,
 /// C63-WRITE-RENAME, or C63-PIPE-CLOSED if the reader of a pipe is gone (the program must ignore SIGPIPE for that). It
 /// may also be an error of system_fault(). An empty path is an Error (usage, C63-OUTPUT-MISSING).
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path, Durability durability = Durability::process);
+  explicit OutputFile(const std::string& path, Writing writing = {});
   /// Removes the unfinished file if it was not committed.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -63,8 +76,7 @@ class OutputFile {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Returns true if bytes are written directly to the target.
   [[nodiscard]] bool direct() const { return !part_.exists(); }
-  /// The path of the file that commit() renames, so that others can write to it. Empty if bytes are written directly to
-  /// the target.
+  /// The path of the file that commit() renames or copies, so that others can write to it. Empty if direct().
   [[nodiscard]] std::string part_path() const { return part_.path(); }
   [[nodiscard]] std::uint64_t bytes_written() const { return written_; }
 
@@ -93,8 +105,7 @@ class OutputFile {
   [[nodiscard]] std::string commit_part();
 
  private:
-  void open_descriptor(int descriptor);
-  void open_directly(const std::string& path, int more_flags);
+  void open_directly(int more_flags);
   void open_part();
   void copy_to_target(int code);
   void sync_folder() const;
@@ -104,6 +115,8 @@ class OutputFile {
   std::string name_;
   Durability durability_;
   std::string target_;  // the final path of part_, with links resolved
+  std::function<void()> open_target_;       // opens a target that is written directly
+  std::unique_ptr<ScratchFolder> scratch_;  // has part_ if such a target is written at commit()
   PartFile part_;
   int descriptor_ = -1;
   std::uint64_t written_ = 0;

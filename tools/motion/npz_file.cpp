@@ -62,10 +62,7 @@ struct NpzFile::Array {
 };
 
 NpzFile::NpzFile(const std::string& path, const NpzOptions& options)
-    : options_(options),
-      target_(path, options.durability),
-      scratch_(target_.direct() ? std::make_unique<ScratchFolder>("", "c63mv-arrays") : nullptr),
-      file_(scratch_ ? in_scratch_.emplace(scratch_->file("arrays.npz")) : target_) {}
+    : options_(options), file_(path, {options.durability, true}) {}
 
 NpzFile::~NpzFile() = default;
 
@@ -175,12 +172,12 @@ void NpzFile::write_member(const Array& array, std::string& directory) {
 
 void NpzFile::commit() {
   write_archive();
-  target_.commit();
+  file_.commit();
 }
 
 std::string NpzFile::commit_part() {
   write_archive();
-  return target_.commit_part();
+  return file_.commit_part();
 }
 
 void NpzFile::write_archive() {
@@ -196,9 +193,6 @@ void NpzFile::write_archive() {
   file_.go_to(place);
   file_.write(end);
   file_.cut(place + end.size());
-  if (!in_scratch_) return;
-  file_.commit();
-  target_.append_file(file_.name(), place + end.size());
 }
 
 /// Returns what follows the directory, which has `size` bytes and begins at `place`.

@@ -3,14 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "files/output_file.h"
-#include "files/scratch_folder.h"
 
 namespace c63::tools {
 
@@ -48,10 +45,7 @@ class NpzFile {
   [[nodiscard]] std::string end_of_directory(std::uint64_t place, std::uint64_t size) const;
 
   NpzOptions options_;
-  OutputFile target_;
-  std::unique_ptr<ScratchFolder> scratch_;  ///< null if the target is not a pipe
-  std::optional<OutputFile> in_scratch_;    ///< the archive before it is sent to a pipe
-  OutputFile& file_;                        ///< target_ or *in_scratch_
+  OutputFile file_;
   std::vector<Array> arrays_;
   std::uint64_t room_ = 0;  ///< number of rows for which each array has room in the file
 };

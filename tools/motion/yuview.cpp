@@ -42,8 +42,8 @@ void add_rows(TextFile& file, std::int64_t frame, const PlaneBlocks& luma, int w
 }  // namespace
 
 YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types,
-                           Durability durability)
-    : file_(path, durability),
+                           Writing writing)
+    : file_(path, writing),
       types_(types),
       width_(types.film ? format.width : (format.width + 15) / 16 * 16),
       height_(types.film || blocks_line_up(format.width) ? format.height : (format.height + 15) / 16 * 16) {

@@ -27,7 +27,7 @@ class YuviewWriter {
  public:
   /// `name` is the sequence's name.
   YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types,
-               Durability durability = Durability::process);
+               Writing writing = {});
 
   /// Adds the next frame, in order. `sads` has one value for each luma block, or is empty. A block without a vector
   /// gets no row for its vector and SAD. A repeat gets no rows. `codec` may be null.

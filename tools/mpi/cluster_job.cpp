@@ -89,7 +89,7 @@ void prepare_first(const Preparation& p) {
   validate(o.encoder);
   p.job.video.input = identify_input(o.source.path);
   p.job.video.settings = settings_of_record(o);
-  p.job.output = std::make_unique<OutputFile>(o.output, o.durability);
+  p.job.output = open_output(o);
   p.session.log->info("{}", input_line(o.source.path, p.job.format, source->frame_count()));
   for (const std::string& difference : differences_from_course(o.encoder)) {
     p.session.log->info("the bytes differ from the course encoder's: {}", difference);
@@ -157,6 +157,10 @@ int segment_count(const ClusterJob& job) {
 ClusterJob::~ClusterJob() {
   std::error_code ignored;
   if (made_folder) fs::remove(folder, ignored);
+}
+
+std::unique_ptr<OutputFile> open_output(const EncodeOptions& options) {
+  return std::make_unique<OutputFile>(options.output, Writing{options.durability, true});
 }
 
 std::string ClusterJob::stream_of(const Segment& segment) const {

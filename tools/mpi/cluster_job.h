@@ -44,6 +44,9 @@ struct ClusterJob {
   [[nodiscard]] std::string stream_of(const Segment& segment) const;
 };
 
+/// Opens the output. Pipes and devices get their bytes at commit(), because a better pass may follow.
+[[nodiscard]] std::unique_ptr<OutputFile> open_output(const EncodeOptions& options);
+
 /// Completes the options. Throws Error (usage) for mistakes that can be found before the input is opened.
 void check_command_line(ClusterOptions& options, const Session& session);
 

@@ -38,13 +38,13 @@ struct ClusterResult {
   double elapsed_s = 0;
 };
 
-/// Writes the output from the segments of all ranks, on rank 0.
+/// Writes the output from the segments of all ranks, on rank 0, in place of what an earlier pass gave.
 void join(ClusterJob& job, const Session& session, const std::vector<SegmentRecord>& records) {
+  job.output = open_output(job.options.encode);
   std::vector<SegmentFile> segments;
   for (const SegmentRecord& record : records) segments.push_back({job.stream_of(record.segment), record});
   order_segments(segments);
   append_segments(*job.output, segments, [&] { return session.stop.stop_requested(); });
-  if (!session.stop.stop_requested()) job.output->commit();
 }
 
 /// Returns the sums over all segments, including those that earlier runs coded.
@@ -126,10 +126,11 @@ void gather(ClusterResult& result, Communicator& ranks, const RankLoad& load, co
   }
 }
 
-/// The passes towards a target. Rank 0 chooses the settings of each pass, and all ranks code with them.
+/// The passes towards a target; one pass if there is no target. Rank 0 chooses the settings of each pass, and all ranks
+/// code with them. Rank 0 keeps the best pass.
 class Passes {
  public:
-  Passes(ClusterJob& job, const Session& session, Communicator& ranks) : job_(job), ranks_(ranks) {
+  Passes(ClusterJob& job, const Session& session, Communicator& ranks) : job_(job), session_(session), ranks_(ranks) {
     if (!job.options.encode.target.target) return;
     ranks.together([&] {
       if (ranks.is_first()) passes_.emplace(job.options.encode, job.format, *session.log);
@@ -137,22 +138,30 @@ class Passes {
     set_next();
   }
 
-  /// Returns true if the last pass is the final stream. If not, sets the job's settings for the next pass.
+  /// Takes a pass, and joins it if it is the best so far. Returns true if it was the last. Sets the job's settings to those
+  /// of the next pass, or of the best.
   [[nodiscard]] bool take(const ClusterResult& result) {
-    if (!job_.options.encode.target.target) return true;
-    bool done = false;
+    bool done = true;
     ranks_.together([&] {
+      if (!ranks_.is_first()) return;
       try {
-        done = passes_ && passes_->take(totals_of(job_, result), job_.format);
+        done = !passes_ || passes_->take(totals_of(job_, result), job_.format);
       } catch (const Error&) {
         remove_segments(job_);  // the target cannot be met, so its segments are useless for another run
         throw;
       }
+      if (passes_ && !passes_->is_best()) return;
+      join(job_, session_, result.records);
+      best_ = result.records;
     });
-    if (!ranks_.broadcast(done ? "done" : "").empty()) return true;
+    if (!job_.options.encode.target.target) return true;
+    done = !ranks_.broadcast(done ? "done" : "").empty();
     set_next();
-    return false;
+    return done;
   }
+
+  /// The segments of the best pass, on rank 0.
+  [[nodiscard]] const std::vector<SegmentRecord>& best() const { return best_; }
 
   [[nodiscard]] std::vector<TargetPass> passes() const {
     return passes_ ? passes_->passes() : std::vector<TargetPass>();
@@ -185,8 +194,10 @@ class Passes {
   }
 
   ClusterJob& job_;
+  const Session& session_;
   Communicator& ranks_;
   std::optional<TargetPasses> passes_;  // on rank 0 only
+  std::vector<SegmentRecord> best_;
 };
 
 void run(ClusterJob& job, const Session& session, Communicator& ranks, Clock::time_point started) {
@@ -202,8 +213,9 @@ void run(ClusterJob& job, const Session& session, Communicator& ranks, Clock::ti
     result.summary = worker.last_summary();
     gather(result, ranks, worker.load(), worker.segments());
   } while (!passes.take(result));
+  result.records = passes.best();
   ranks.together([&] {
-    if (ranks.is_first()) join(job, session, result.records);
+    if (ranks.is_first() && !session.stop.stop_requested()) job.output->commit();
   });
   result.elapsed_s = seconds(Clock::now() - working);
   ranks.together([&] {

@@ -66,7 +66,9 @@ class Check:
             return self.expect(False, f"{what}: exit status {result.returncode}: {result.stderr}")
         told = json.loads(report.read_text())
         self.expect(output.read_bytes() == expected, f"{what}: other bytes than one process")
-        self.expect(told["quality"] == json.loads((self.folder / "one.json").read_text())["quality"], f"{what}: another PSNR than one process")
+        one = json.loads((self.folder / "one.json").read_text())
+        self.expect(told["quality"] == one["quality"], f"{what}: another PSNR than one process")
+        self.expect(told["settings"]["qp"] == one["settings"]["qp"], f"{what}: the report has another qp than one process")
         self.expect(not pathlib.Path(f"{output}.segments").exists(), f"{what}: segments are left over")
         self.expect(len(told["ranks"]) == ranks and told["result"]["bytes"] == len(expected), f"{what}: the JSON differs")
 
