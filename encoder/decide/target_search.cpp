@@ -305,7 +305,8 @@ std::optional<double> TargetSearch::next_place() const {
   const auto [lowest, highest] = ends();
   // Near the lowest quality, bits hardly fall any more. So try the lowest quality at once: it shows whether the size
   // can be met.
-  if (target_.is_size() && side > 0 && is_flat) return lowest;
+  constexpr double kNear = 4;  // octaves of qp
+  if (target_.is_size() && side > 0 && is_flat && nearest.place < lowest + kNear) return lowest;
   // If the target seems to lie beyond the lowest or the highest quality, try that quality first.
   if (nearest.place + way <= lowest) return lowest;
   if (nearest.place + way >= highest) return highest;
