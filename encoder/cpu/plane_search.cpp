@@ -82,8 +82,11 @@ void PlaneSearch::set(BlockSearch& search, SearchWindow window, int column, int 
 }
 
 /// Prefetches a cache line of each row that the next MCU row will be the first to read. A large picture does not stay in
-/// the caches until the next frame, and a CPU's own prefetcher does not follow the many short rows of a search window.
+/// the caches until the next frame, and a CPU's own prefetcher does not follow the many short rows of a search window. A
+/// small picture stays there, and needs none.
 void PlaneSearch::prefetch_below(int column, int row) const {
+  constexpr std::size_t kSmall = 256 * 1024;  // samples
+  if (geometry_.samples() <= kSmall) return;
   const int x = column * kBlockSize;
   const int y = (row + rows_per_mcu_) * kBlockSize;
   const int rows = rows_per_mcu_ * kBlockSize;
