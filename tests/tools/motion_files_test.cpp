@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <nlohmann/json.hpp>
+
 #include <csignal>
 #include <thread>
 
@@ -52,10 +54,11 @@ TEST_F(MotionFiles, NumberedNamesReplaceNeitherTheInputNorWithNAnything) {
   EXPECT_TRUE(read_file(path("100%_01.flo")).starts_with("PIEH"));
 }
 
-TEST_F(MotionFiles, TruthMayBeginWithAMarkOfByteOrder) {
-  ASSERT_EQ(run({kGen, "--quiet", "-w", "64", "-h", "48", "-f", "3", "--truth", path("t.csv"), "-o", path("v.y4m")}).exit_code, 0);
+TEST_F(MotionFiles, TruthIsThatOfEachBlockAndMayBeginWithAMarkOfByteOrder) {
+  ASSERT_EQ(run({kGen, "--quiet", "--pattern", "pan", "-w", "128", "-h", "96", "-f", "3", "--truth", path("t.csv"), "-o", path("v.y4m")}).exit_code, 0);
   const std::vector<std::string> search = {kMv, "--quiet", "--backend", "cpu", path("v.y4m"), "--format", "json", "--truth"};
   const ProcessResult plain = expect_success(run(joined(search, {path("t.csv")})));
+  EXPECT_EQ(nlohmann::json::parse(plain.out)["summary"]["endpoint_error"]["mean_samples"], 0);
   EXPECT_EQ(run(joined(search, {write_file("bom.csv", "\xEF\xBB\xBF" + read_file(path("t.csv")))})).out, plain.out);
 }
 

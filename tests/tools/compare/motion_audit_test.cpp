@@ -64,6 +64,7 @@ TEST_F(MotionAuditProgram, ASearchThatFindsOnlyZeroIsNamedWithItsCost) {
   const auto figures = nlohmann::json::parse(file);
   const auto& all = figures.at("all");
   EXPECT_EQ(all.at("vectors"), 672);
+  EXPECT_EQ(figures.at("blocks_without_vector"), 0);
   EXPECT_EQ(figures.at("first_difference").at("frame"), 1);
   EXPECT_EQ(figures.at("suspicions").at(0).at("id"), "zero-only");
   EXPECT_EQ(figures.at("suspicions").at(0).at("share"), 1);
