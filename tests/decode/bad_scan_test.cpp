@@ -23,6 +23,7 @@ class BadScan : public BadStream {
     Bytes stream = before;
     const Bytes frame = scan.frame(side, side, key);
     stream.insert(stream.end(), frame.begin(), frame.end());
+    keep(stream, id);
     const Decoded decoded = decode_stream(stream);
     expect_failed(decoded, ErrorKind::input, id);
     EXPECT_EQ(decoded.error->place().block, block) << decoded.error->what();

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "support/coding.h"
 #include "support/expect_error.h"
 #include "support/stream_editor.h"
+#include "support/temporary_folder.h"
 
 namespace c63::test {
 
@@ -25,10 +27,18 @@ class BadStream : public testing::Test {
     return pictures;
   }
 
+  /// Writes the stream to the folder $C63_KEEP_BAD_STREAMS, if that is set, for the test of the analyzer.
+  static void keep(const Bytes& stream, const std::string& id) {
+    static int number = 0;
+    const char* const folder = std::getenv("C63_KEEP_BAD_STREAMS");
+    if (folder != nullptr) write_bytes(std::string(folder) + "/" + std::to_string(number++) + "." + id, stream);
+  }
+
   /// Expects that decoding `stream` gives all frames before frame `frame` unchanged, and then exactly this error.
   /// Repeats this with several numbers of threads, and with the stream whole and in small pieces.
   static void expect_fault(const Bytes& stream, const std::string& id, std::int64_t frame, std::size_t offset,
                            ErrorKind kind = ErrorKind::input, const DecoderSettings& base = {}) {
+    if (kind == ErrorKind::input) keep(stream, id);
     for (const int threads : {1, 3}) {
       for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{61}}) {
         StreamSource source(stream, piece);

@@ -186,7 +186,16 @@ class Check:
         self.browser.run("$('step').value = 1; $('step').dispatchEvent(new Event('input'))")
         self.expect("a step says why", "likely candidate (0, 0)" in self.text("step-why"))
 
-    def damaged(self, count=150):
+    def fault_of(self, stream):
+        """Returns what the page says about a stream when it has decoded all that it can."""
+        self.browser.run("streams = []; undefined")
+        self.browser.choose_files(stream)
+        return self.browser.run("""(async () => {
+          for (let n = 0; streams.length && n < streams[0].count; ++n) try { await streams[0].decode(n); } catch (error) { return error.message; }
+          return streams.length ? streams[0].fault : $("message").textContent;
+        })()""")
+
+    def damaged(self, count=100):
         """A damaged stream gives one line, as it fails c63dec; the page goes on."""
         stream = self.folder / "even-good.c63"
         good, dice = stream.read_bytes(), random.Random(1)
@@ -200,13 +209,19 @@ class Check:
         for number, data in enumerate(crafted):
             bad.write_bytes(data)
             fails = self.program("c63dec", "--quiet", bad, "-o", "/dev/null").returncode != 0
-            result = self.browser.run("streams = []; undefined")
-            self.browser.choose_files(bad)
-            result = self.browser.run("""(async () => {
-              for (let n = 0; streams.length && n < streams[0].count; ++n) try { await streams[0].decode(n); } catch (error) { return error.message; }
-              return streams.length ? streams[0].fault : $("message").textContent;
-            })()""")
+            result = self.fault_of(bad)
             self.expect(f"damaged stream {number}: c63dec {'fails' if fails else 'takes it'}, the page says '{result}'", bool(result) == fails and "\n" not in result)
+        # Those of the decoder's tests, with their errors.
+        kept = self.folder / "kept"
+        kept.mkdir()
+        tests = self.programs.parent / "tests/test_decode"
+        if tests.exists():
+            subprocess.run([tests, "--gtest_filter=Bad*"], env={"C63_KEEP_BAD_STREAMS": str(kept)}, stdout=subprocess.DEVNULL, check=False)
+            self.expect("the decoder's tests keep their streams", len(list(kept.iterdir())) >= 80)
+        for path in sorted(kept.iterdir()):
+            bad.write_bytes(path.read_bytes())
+            result = self.fault_of(bad)
+            self.expect(f"{path.name}: the page says '{result}'", f"[{path.suffix[1:]}]" in result and "\n" not in result)
         self.browser.choose_files(stream)
         self.expect("a good stream opens after damaged ones", self.text("message") == "" and self.browser.run("streams[0].count") == 12)
 
