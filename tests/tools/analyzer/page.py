@@ -252,6 +252,16 @@ class Check:
         self.browser.run("new Promise((done) => setTimeout(done, 200))")
         self.press(" ")
         self.expect("space plays", self.text("number") != "6" and self.text("play") == "Play")
+        dropped = self.browser.run("""(async () => {
+          const dataTransfer = new DataTransfer(), shown = streams;
+          dataTransfer.items.add(new File([streams[0].bytes], "dropped.c63"));
+          dispatchEvent(new DragEvent("dragover", { dataTransfer, cancelable: true }));
+          const invites = !$("drop").hidden;
+          dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+          while (streams === shown) await new Promise((done) => setTimeout(done, 10));
+          return invites && $("drop").hidden && $("name").textContent;
+        })()""")
+        self.expect(f"dropping a file shows it: {dropped}", dropped == "dropped.c63")
         before = self.browser.run("getComputedStyle(document.body).backgroundColor")
         self.browser.run("$('theme').click()")
         self.expect("light and dark", before != self.browser.run("getComputedStyle(document.body).backgroundColor"))
