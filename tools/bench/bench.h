@@ -62,6 +62,7 @@ struct Options {
   std::vector<std::string> files = {};  ///< users' searches
   bool inexact = false;
   bool counters = false;  ///< ask ncu what limits a kernel
+  bool emulate = false;   ///< judge kernels without a GPU
   bool in_process = false;
   std::uint32_t seed = 0;  ///< of the test cases and timed planes; 0: one that nobody can know
   bool seed_was_given = false;
@@ -151,6 +152,7 @@ void make_board(const Options& options);
 void bench_encode(const Options& options);
 void bench_decide(const Options& options);
 void bench_me(const Options& options);
+void race_emulated(const Options& options);  ///< c63bench me --emulate, which needs no GPU
 
 /// Returns all benchmarks of this build.
 [[nodiscard]] std::vector<tools::Subcommand> benches();

@@ -135,6 +135,9 @@ void add_options(CLI::App& app, const Benchmark& bench, Options& o) {
       {"--counters", &o.counters, "",
        "Measure what limits each --kernel with NVIDIA's profiler Nsight Compute (ncu), if it is installed and "
        "permitted; takes seconds"},
+      {"--emulate", &o.emulate, "",
+       "Judge each --kernel (.cu) without a GPU: a CPU runs it, finds races, divergent barriers, and accesses outside memory by line, and counts "
+       "accesses. There are no times"},
       {"--in-process", &o.in_process, "", "Run the raced file in this process, for profilers and debuggers"},
       {"--json", &o.json, "FILE", "Write the results as JSON; - is stdout"},
       {"-o,--output", &o.output, "FILE", "Page to write; - is stdout"}};
@@ -148,12 +151,14 @@ void add_options(CLI::App& app, const Benchmark& bench, Options& o) {
 #if defined(C63_HAVE_CUDA)
 constexpr auto kEncode = bench_encode;
 constexpr auto kDecide = bench_decide;
-constexpr auto kMe = bench_me;
+constexpr auto kMeOnGpu = bench_me;
 #else
 constexpr void (*kEncode)(const Options&) = nullptr;
 constexpr auto kDecide = kEncode;
-constexpr auto kMe = kEncode;
+constexpr void (*kMeOnGpu)(const Options&) = [](const Options&) { throw tools::not_built_with_cuda(); };
 #endif
+
+void run_me(const Options& options) { options.emulate ? race_emulated(options) : kMeOnGpu(options); }
 
 const std::vector<Benchmark>& all_benches() {
   static const std::vector<Benchmark> benches = {
@@ -178,8 +183,8 @@ const std::vector<Benchmark>& all_benches() {
        kDecide},
       {"me", "Measure the motion search kernels of the GPU, and race your own",
        "--sizes --kernels --contents --jobs --yuv,--video --frames --range --repeats,--rounds --device --cards --json --kernel --inexact --seed --limit "
-       "--counters --in-process --verify",
-       {.sizes = {"352x288", "1280x720", "1920x1080", "3840x2160"}, .repeats = 30}, kMe},
+       "--counters --emulate --in-process --verify",
+       {.sizes = {"352x288", "1280x720", "1920x1080", "3840x2160"}, .repeats = 30}, run_me},
   };
   return benches;
 }

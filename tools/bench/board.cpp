@@ -67,7 +67,9 @@ std::vector<Json> rows_of(const std::string& path) {
       }
       std::erase_if(rows, is_own);
       rows.push_back({{"group", device + kNotRanked}, {"kernel", name}, {"file", file}, {"verdict", verdict}, {"us", 0.0},
-                      {"first", verdict == "right" ? "its seed was known before the race (--seed)" : entrant.value("first", "")}});
+                      {"first", verdict != "right"                  ? entrant.value("first", "")
+                                : figures.value("emulated", false) ? "it was emulated, which takes no times"
+                                                                   : "its seed was known before the race (--seed)"}});
     }
     return rows;
   } catch (const Json::exception&) {

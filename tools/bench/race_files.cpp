@@ -171,7 +171,7 @@ Json run_race(const Options& options, Json entrant, const Race& race) {
   entrant["seed_was_given"] = options.seed_was_given;
   try {
     race.judge(judge, options.seed, next);
-    if (judge.verdict().is_right) {
+    if (race.time && judge.verdict().is_right) {
       next("timed runs");
       race.time(judge);
       const race::Verdict timed = judge.verdict();

@@ -32,7 +32,7 @@ void add_end(Json& entrant, const std::string& stage, const race::SearchEnded& e
 struct Race {
   /// Searches all test cases with this seed, and calls the last argument with the name of each.
   std::function<void(race::Judge&, std::uint32_t, const std::function<void(const std::string&)>&)> judge;
-  std::function<void(race::Judge&)> time;     ///< adds rows of timed runs, and judges their results
+  std::function<void(race::Judge&)> time;     ///< adds rows of timed runs, and judges their results; empty: there are none
   std::function<void(Json&)> look;            ///< adds to the entrant what is known of a right search
   std::function<void(const std::string& stage, const Json& so_far)> tell = [](const auto&, const auto&) {};  ///< before each step
 };

@@ -201,11 +201,12 @@ void RaceCase::change_padding(std::uint32_t seed) {
   fill(reference, reference_pitch);
 }
 
-std::vector<RaceCase> race_cases(std::uint32_t seed, int range) {
+std::vector<RaceCase> race_cases(std::uint32_t seed, int range, int part) {
   Random random(seed);
   std::vector<RaceCase> cases;
   const int chroma = std::max(1, range / 2);
   const auto add = [&](std::string_view content, Size size, int plane, int case_range) {
+    for (int* const side : {&size.width, &size.height}) *side = std::max(*side / part / 8, 1) * 8;
     for (const Content& c : kContents) {
       if (c.name == content) cases.push_back(make_case(c, size, plane, case_range, random));
     }

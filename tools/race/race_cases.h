@@ -32,8 +32,8 @@ struct RaceCase {
 };
 
 /// Returns all cases: each combination of size, content and range that is tested. Samples depend only on `seed`.
-/// `range` is that of luma.
-[[nodiscard]] std::vector<RaceCase> race_cases(std::uint32_t seed, int range = 16);
+/// `range` is that of luma. Widths and heights are divided by `part`.
+[[nodiscard]] std::vector<RaceCase> race_cases(std::uint32_t seed, int range = 16, int part = 1);
 
 /// Returns a moving picture for a timed run, with sides that are up to 8 samples longer or shorter.
 [[nodiscard]] RaceCase timed_case(int width, int height, int range, std::uint32_t seed);

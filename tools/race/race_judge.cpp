@@ -26,8 +26,8 @@ bool Judge::accepts(const MotionDifference& d) const {
 }
 
 void Judge::judge(const SearchCases& search, std::uint32_t seed, int range, std::span<const std::size_t> calls,
-                  int searches_again, const std::function<void(const std::string&)>& next) {
-  std::vector<RaceCase> all = race_cases(seed, range);
+                  int searches_again, const std::function<void(const std::string&)>& next, int part) {
+  std::vector<RaceCase> all = race_cases(seed, range, part);
   std::size_t at = 0;
   for (std::size_t call = 0; at < all.size(); ++call) {
     if (wrong_cases_ >= 24 && cases_ >= 32) return;

@@ -68,9 +68,9 @@ class Judge {
   /// Has all test cases of a seed searched, several times each, and judges the results. Call i searches
   /// calls[i % calls.size()] cases. A second search of the same samples is repeated up to `searches_again` times,
   /// because a data race shows only sometimes. Stops early if there are enough mistakes to tell the cause. Before each
-  /// call, tells `next` which cases it searches.
+  /// call, tells `next` which cases it searches. The cases are those of race_cases().
   void judge(const SearchCases& search, std::uint32_t seed, int range, std::span<const std::size_t> calls,
-             int searches_again, const std::function<void(const std::string&)>& next);
+             int searches_again, const std::function<void(const std::string&)>& next, int part = 1);
   /// Judges one search of a case, as after a timed run.
   void check(const RaceCase& c, const SearchedCase& found);
   /// Reports something that ended the search, such as a crash: what happened, and its likely cause.
