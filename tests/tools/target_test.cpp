@@ -21,6 +21,10 @@ class Targets : public ToolsTest {
   [[nodiscard]] ProcessResult encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
     return run(joined({kEnc, "--backend", "cpu", "--preset", "fast"}, more), standard_input);
   }
+  /// Encodes to o.c63, with the report o.json, and the passes in s.json. Returns what was said.
+  std::string encode_with_stats(const std::vector<std::string>& more) const {
+    return expect_success(encode(joined({"--stats", path("s.json"), "--json", path("o.json"), "-o", path("o.c63"), input_}, more))).err;
+  }
   [[nodiscard]] std::uintmax_t size_of(const std::string& name) const { return std::filesystem::file_size(path(name)); }
 
   std::string input_;
@@ -55,9 +59,7 @@ TEST_F(Targets, ASizeIsNearlyUsedAndNeverExceeded) {
 
 TEST_F(Targets, QualitiesAreReached) {
   const auto quality = [&](const std::vector<std::string>& target, const char* key) {
-    std::vector<std::string> more = {"--quiet", "--ssim", "-o", path("o.c63"), "--json", path("o.json"), input_};
-    more.insert(more.end(), target.begin(), target.end());
-    EXPECT_EQ(encode(more).exit_code, 0);
+    expect_success(encode(joined({"--quiet", "--ssim", "-o", path("o.c63"), "--json", path("o.json"), input_}, target)));
     return nlohmann::json::parse(read_file(path("o.json")))["quality"][key].get<double>();
   };
   EXPECT_NEAR(quality({"--target-psnr", "36"}, "psnr_y_db"), 36, 0.05);
@@ -66,60 +68,37 @@ TEST_F(Targets, QualitiesAreReached) {
 }
 
 TEST_F(Targets, PassesAreKeptAndUsedAgain) {
-  const auto encode_to = [&](const std::string& psnr) {
-    const ProcessResult result = encode({"--target-psnr", psnr, "--stats", path("s.json"), "-o", path("o.c63"), input_});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.err;
-  };
-  EXPECT_NE(encode_to("36").find("pass 2:"), std::string::npos);
+  EXPECT_NE(encode_with_stats({"--target-psnr", "36"}).find("pass 2:"), std::string::npos);
   const std::string stream = read_file(path("o.c63"));
-  EXPECT_EQ(encode_to("36").find("pass 2:"), std::string::npos);
+  EXPECT_EQ(encode_with_stats({"--target-psnr", "36"}).find("pass 2:"), std::string::npos);
   EXPECT_TRUE(read_file(path("o.c63")) == stream);
-  // The statistics file has passes of an encode with another key interval. They must not be used.
-  const ProcessResult other = encode({"--keyint", "5", "--target-psnr", "36", "--stats", path("s.json"), "-o", path("o.c63"), input_});
-  EXPECT_NE(other.err.find("another encode"), std::string::npos) << other.err;
-  // Now the video has other content under the same name. The known passes must not be used, either.
-  std::string video = read_file(input_);
-  std::ranges::reverse(video);
-  write_file(std::filesystem::path(input_).filename().string(), video);
-  EXPECT_NE(encode_to("36").find("another encode"), std::string::npos);
-  write_file("s.json", "[1, 2");
-  expect_one_line(encode({"--quiet", "--size", "9000", "--stats", path("s.json"), "-o", path("o.c63"), input_}), 4, "c63enc",
-                  "C63-STATS");
 }
 
-/// Two encodes with different settings use the same statistics file. The second one must not use the passes of the
-/// first, and must still meet its target.
+/// An encode finds a statistics file with the passes of another one: with other settings, or of other content under the same
+/// name. It must not use them, and must still meet its target.
 TEST_F(Targets, PassesOfOtherEncodesAreNotTaken) {
-  const std::string input = input_;
-  const auto encode_to = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> all = {"--ssim", "--stats", path("s.json"), "--json", path("o.json"), "-o", path("o.c63"), input};
-    all.insert(all.end(), more.begin(), more.end());
-    const ProcessResult result = encode(all);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.err;
-  };
   ASSERT_EQ(encode({"--quiet", "-q", "17", "-o", path("17.c63"), input_}).exit_code, 0);
   const auto wanted = size_of("17.c63");
   const std::vector<std::string> size = {"--size", std::to_string(wanted)};
-  for (const std::vector<std::string>& other : {std::vector<std::string>{"--no-rdoq"}, {"--prefilter", "mean:3"}, {"--seek", "1"}}) {
-    SCOPED_TRACE(other[0]);
+  for (const std::vector<std::string>& other :
+       {std::vector<std::string>{"--keyint", "5"}, {"--no-rdoq"}, {"--prefilter", "mean:3"}, {"--seek", "1"}, {}}) {
+    SCOPED_TRACE(other.empty() ? "content" : other[0]);
     std::filesystem::remove(path("s.json"));
-    encode_to(size);
-    std::vector<std::string> second = size;
-    second.insert(second.end(), other.begin(), other.end());
-    EXPECT_NE(encode_to(second).find("another encode"), std::string::npos);
+    encode_with_stats(size);
+    if (other.empty()) {
+      std::string video = read_file(input_);
+      std::ranges::reverse(video);
+      write_file(std::filesystem::path(input_).filename().string(), video);
+    }
+    EXPECT_NE(encode_with_stats(joined(size, other)).find("another encode"), std::string::npos);
     EXPECT_LE(size_of("o.c63"), wanted);
   }
 }
 
 TEST_F(Targets, PassesServeOtherTargetsOfTheSameEncode) {
   const auto encode_to = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> all = {"--stats", path("s.json"), "--json", path("o.json"), "-o", path("o.c63"), input_};
-    all.insert(all.end(), more.begin(), more.end());
-    const ProcessResult result = encode(all);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(result.err.find("another encode"), std::string::npos) << result.err;
+    const std::string said = encode_with_stats(more);
+    EXPECT_EQ(said.find("another encode"), std::string::npos) << said;
     return nlohmann::json::parse(read_file(path("o.json")));
   };
   // A target in bits per second must be computed with the frame rate of this run. Earlier passes may have had another
@@ -207,8 +186,7 @@ TEST_F(Targets, InputThatCannotBeReadTwiceIsRefusedOrKept) {
   const std::vector<std::string> from_pipe = {"--quiet", "-w", "64", "-h", "48", "--target-psnr", "36", "-o", path("piped.c63"), "-"};
   expect_one_line(encode(from_pipe, video), 2, "c63enc", "C63-TARGET-INPUT");
   EXPECT_FALSE(std::filesystem::exists(path("piped.c63")));
-  std::vector<std::string> spooled = from_pipe;
-  spooled.insert(spooled.end(), {"--spool", path("")});
+  std::vector<std::string> spooled = joined(from_pipe, {"--spool", path("")});
   const std::ptrdiff_t files = files_in_folder();
   ASSERT_EQ(encode(spooled, video).exit_code, 0);
   EXPECT_EQ(files_in_folder(), files + 1);  // only the stream
@@ -224,9 +202,7 @@ TEST_F(Targets, ErrorsOfSpooledInputNameTheInput) {
   const std::vector<std::string> command = {"--quiet", "-w", "64", "-h", "48", "--size", "9kB", "--spool", path(""), "-o", path("o.c63"), "-"};
   const std::ptrdiff_t files = files_in_folder();
   const auto expect_named = [&](const std::vector<std::string>& more, const std::string& input, const std::string& line) {
-    std::vector<std::string> all = command;
-    all.insert(all.end(), more.begin(), more.end());
-    const ProcessResult result = encode(all, input);
+    const ProcessResult result = encode(joined(command, more), input);
     expect_one_line(result, 4, "c63enc", "C63-NO-FRAMES");
     EXPECT_TRUE(result.err.starts_with("c63enc: " + line)) << result.err;
     EXPECT_EQ(files_in_folder(), files);

@@ -65,26 +65,13 @@ SegmentPlan plan_input(const Session& session, const EncodeOptions& options, Fra
 
 namespace {
 
-/// One encode of the whole input.
+/// One encode of the whole input, and the files that it writes. The files get their final names only if the pass is kept.
 struct Pass {
+  CodingSettings coding;
+  std::unique_ptr<EncodeOutputs> outputs;  ///< null if nothing is written
+  std::unique_ptr<TraceFile> trace;        ///< set with the outputs
   EncodeTotals totals;
   std::vector<std::string> digests;  ///< MD5 of each frame, for --compare-cpu
-};
-
-/// A pass towards a target, with the files that it has written. The files get their final names only if the pass is
-/// kept.
-struct TriedPass {
-  CodingSettings coding;
-  std::unique_ptr<EncodeOutputs> outputs;
-  std::unique_ptr<TraceFile> trace;
-  Pass pass;
-};
-
-/// The encode whose stream is kept.
-struct KeptPass {
-  Pass pass;
-  std::optional<Error> side_fault;
-  std::optional<KindBits> kinds;
 };
 
 class EncodeProgram {
@@ -102,13 +89,12 @@ class EncodeProgram {
   void keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder);
   void spool_input();
   [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn);
-  [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs,
-                            SegmentRecorder* recorder = nullptr);
-  [[nodiscard]] KeptPass encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs);
+  [[nodiscard]] Pass open_pass();
+  void encode(const SelectedBackend& backend, Pass& pass, SegmentRecorder* recorder = nullptr);
+  [[nodiscard]] Pass encode_and_keep(const SelectedBackend& backend);
   /// Returns nothing if a stop request came before any pass could be kept. Then an older output file stays.
-  [[nodiscard]] std::optional<KeptPass> encode_to_target(const SelectedBackend& backend);
-  [[nodiscard]] TriedPass try_pass(const SelectedBackend& backend, const TargetPasses& passes);
-  [[nodiscard]] KeptPass keep(TriedPass&& tried);
+  [[nodiscard]] std::optional<Pass> encode_to_target(const SelectedBackend& backend);
+  void keep(Pass& pass);
   /// Completes the files of an encode that was stopped.
   void commit_stopped_part(EncodeOutputs& outputs);
   /// Estimates how long the CPU will need for all passes, in ms. Empty if the input's length is unknown.
@@ -126,6 +112,7 @@ class EncodeProgram {
   bool first_pass_ = true;             // the first pass: its start-up time includes the program's
   std::optional<Spool> spool_;
   std::vector<TargetPass> target_passes_;
+  std::optional<Error> stats_fault_;  // the statistics file of the target's passes could not be written
   bool stopped_search_ = false;  // the search for the target was stopped; the best pass so far is kept
   bool live_ = false;                          // the input is live, such as a pipe from a camera
   std::string written_;                        // the stream's file; after a stop its name may differ from --output
@@ -223,10 +210,21 @@ void EncodeProgram::open_first_source() {
   }
 }
 
-Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* outputs, SegmentRecorder* recorder) {
+/// Opens the files of a pass.
+Pass EncodeProgram::open_pass() {
+  const std::uint64_t max_memory = options_.encoder.execution.limits.max_memory;
+  Pass pass;
+  pass.coding = options_.encoder.coding;
+  pass.outputs = std::make_unique<EncodeOutputs>(options_, format_);
+  pass.trace = std::make_unique<TraceFile>(options_.trace, writing_of(options_), max_memory);
+  return pass;
+}
+
+void EncodeProgram::encode(const SelectedBackend& backend, Pass& pass, SegmentRecorder* recorder) {
   const auto source = first_source_ ? std::move(first_source_) : open_source(false);
   EncoderSettings settings = options_.encoder;
   settings.execution.limits.max_memory -= prefilter_bytes_;
+  if (pass.trace) settings.measurement.trace = pass.trace->sink();
   Encoder encoder = make_encoder(settings, backend, [this](const std::string& reason) {
     session_.log->warn("continuing on the CPU: {}", reason);
   });
@@ -237,11 +235,10 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
   if (segment_) encoder.set_scene_starts(scene_starts_in(video_.plan, *segment_));
   notices_.begin();
   const auto progress = session_.progress(source->expected_frame_count(), format_.rate.value());
-  Pass pass;
   const auto sink = [&](EncodedFrame&& frame) {
     if (segment_) frame.index += segment_->first;
     if (recorder != nullptr) recorder->add(frame, options_.encoder);
-    if (outputs != nullptr) outputs->write(frame, options_.encoder);
+    if (pass.outputs) pass.outputs->write(frame, options_.encoder);
     if (options_.compare_cpu) pass.digests.push_back(md5(frame.bytes));
     pass.totals.add(frame, options_.encoder);
     progress->advance(frame.bytes.size());
@@ -249,22 +246,19 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
   };
   const std::chrono::duration<double, std::milli> before = std::chrono::steady_clock::now() - started_;
   // A part of a segment is useless. So is a part of a pass that may not be kept.
-  const bool keeps_part = outputs != nullptr && !segment_ && !options_.target.target;
+  const bool keeps_part = pass.outputs && !segment_ && !options_.target.target;
   pass.totals.summary = encoder.encode(*source, sink, session_.stop, keeps_part ? session_.drop : session_.stop);
   if (std::exchange(first_pass_, false)) pass.totals.summary.start_up_ms += before.count();
   progress->finish();
-  return pass;
 }
 
-KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
-  // The trace is of the run whose files are kept.
-  TraceFile trace(options_.trace, writing_of(options_), options_.encoder.execution.limits.max_memory);
-  options_.encoder.measurement.trace = trace.sink();
+Pass EncodeProgram::encode_and_keep(const SelectedBackend& backend) {
+  Pass pass = open_pass();
+  EncodeOutputs& outputs = *pass.outputs;
   std::optional<SegmentRecorder> recorder;
   if (segment_) recorder.emplace(video_, *segment_);
-  Pass pass;
   try {
-    pass = encode(backend, &outputs, recorder ? &*recorder : nullptr);
+    encode(backend, pass, recorder ? &*recorder : nullptr);
   } catch (const Error& error) {
     if (segment_) throw;  // a part of a segment is useless
     // The frames before an error are complete, so they are kept, unless writing them was what failed.
@@ -275,7 +269,6 @@ KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOu
     if (outputs.frames() > 0 && !segment_) outputs.commit();
     throw;
   }
-  options_.encoder.measurement.trace = nullptr;
   if (segment_) {
     if (pass.totals.summary.stopped) {
       session_.log->info("the segment is not complete, so nothing is written");
@@ -287,8 +280,8 @@ KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOu
     if (outputs.frames() == 0 && !stopped) throw no_frames();
     if (outputs.frames() > 0) stopped ? commit_stopped_part(outputs) : outputs.commit();
   }
-  trace.commit(*session_.log);
-  return KeptPass{std::move(pass), outputs.side_fault(), outputs.kinds()};
+  pass.trace->commit(*session_.log);
+  return pass;
 }
 
 void EncodeProgram::commit_stopped_part(EncodeOutputs& outputs) {
@@ -309,51 +302,40 @@ void EncodeProgram::spool_input() {
   options_.prefilter.reset();  // the spooled frames are filtered already
 }
 
-TriedPass EncodeProgram::try_pass(const SelectedBackend& backend, const TargetPasses& passes) {
-  TriedPass tried;
-  tried.outputs = std::make_unique<EncodeOutputs>(options_, format_);
-  tried.trace = std::make_unique<TraceFile>(options_.trace, writing_of(options_), options_.encoder.execution.limits.max_memory);
-  options_.encoder.coding = passes.next();
-  tried.coding = options_.encoder.coding;
-  options_.encoder.measurement.trace = tried.trace->sink();
-  tried.pass = encode(backend, tried.outputs.get());
-  options_.encoder.measurement.trace = nullptr;
-  if (tried.outputs->frames() == 0 && !tried.pass.totals.summary.stopped) throw no_frames();
-  return tried;
-}
-
-KeptPass EncodeProgram::keep(TriedPass&& tried) {
-  options_.encoder.coding = tried.coding;
-  tried.outputs->commit();
-  tried.trace->commit(*session_.log);
-  return {std::move(tried.pass), tried.outputs->side_fault(), tried.outputs->kinds()};
+void EncodeProgram::keep(Pass& pass) {
+  options_.encoder.coding = pass.coding;
+  pass.outputs->commit();
+  pass.trace->commit(*session_.log);
 }
 
 /// Makes passes until the search ends. Each is written under temporary names, until a better one takes its place. If a
 /// stop or an error ends the search, the best pass is kept if it keeps the target's limits. If none does, an older output
 /// file stays.
-std::optional<KeptPass> EncodeProgram::encode_to_target(const SelectedBackend& backend) {
+std::optional<Pass> EncodeProgram::encode_to_target(const SelectedBackend& backend) {
   TargetPasses passes(options_, format_, *session_.log);
   const bool any_may_do = options_.target.target->is_size();
-  std::optional<TriedPass> best;
+  std::optional<Pass> best;
   try {
     for (bool done = false; !done;) {
-      TriedPass tried = try_pass(backend, passes);
-      stopped_search_ = tried.pass.totals.summary.stopped;
+      options_.encoder.coding = passes.next();
+      Pass pass = open_pass();
+      encode(backend, pass);
+      stopped_search_ = pass.totals.summary.stopped;
       if (stopped_search_) break;
-      done = passes.take(tried.pass.totals, format_);
-      if (passes.is_best()) best = std::move(tried);
+      if (pass.outputs->frames() == 0) throw no_frames();
+      done = passes.take(pass.totals, format_);
+      if (passes.is_best()) best = std::move(pass);
     }
   } catch (const Error& error) {
     if (!best || !any_may_do) throw;
-    (void)keep(std::move(*best));
+    keep(*best);
     throw NotedError(error, "the best earlier pass was written");
   }
   target_passes_ = passes.passes();
   if (!best || (stopped_search_ && !any_may_do)) return std::nullopt;
-  KeptPass kept = keep(std::move(*best));
-  if (!kept.side_fault) kept.side_fault = passes.side_fault();
-  return kept;
+  keep(*best);
+  stats_fault_ = passes.side_fault();
+  return best;
 }
 
 void EncodeProgram::keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder) {
@@ -370,7 +352,8 @@ std::optional<double> EncodeProgram::cpu_ms() const {
 }
 
 CpuComparison EncodeProgram::compare_with_cpu(const Pass& pass) {
-  const Pass cpu = encode(cpu_backend(), nullptr);
+  Pass cpu;
+  encode(cpu_backend(), cpu);
   CpuComparison comparison{cpu.totals.summary, cpu.digests == pass.digests};
   if (!comparison.identical) {
     const auto [a, b] = std::mismatch(pass.digests.begin(), pass.digests.end(), cpu.digests.begin(), cpu.digests.end());
@@ -411,30 +394,25 @@ int EncodeProgram::run() {
     }
   }
   options_.count_bits = options_.count_bits || session_.log->should_log(spdlog::level::debug);
-  std::optional<KeptPass> kept;
-  if (options_.target.target) {
-    kept = encode_to_target(backend);
-  } else {
-    EncodeOutputs outputs(options_, format_);
-    kept = encode_and_keep(backend, outputs);
-  }
+  const auto kept = options_.target.target ? encode_to_target(backend) : std::optional(encode_and_keep(backend));
   if (!kept) {
     session_.summary->info("stopped before a pass met the target: nothing is written");
     return kExitDone;  // the caller returns the signal's exit code
   }
   EncodeReport report{.input = input, .format = format_, .settings = options_.encoder};
-  report.totals = kept->pass.totals;
-  report.kinds = kept->kinds;
+  report.totals = kept->totals;
+  report.kinds = kept->outputs->kinds();
   report.target = options_.target.target;
   report.passes = target_passes_;
   if (options_.compare_cpu && !session_.stop.stop_requested()) {
-    CpuComparison comparison = compare_with_cpu(kept->pass);
+    CpuComparison comparison = compare_with_cpu(*kept);
     if (!comparison.summary.stopped) report.cpu = std::move(comparison);
   }
   log_result(session_, options_, report, frame_count_, stopped_search_);
   const bool is_part = written_ != options_.output;
   if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability, is_part);
-  if (kept->side_fault) throw NotedError(*kept->side_fault, "the stream itself is complete");
+  const std::optional<Error> fault = kept->outputs->side_fault();
+  if (fault || stats_fault_) throw NotedError(fault ? *fault : *stats_fault_, "the stream itself is complete");
   if (report.cpu && !report.cpu->identical) {
     throw Error(ErrorKind::comparison, "C63-BACKENDS-DIFFER", "the bytes differ from the CPU's",
                 {.frame = report.cpu->first_difference});
