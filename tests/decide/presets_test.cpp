@@ -89,13 +89,14 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
 TEST(Presets, TheUsualTablesAreSentIfTheGopCanWinThemBack) {
   const auto weights = std::make_shared<const FrameWeights>(4, kPlainWeight - 1);
   // The frames that are left, 88, are expected to be like the twelve so far. 8000 / 88 is 90.9.
+  constexpr int kKey = 7;  // not the video's first GOP
   for (const auto& [content, sends] : {std::pair{90, false}, {91, true}}) {
     const auto planner =
         make_planner_factory({.width = 32, .height = 32, .preset = Preset::best, .key_interval = 100})();
-    const QuantizationTables finer = planner->plan({.index = 0, .key = true, .weights = weights}).tables;
+    const QuantizationTables finer = planner->plan({.index = kKey, .key = true, .weights = weights}).tables;
     for (int i = 1; i < 12; ++i)
-      EXPECT_EQ(planner->plan({.index = i, .hardly_new = true, .new_content = content}).tables, finer);
-    const FramePlan plan = planner->plan({.index = 12, .new_content = content});
+      EXPECT_EQ(planner->plan({.index = kKey + i, .hardly_new = true, .new_content = content}).tables, finer);
+    const FramePlan plan = planner->plan({.index = kKey + 12, .new_content = content});
     EXPECT_EQ(plan.headers.quantization_tables, sends);
     EXPECT_EQ(plan.tables != finer, sends);
   }

@@ -102,6 +102,7 @@ TEST(ProcessTest, RunsAndMeasures) {
   EXPECT_EQ(bad.exit_code, 7);
   EXPECT_EQ(bad.error_output, "trouble\n");
   EXPECT_EQ(run_process("kill -9 $$", "", "", folder.path()).exit_code, 137);
+  EXPECT_EQ(run_process("test $(ulimit -n) = 17", "", "", folder.path(), {}, {.files = 17}).exit_code, 0);
 }
 
 TEST(AbPlanTest, OnlyKnownEncodersAreAskedForTheirVersion) {
