@@ -57,6 +57,7 @@ TEST(SequenceGenerator, FramesFollowFromTheirIndexAlone) {
     const std::string all = all_frames(small(pattern));
     const std::size_t bytes = all.size() / 6;
     SequenceGenerator source(small(pattern));
+    EXPECT_TRUE(source.concurrent());
     for (const std::size_t index : {5, 0, 3}) {
       EXPECT_TRUE(read_frame(source, static_cast<std::int64_t>(index)) == all.substr(index * bytes, bytes));
     }
