@@ -45,6 +45,14 @@ TEST(SignalText, ComesBackToTheLastBit) {
   EXPECT_EQ(std::memcmp(back.data(), values.data(), values.size() * sizeof(double)), 0);
 }
 
+TEST(SignalText, TextAndValuesTogetherKeepTheLimitOfMemory) {
+  const auto id_within = [](std::size_t bytes) {  // two bytes of text and eight of values
+    return test::error_id([&] { static_cast<void>(parse_signal_text("1\n", "test", {}, bytes)); });
+  };
+  EXPECT_EQ(id_within(10), "");
+  EXPECT_EQ(id_within(9), "C63-MAX-MEMORY");
+}
+
 TEST(SignalText, BlanksSignsAndCarriageReturnsAreTaken) {
   EXPECT_EQ(parse_signal_text("\xEF\xBB\xBF 1.5\t\r\n+2\n-3e2\n", "test"), (std::vector<double>{1.5, 2, -300}));
 }
