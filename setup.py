@@ -60,7 +60,8 @@ class CMakeBuild(build_ext):
             sys.exit("c63: CMake failed; what is missing is named above")
 
 
-if importlib.util.find_spec("wheel") is None and "bdist_wheel" in sys.argv:
-    sys.exit("c63: there is no Python package wheel (Debian: python3-wheel)")
+has_wheel = any(importlib.util.find_spec(name) for name in ("wheel", "setuptools.command.bdist_wheel"))
+if not has_wheel and {"bdist_wheel", "dist_info"} & set(sys.argv):
+    sys.exit(f"c63: {sys.executable} has no package wheel (on Debian, python3-wheel is for /usr/bin/python3)")
 version = re.search(r"project\(c63 VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 setup(version=version, ext_modules=[Extension("c63._c63", sources=[])], cmdclass={"build_ext": CMakeBuild})

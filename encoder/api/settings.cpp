@@ -169,7 +169,7 @@ std::vector<std::string> differences_from_course(const EncoderSettings& s) {
       if constexpr (std::is_same_v<Value, SearchMethod>) {
         if (is_exhaustive(value)) return;
       }
-      reasons.push_back(std::string(option.name) + " " + text_of(value) + " (the course encoder's is " + text_of(of_course) + ")");
+      reasons.push_back(std::string(option.name) + " " + text_of(value) + " instead of " + text_of(of_course));
     }
   };
   const EncoderSettings course;

@@ -19,8 +19,8 @@ struct FramePosition {
   bool stays = false;        ///< the frame should use the same reference as the previous frame (reference_choice.h)
   /// The next frame uses the same reference as this one, so this one must not become a repeat.
   bool is_replaced = false;
-  /// The frame is so similar to the previous one that it may become a repeat (reference_choice.h). Of a key frame: the
-  /// next frame is.
+  /// The frame is so similar to the previous one that it may become a repeat (reference_choice.h). In a key
+  /// frame, this says it of the next frame.
   bool hardly_new = false;
   /// The next frame inherits hardly any of this frame's errors (is_mostly_new()). So this frame is neither
   /// weighted nor filtered.

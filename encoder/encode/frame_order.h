@@ -12,7 +12,7 @@
 
 namespace c63 {
 
-/// Puts finished frames in display order. Devices put frames in, in any order; one thread takes them in display order.
+/// Puts finished frames in display order. Devices add frames in any order; one thread takes them in display order.
 class FrameOrder {
  public:
   /// `next` is the first frame to be taken. At most `most_waiting` frames should wait to be taken.

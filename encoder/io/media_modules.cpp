@@ -67,7 +67,7 @@ std::filesystem::path find(const std::string& folder) {
     if (::access((candidate / kFile).c_str(), F_OK) == 0) return candidate / kFile;
     looked += (looked.empty() ? "" : ", ") + candidate.string();
   }
-  throw missing("which is not installed (not found in " + looked + "): install it (Debian: c63-ffmpeg)");
+  throw missing("which is not installed (not found in " + looked + "): install the package c63-ffmpeg, which cpack makes");
 }
 
 struct Closer {

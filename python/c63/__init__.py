@@ -3,6 +3,16 @@
 Frames are 8-bit 4:2:0, planes Y, U, V one below the other: uint8 (height*3/2, width).
 """
 
+import sys as _sys
+
+try:
+    import numpy as _numpy  # noqa: F401
+
+    from . import _c63
+except ModuleNotFoundError as _error:
+    _hint = "c63 works with the Python that it was built for, on Debian /usr/bin/python3 (and its python3-numpy)"
+    raise ModuleNotFoundError(f"{_error} for {_sys.executable}; {_hint}") from None
+
 from . import filters
 from ._arrays import Frames, Motion
 from ._c63 import REVISION as __revision__

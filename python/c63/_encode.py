@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 #: The fields of a row of `statistics`: index; bytes; sse and ssim of Y, U, V; luma_sad;
 #: header_bits, motion_bits, luma_bits, chroma_bits; read_ms, upload_ms, motion_ms, transform_ms, measure_ms,
 #: entropy_ms, download_ms, write_ms, latency_ms, lookahead_ms, filter_ms; key; repeat.
-STATISTICS: np.dtype[Any] = _c63.no_statistics().dtype
+ROW: np.dtype[Any] = _c63.no_statistics().dtype
+#: The names of its columns
+STATISTICS: list[str] = list(ROW.names or ())
 
 #: The types of `out`, the caller's memory for a stream.
 Room = Union[bytearray, memoryview, npt.NDArray[np.uint8]]
@@ -34,7 +36,7 @@ class Encoded(NamedTuple):
     """The result of an encode."""
 
     stream: bytes
-    statistics: npt.NDArray[Any]  #: one row per frame, of dtype STATISTICS
+    statistics: npt.NDArray[Any]  #: one row per frame, with the columns STATISTICS
     summary: dict[str, Any]  #: frames, key_frames, bytes, start_up_ms, elapsed_ms, lanes, backend, stopped, target
 
     def __repr__(self) -> str:
@@ -49,7 +51,7 @@ class CodedFrame:
     key: bool
     repeat: bool  #: the frame codes nothing and shows the previous picture again
     data: bytes = dataclasses.field(repr=False)  #: the coded frame; the stream is all of them joined
-    statistics: Any = dataclasses.field(repr=False)  #: a row of dtype STATISTICS
+    statistics: Any = dataclasses.field(repr=False)  #: a row with the columns STATISTICS
     reconstruction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_reconstruction
     prediction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: None without keep_prediction
     #: The motion of Y, U and V. Empty in key frames and repeats, and without keep_motion.
@@ -128,7 +130,7 @@ class VideoEncoder:
     @takes_options()
     def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Unpack[VideoOptions]) -> None:
         self.settings = merge(settings, options)
-        self.statistics = np.empty(0, STATISTICS)
+        self.statistics = np.empty(0, ROW)
         self.summary = {}
         self._native = _c63.VideoEncoder(width, height, self.settings)
         self.width, self.height = int(width), int(height)
@@ -199,8 +201,8 @@ class Encoder:
 
     @property
     def statistics(self) -> npt.NDArray[Any]:
-        """One row for each frame that poll() has returned, of dtype STATISTICS."""
-        return np.array(self._rows, STATISTICS)
+        """One row for each frame that poll() has returned, with the columns STATISTICS."""
+        return np.array(self._rows, ROW)
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -49,11 +49,11 @@ constexpr const char* kRowFormat =
     "filter_ms:?:key:"
     "?:repeat:}";
 
-/// Returns rows as a numpy array of the type c63.STATISTICS. That type is made once, because numpy takes 0.1 ms to read
+/// Returns rows as a numpy array of the type c63._encode.ROW. That type is made once, because numpy takes 0.1 ms to read
 /// kRowFormat.
 py::object array_of(std::vector<Row>&& rows) {
   const auto bytes = static_cast<py::ssize_t>(rows.size() * sizeof(Row));
-  return numpy_array<std::uint8_t>(std::move(rows), {bytes}).attr("view")(of_package("c63._encode", "STATISTICS"));
+  return numpy_array<std::uint8_t>(std::move(rows), {bytes}).attr("view")(of_package("c63._encode", "ROW"));
 }
 
 Row row_of(const EncodedFrame& frame) {

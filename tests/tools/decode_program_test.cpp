@@ -57,6 +57,9 @@ TEST_F(DecodeProgram, ListsFrames) {
     next = offset + bytes;
   }
   EXPECT_EQ(next, read_file(stream_).size());
+  const ProcessResult part = expect_success(run({kDec, "--quiet", "--list", "--seek", "2", "-f", "3", stream_}));
+  const auto begin = result.out.find("\n       2 ") + 1;
+  EXPECT_EQ(part.out, result.out.substr(0, result.out.find('\n') + 1) + result.out.substr(begin, result.out.find("\n       5 ") + 1 - begin));
 
   const std::string whole = read_file(stream_);
   const ProcessResult cut = run({kDec, "--quiet", "--list", write_file("cut.c63", whole.substr(0, whole.size() - 3))});

@@ -110,7 +110,7 @@ TEST_F(Options, AnOutputThatCannotBeReplacedIsWrittenInPlace) {
   const std::string in_namespace = "unshare -rm sh -c 'mount --bind " + out + " " + out;
   if (shell(in_namespace + "' 2>&1").exit_code != 0) GTEST_SKIP() << "no mount points for this user";
   const std::string expected = encode({input_});
-  EXPECT_EQ(shell(in_namespace + " && " + kEnc + " --quiet " + input_ + " " + out + "' 2>&1").exit_code, 0);
+  EXPECT_EQ(shell(in_namespace + " && " + kEnc + " --quiet " + input_ + " -o " + out + "' 2>&1").exit_code, 0);
   EXPECT_EQ(read_file(out), expected);
 }
 

@@ -195,7 +195,7 @@ std::string unexpected_text(const CLI::App& app, const std::vector<std::string>&
     return of.empty() ? "" : fmt::format("{}{} {}", what, of.size() == 1 ? "" : "s", fmt::join(of, ", "));
   };
   return list("unknown option", options) + (options.empty() || others.empty() ? "" : "; ") +
-         list("unexpected argument", others) + (options.size() == 1 && others.empty() ? suggestion(app, options[0]) : "");
+         list("unexpected argument", others) + (options.size() == 1 && others.size() < 2 ? suggestion(app, options[0]) : "");
 }
 
 /// Writes the help with CLI11's groups, but breaks long lines.

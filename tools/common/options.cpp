@@ -55,12 +55,12 @@ template <typename Value>
 struct Element<std::vector<Value>> : Element<Value> {};
 
 [[noreturn]] void refuse(const OptionRow& row, const std::string& name, const std::string& text) {
-  std::string wanted = row.more.example.empty() ? "" : " such as " + row.more.example;
-  if (!row.more.choices.empty()) wanted = fmt::format(": {}", fmt::join(row.more.choices, ", "));
+  std::string wanted = row.unit + (row.more.example.empty() ? "" : " such as " + row.more.example);
+  if (!row.more.choices.empty()) wanted = fmt::format("one of {}{}", fmt::join(row.more.choices, ", "), std::isfinite(row.more.least) ? ", a number" : "");
   for (const std::string_view extension : row.more.extensions) wanted.append(", *").append(extension);
   if (std::isfinite(row.more.least)) wanted += fmt::format(" of at least {}", row.more.least);
   if (std::isfinite(row.more.most)) wanted += fmt::format(" and at most {}", row.more.most);
-  throw CLI::ValidationError(name, fmt::format("\"{}\" is no {}{}", text, row.unit, wanted));
+  throw CLI::ValidationError(name, fmt::format("\"{}\" is not possible; give {}", text, wanted));
 }
 
 /// Reads a decimal number or, after 0x, a whole hexadecimal one.

@@ -35,11 +35,16 @@ namespace {
 
 double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
 
-std::string end_of_file(const std::string& path) {
-  constexpr std::size_t kKept = 2000;
+/// Returns the text of a file. Of a long text, such as a compiler's, the middle is left out.
+std::string beginning_and_end(const std::string& path) {
+  constexpr std::size_t kKept = 4000;  // bytes of each
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text.size() > kKept ? text.substr(text.size() - kKept) : text;
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.size() <= 2 * kKept) return text;
+  const std::size_t first = text.rfind('\n', kKept);  // whole lines, if lines are not very long
+  const std::size_t last = text.find('\n', text.size() - kKept);
+  return text.substr(0, first == std::string::npos ? kKept : first) + "\n[...]" +
+         text.substr(last == std::string::npos ? text.size() - kKept : last);
 }
 
 /// The start-up settings of a spawned process, freed with the object.
@@ -214,7 +219,7 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
   result.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   result.timed_out = timed_out;
-  result.error_output = end_of_file(error_path);
+  result.error_output = beginning_and_end(error_path);
   return result;
 }
 

@@ -11,7 +11,7 @@ struct ProcessResult {
   int exit_code = 0;  ///< 128 + the signal's number if a signal ended it
   double wall_s = 0;
   double cpu_s = 0;          ///< user and system time of the command and its children
-  std::string error_output;  ///< the last part of its standard error
+  std::string error_output;  ///< its standard error; of a long text the beginning and the end
   bool timed_out = false;    ///< ended because of ProcessLimits::seconds
 };
 

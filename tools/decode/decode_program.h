@@ -40,7 +40,8 @@ struct DecodeOptions {
 
 void add_options(CLI::App& app, DecodeOptions& options);
 
-/// Prints the frames of the input (--list) and writes them to the file of --index. If the list ends with an error, the
+/// Prints the frames of the input that --seek, --frames and --key-frames choose (--list), and writes all frames to the file of
+/// --index. If the list ends with an error, the
 /// frames before it are listed first, then the error is thrown. Throws Error (input, C63-NOT-SEEKABLE) for a pipe.
 void list_frames(const DecodeOptions& options, const ErrorPlace& place);
 

@@ -24,11 +24,14 @@ std::string_view kind_of(const FrameEntry& entry) {
   return entry.advances_reference ? "inter" : "replacing";
 }
 
-void print_list(SeekableDecoder& decoder) {
+void print_list(SeekableDecoder& decoder, const DecodeOptions& options) {
   std::string text = fmt::format("{:>8} {:>12} {:>9} {:<9} {}\n", "frame", "offset", "bytes", "kind", "tables");
-  const std::int64_t frames = decoder.frame_count();
-  for (std::int64_t i = 0; i < frames; ++i) {
+  const std::int64_t first = options.decoder.first_frame;
+  std::int64_t left = options.max_frames > 0 ? options.max_frames : decoder.frame_count();
+  for (std::int64_t i = first; i < decoder.frame_count() && left > 0; ++i) {
     const FrameEntry& entry = decoder.entry(i);
+    if (options.decoder.key_frames_only && !entry.key) continue;
+    --left;
     fmt::format_to(std::back_inserter(text), "{:>8} {:>12} {:>9} {:<9} {}\n", i, entry.offset, entry.bytes,
                    kind_of(entry), entry.tables);
     if (text.size() < kTextPiece) continue;
@@ -71,7 +74,7 @@ void write_index(SeekableDecoder& decoder, const DecodeOptions& options) {
 void list_frames(const DecodeOptions& options, const ErrorPlace& place) {
   try {
     SeekableDecoder decoder(open_byte_source(options.input), options.decoder);
-    if (options.list) print_list(decoder);
+    if (options.list) print_list(decoder, options);
     if (!options.index.empty()) write_index(decoder, options);
     if (decoder.fault()) throw Error(*decoder.fault());
   } catch (const Error& error) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <tuple>
 
 #include "c63/error.h"
@@ -15,6 +17,7 @@
 #include "common/outputs.h"
 #include "common/report.h"
 #include "common/values.h"
+#include "common/video_input.h"
 #include "encode/encode_target.h"
 #include "race/user_search.h"
 #include "segments/segment_record.h"
@@ -44,7 +47,8 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
       app, "Input and output",
       {{"-i,--input,input", &o.source.path, "FILE",
         "Video to encode: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin", {.daily = true}},
-       {"-o,--output,output", &o.output, "FILE", "Stream to write; - is stdout", {.daily = true}},
+       {"-o,--output", &o.output, "FILE", "Stream to write; - is stdout", {.daily = true}},
+       {"output", &o.second_name, "FILE", "The same without -o, as in the course; an existing file must be a c63 stream then"},
        {"-w,--width", &o.width, "PIXELS", "Width of raw input", {.daily = true}},
        {"-h,--height", &o.height, "PIXELS", "Height of raw input", {.daily = true}},
        {"--input-res", resolution, "WxH", "Size of raw input, such as 352x288",
@@ -122,6 +126,19 @@ void load_user_search(EncodeOptions& o) {
   }
 }
 
+/// Makes the second name without an option the output. Who thinks that it is another input must not lose a video.
+void take_second_name(EncodeOptions& o) {
+  if (o.second_name.empty()) return;
+  if (!o.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "two output files were given: " + o.output + " and " + o.second_name);
+  std::error_code fault;
+  const bool holds_data = std::filesystem::is_regular_file(o.second_name, fault) && std::filesystem::file_size(o.second_name, fault) > 0;
+  if (holds_data && !same_file(o.source.path, o.second_name) && !is_stream_file(o.second_name)) {
+    throw Error(ErrorKind::usage, "C63-OUTPUT-OTHER",
+                "it would be overwritten, but it is not a c63 stream; to replace it, type: -o " + o.second_name, {.file = o.second_name});
+  }
+  o.output = o.second_name;
+}
+
 }  // namespace
 
 void add_coding_run_options(CLI::App& app, EncodeOptions& o) {
@@ -134,7 +151,7 @@ void add_coding_run_options(CLI::App& app, EncodeOptions& o) {
   add_options(app, "Segments",
               {{"--segment-plan", &o.segment_plan, "FILE",
                 "File with the places where segments begin; read if it exists, else written. With --scenecut, or with a "
-                "container file as input, this saves each segment a reading of the whole input"}});
+                "container file as input, only the first segment has to read the whole input"}});
 }
 
 void add_options(CLI::App& app, EncodeOptions& o) {
@@ -162,6 +179,7 @@ void add_options(CLI::App& app, EncodeOptions& o) {
 
 void settle_options(EncodeOptions& o, int threads) {
   if (o.source.path.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
+  take_second_name(o);
   if (o.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
   if (o.width.has_value() != o.height.has_value()) {
     throw Error(ErrorKind::usage, "C63-USAGE", "width and height go together: give both -w and -h");

@@ -28,6 +28,7 @@ struct EncodeOptions {
   std::int64_t max_frames = 0;  ///< 0: all frames, as in the course encoder
   std::optional<Prefilter> prefilter;
   std::string output;
+  std::string second_name;  ///< the output, named without -o
   Durability durability = Durability::process;  ///< of all files that this program writes
   bool keep_partial = false;  ///< after a stop, the written part replaces an older file
 

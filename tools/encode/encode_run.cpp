@@ -202,7 +202,7 @@ void EncodeProgram::open_first_source() {
     notices_.info("the bytes differ from the course encoder's: " + difference);
   }
   if (const auto& own = options_.encoder.coding.user_search) {
-    notices_.info("vectors come from " + own->name + ": the bytes are the course encoder's only if these are those of exact search");
+    notices_.info("vectors come from " + own->name + ": the bytes are the course encoder's only if it finds the same vectors as exact search");
   }
   if (options_.prefilter) {
     notices_.info("the bytes differ from the course encoder's: frames are smoothed first (" +

@@ -35,9 +35,9 @@ FilterEngines::FilterEngines(const Session& session, const FilterOptions& o) {
 void FilterEngines::report(const Session& session) const {
   if (!compared_) return;
   session.log->info("{}: {:.3f} ms", serial_->description(), serial_time_.total_ms);
-  session.log->info("{}: {:.3f} ms, with transfers {:.3f} ms: {:.1f} and {:.1f} times as fast, largest difference {:g}",
-                    chosen_->description(), chosen_time_.compute_ms, chosen_time_.total_ms,
-                    serial_time_.total_ms / chosen_time_.compute_ms, serial_time_.total_ms / chosen_time_.total_ms, difference_);
+  session.log->info("{}: {:.3f} ms, which is {:.1f} times as fast; with transfers {:.3f} ms, {:.1f} times as fast; largest difference {:g}",
+                    chosen_->description(), chosen_time_.compute_ms, serial_time_.total_ms / chosen_time_.compute_ms,
+                    chosen_time_.total_ms, serial_time_.total_ms / chosen_time_.total_ms, difference_);
 }
 
 namespace {

@@ -41,7 +41,7 @@ std::string format_of(const MotionOptions& o) {
     if (o.output.ends_with(std::string(".") + extension)) return extension;
   }
   if (o.output.ends_with(".ppm")) return "png";
-  throw Error(ErrorKind::usage, "C63-USAGE", "name the format of " + o.output + " with --format");
+  throw Error(ErrorKind::usage, "C63-USAGE", "name the format of " + o.output + " with --format: yuview, csv, json, png, html, npz or flo");
 }
 
 std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOptions& o, const MotionFrame* first) {
@@ -211,6 +211,7 @@ int show_motion(const Session& session, const MotionOptions& given) {
   if (output && stopped) output->set_stopped({o.output, o.keep_partial || o.input == "-", session.log});
   if (output) output->finish(summary);
   if (stopped) session.summary->info("{}", stopped_text(shown.frames, {}));
+  if (output && !stopped && o.output != "-") session.log->info("wrote {}", o.output);
   // Messages must not go to standard output if the data go there.
   if (o.output == "-" || o.codec_list == "-" || session.common.quiet) {
     session.log->debug("{}", shown.summary.text());

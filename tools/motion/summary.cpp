@@ -155,12 +155,12 @@ std::string MotionSummary::text(bool with_histogram) const {
                            : fmt::format("frames {}: key {}, inter {}", frames_, key_frames_, frames_ - key_frames_ - repeats_);
   text += repeats_ > 0 ? fmt::format(", repeats {}\n", repeats_) : "\n";
   if (vectors() == 0) return text + "no vectors\n";
-  text += fmt::format("luma vectors {}: {:.1f} % zero, mean length {:.2f} samples, {} different\n", vectors(),
+  text += fmt::format("luma vectors {}: {:.1f} % zero, mean length {:.2f} samples, {} distinct vectors\n", vectors(),
                       100 * zero_share(), mean_length(),
                       std::ranges::count_if(counts_, [](std::uint64_t count) { return count > 0; }));
   if (blocks_ > vectors()) text += fmt::format("blocks without a vector: {} of {}\n", blocks_ - vectors(), blocks_);
   if (with_histogram) {
-    text += "longer component:\n";
+    text += "longer component of the vectors, in samples:\n";
     for (const auto& [label, count] : histogram()) {
       const double part = share(count, vectors());
       text += fmt::format("  {:>7}  {:>5.1f} %  {}\n", label, 100 * part,

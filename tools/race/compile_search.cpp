@@ -1,3 +1,4 @@
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 
 #include "c63/error.h"
 #include "common/process.h"
+#include "io/descriptor.h"
 #include "race/emulated_gpu.h"
 #include "race/host_search.h"
 
@@ -25,11 +27,11 @@ namespace fs = std::filesystem;
 constexpr double kMostSeconds = 60;
 
 void require_readable(const std::string& path) {
-  const std::ifstream file(path, std::ios::binary);
   std::error_code ignored;
-  if (!file.is_open() || fs::is_directory(path, ignored)) {
-    throw Error(ErrorKind::input, "C63-OPEN", "cannot be read", {.file = path});
-  }
+  errno = 0;
+  const std::ifstream file(path, std::ios::binary);
+  const int code = fs::is_directory(path, ignored) ? EISDIR : errno;
+  if (code != 0 || !file.is_open()) throw system_fault(ErrorKind::input, "C63-OPEN", "cannot be read", code, {.file = path});
 }
 
 /// Returns the value of an environment variable, or `otherwise` if it is empty.

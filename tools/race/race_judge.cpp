@@ -145,7 +145,8 @@ void Judge::add(const RaceCase& c, const SearchResults& first, const SearchResul
   if (faults > 0 && first_.empty()) first_ = c.name + ": no SAD was written";
   const std::pair size(c.width, c.height);
   const bool has_candidates = c.width > 8 && c.height > 8;
-  if (has_candidates) (faults > 0 ? wrong_sizes_ : right_sizes_).insert(size);
+  if (has_candidates && faults > 0) wrong_sizes_.insert(size);
+  if (has_candidates && faults == 0) right_sizes_.insert(size);
   if (faults > 0) wrong_contents_.insert(c.content);
   if (c.current_pitch != c.width || c.reference_pitch != c.width)
     ++(faults > 0 ? wrong_with_pitch_ : right_with_pitch_);
@@ -172,6 +173,14 @@ void Judge::add_cause(MotionSuspicion cause) {
   if (std::ranges::none_of(causes_, is_known)) causes_.push_back(std::move(cause));
 }
 
+// In small planes, the picture's border hides mistakes in the window: that they alone are right says nothing.
+bool Judge::only_one_size_is_right() const {
+  if (right_sizes_.size() < 2) return false;
+  const std::pair<int, int> only = *right_sizes_.begin();
+  if (right_sizes_.count(only) < right_sizes_.size() || wrong_sizes_.contains(only)) return false;
+  return std::ranges::any_of(wrong_sizes_, [&](const auto& size) { return size.first <= only.first && size.second <= only.second; });
+}
+
 Verdict Judge::verdict() const {
   Verdict v{.is_right = wrong_cases_ == 0 && cases_ > 0,
             .first = first_,
@@ -180,17 +189,15 @@ Verdict Judge::verdict() const {
             .cases = cases_,
             .wrong_cases = wrong_cases_};
   if (v.is_right) return v;
-  std::set<std::pair<int, int>> only_right;
-  std::ranges::set_difference(right_sizes_, wrong_sizes_, std::inserter(only_right, only_right.end()));
   if (first_was_right_ && cases_ > 1 && wrong_after_first_ * 5 >= (cases_ - 1) * 4) {
     v.suspicions.push_back(
         {"first-time-only",
          "the first search is right, later ones are not: a value is kept from the previous call and not reset", 1});
   }
-  if (only_right.size() == 1 && wrong_sizes_.size() > 2) {
+  if (only_one_size_is_right()) {
     v.suspicions.push_back({"one-size-only",
-                            std::string("only planes of ") + std::to_string(only_right.begin()->first) + "x" +
-                                std::to_string(only_right.begin()->second) +
+                            std::string("only planes of ") + std::to_string(right_sizes_.begin()->first) + "x" +
+                                std::to_string(right_sizes_.begin()->second) +
                                 " are right: the code contains a fixed size; use the job's size",
                             1});
   }

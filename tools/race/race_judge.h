@@ -91,6 +91,8 @@ class Judge {
   /// Returns true if an inexact search may find such a vector.
   [[nodiscard]] bool accepts(const MotionDifference& difference) const;
   void add_cause(MotionSuspicion cause);
+  /// Returns true if planes of one size are always right, and all others always wrong, smaller ones too.
+  [[nodiscard]] bool only_one_size_is_right() const;
 
   bool inexact_;
   MotionAudit audit_;
@@ -98,7 +100,7 @@ class Judge {
       previous_;  ///< exact result of the last case with the same number of blocks
   int cases_ = 0;
   int wrong_cases_ = 0;
-  std::set<std::pair<int, int>> right_sizes_;
+  std::multiset<std::pair<int, int>> right_sizes_;  ///< one entry for each right case
   std::set<std::pair<int, int>> wrong_sizes_;
   int wrong_with_pitch_ = 0;
   int right_with_pitch_ = 0;

@@ -115,8 +115,8 @@ void order_segments(std::vector<SegmentFile>& segments) {
   if (!missing.empty()) {
     const std::size_t all = static_cast<std::size_t>(of) - segments.size();  // each number occurs at most once
     throw Error(ErrorKind::input, "C63-JOIN-MISSING",
-                fmt::format("of {} segments {} {} missing: {}{}", of, all, all == 1 ? "is" : "are",
-                            fmt::join(missing, ", "), all > kMostNamed ? ", …" : ""));
+                fmt::format("segment{} {}{} of {} {} missing", all == 1 ? "" : "s", fmt::join(missing, ", "),
+                            all > kMostNamed ? ", …" : "", of, all == 1 ? "is" : "are"));
   }
   std::int64_t frames = 0;
   for (const SegmentFile& file : segments) {
