@@ -223,30 +223,6 @@ void OutputFile::append_file(const std::string& path, std::uint64_t bytes) {
   }
 }
 
-void OutputFile::go_to(std::uint64_t place) {
-  if (::lseek(descriptor_, static_cast<off_t>(place), SEEK_SET) < 0) fail("C63-WRITE-FAILED", "cannot write at another place", errno);
-}
-
-void OutputFile::move(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
-  if (from == to) return;
-  std::vector<std::uint8_t> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 1 << 20)));
-  for (std::uint64_t done = 0; done < bytes;) {
-    const auto piece = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - done, buffer.size())));
-    // No piece may be overwritten before it has been read.
-    const std::uint64_t at = to < from ? done : bytes - done - piece.size();
-    const ssize_t got = ::pread(descriptor_, piece.data(), piece.size(), static_cast<off_t>(from + at));
-    if (got < 0 && errno == EINTR) continue;
-    if (got != std::ssize(piece)) fail("C63-WRITE-FAILED", "cannot read what was written", got < 0 ? errno : EIO);
-    go_to(to + at);
-    write(piece);
-    done += piece.size();
-  }
-}
-
-void OutputFile::cut(std::uint64_t size) {
-  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) fail("C63-WRITE-FAILED", "cannot end the file", errno);
-}
-
 void OutputFile::commit() {
   if (descriptor_ < 0) return;
   const bool sync = durability_ == Durability::power_loss;
@@ -276,7 +252,7 @@ void OutputFile::copy_to_target(int code) {
   const std::uint64_t written = std::exchange(written_, 0);
   append_file(part_.path(), bytes);
   written_ = written;
-  if (scratch_ == nullptr) cut(bytes);
+  if (scratch_ == nullptr && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) fail("C63-WRITE-FAILED", "cannot end the file", errno);
   const bool syncs = durability_ == Durability::power_loss;
   if (syncs && ::fsync(descriptor_) != 0 && errno != EINVAL) fail("C63-WRITE-SYNC", "cannot write to the disk", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("C63-WRITE-CLOSE", "cannot finish writing", errno);

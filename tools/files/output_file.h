@@ -86,15 +86,6 @@ class OutputFile {
   /// (input, C63-INPUT-SHRUNK) if the file has fewer bytes.
   void append_file(const std::string& path, std::uint64_t bytes);
 
-  // For files that are not written in order. Only if direct() is false.
-  /// Makes the next write() begin at this byte. What lies between the end of the file and that byte is zero.
-  void go_to(std::uint64_t place);
-  /// Copies `bytes` bytes from one place in the file to another; the places may overlap. The next write() begins
-  /// anywhere.
-  void move(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
-  /// Ends the file at this byte.
-  void cut(std::uint64_t size);
-
   /// Closes the file and gives it its name. Nothing may be written after it. The caller decides whether an incomplete
   /// stream should be committed. With Durability::power_loss, the disk has either the older file or the whole new one
   /// at any time. The bytes are on the disk before the name changes, and the new name is on the disk before commit()

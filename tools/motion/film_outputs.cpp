@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,10 +58,7 @@ class FilmCsvOutput final : public MotionOutput {
 /// Arrays for numpy, with a row for each frame that has a reference.
 class NpzOutput final : public MotionOutput {
  public:
-  NpzOutput(const MotionOptions& o, std::int64_t expected_frames)
-      : options_(o),
-        file_(o.output, {.durability = o.durability,
-                         .expected_rows = static_cast<std::uint64_t>(std::max<std::int64_t>(0, expected_frames - std::abs(o.distance)))}) {}
+  explicit NpzOutput(const MotionOptions& o) : options_(o), file_(o.output, o.durability) {}
 
   [[nodiscard]] std::uint64_t memory(int width, int height) const override {
     return static_cast<std::uint64_t>(width + 7) / 8 * static_cast<std::uint64_t>(height + 7) / 8 * 16;
@@ -175,9 +171,9 @@ class FlowOutput final : public MotionOutput {
 
 }  // namespace
 
-std::unique_ptr<MotionOutput> make_film_output(const MotionOptions& o, std::int64_t expected_frames) {
+std::unique_ptr<MotionOutput> make_film_output(const MotionOptions& o) {
   if (o.format == "csv") return std::make_unique<FilmCsvOutput>(o);
-  if (o.format == "npz") return std::make_unique<NpzOutput>(o, expected_frames);
+  if (o.format == "npz") return std::make_unique<NpzOutput>(o);
   if (o.format == "flo") return std::make_unique<FlowOutput>(o);
   return nullptr;
 }

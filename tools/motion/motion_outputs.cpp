@@ -263,7 +263,7 @@ class PageOutput final : public MotionOutput {
 std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& o, const FrameSource* film) {
   std::optional<VideoFormat> format;
   if (film != nullptr) {
-    if (auto output = make_film_output(o, film->expected_frame_count().value_or(0))) return output;
+    if (auto output = make_film_output(o)) return output;
     format = film->format();
   }
   if (o.format == "yuview") return std::make_unique<YuviewOutput>(o, format);

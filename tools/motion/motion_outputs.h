@@ -51,7 +51,7 @@ class MotionOutput {
 /// Throws Error (usage, output).
 [[nodiscard]] std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& options, const FrameSource* film);
 
-/// Does the same for the formats that only films have. `expected_frames` is an estimate; 0: unknown.
-[[nodiscard]] std::unique_ptr<MotionOutput> make_film_output(const MotionOptions& options, std::int64_t expected_frames);
+/// Does the same for the formats that only films have.
+[[nodiscard]] std::unique_ptr<MotionOutput> make_film_output(const MotionOptions& options);
 
 }  // namespace c63::tools
