@@ -40,7 +40,7 @@ __device__ __forceinline__ bool is_repeated(const RateFrame& frame) {
   if (frame.must_repeat) return true;
   if (!frame.may_repeat) return false;
   const FrameState& state = *frame.job.state;
-  return repeat_is_cheaper(state.repeat_error, static_cast<std::int64_t>(state.cost), frame.headers, frame.rate.lambda);
+  return repeat_is_cheaper(state.repeat_error, static_cast<std::int64_t>(state.cost), frame.headers, frame.rate);
 }
 
 /// Returns the flags and the vector of a block. The DC difference is set later, by write_segment_codes().

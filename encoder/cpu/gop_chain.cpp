@@ -69,8 +69,8 @@ bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, Tr
     return error.load();
   };
   const auto better_repeated = [&](std::int64_t cost) {
-    const std::uint64_t error = error_up_to(repeat_error_limit(cost, job.plan->headers, rate.lambda));
-    return repeat_is_cheaper(error, cost, job.plan->headers, rate.lambda);
+    const std::uint64_t error = error_up_to(repeat_error_limit(cost, job.plan->headers, rate));
+    return repeat_is_cheaper(error, cost, job.plan->headers, rate);
   };
   const bool may_repeat = rate.any() && rate.repeats && !job.plan->key && job.plan->advances_reference();
   if (may_repeat && better_repeated(least_row_costs(geometry_, rate.lambda))) return false;

@@ -22,6 +22,9 @@ struct RateDecisions {
   bool unpredicted = true;       ///< blocks of inter frames may be coded without prediction
   bool choose_levels = true;     ///< AC levels are chosen by choose_ac_masks(); false: they are rounded
   bool repeats = false;          ///< a frame may repeat the previous picture
+  /// How many bits coding a frame must be worth besides its own bits. If it is worth less, the frame repeats the previous
+  /// picture.
+  std::int64_t repeat_margin = 0;
   Weight chroma_weight = kPlainWeight;  ///< chroma weight of MCUs whose luma weight is kPlainWeight
   /// How much less errors count in detailed MCUs: λ of an MCU is proportional to its variance to the power of
   /// activity_power/16 (weights.h). At most kMostActivityPower; 0: errors count equally.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codec/geometry.h"
 #include "decide/flat_tables.h"
+#include "decide/repeat_frame.h"
 #include "decide/vectors.h"
 
 namespace c63 {
@@ -27,6 +29,12 @@ Weight weight_of(double scale) {
   return static_cast<Weight>(std::clamp(kPlainWeight + static_cast<int>(std::lround(4 * std::log2(scale))), 0, kWeights - 1));
 }
 
+/// Returns what coding a frame must be worth besides its own bits: as many bits as a frame of empty blocks has. What a
+/// frame saves is lost when the next frame is coded. The same bits in a key frame improve all frames that repeat it.
+std::int64_t repeat_margin(const CodingSettings& settings) {
+  return kLeastMcuBits * Geometry(settings.width, settings.height).mcus();
+}
+
 }  // namespace
 
 PresetDecisions preset_decisions(const CodingSettings& settings) {
@@ -47,6 +55,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.unpredicted = c.unpredicted;
   rate.repeats = c.repeats;
   if (!decides_by_rate(settings)) return decisions;
+  if (settings.preset != Preset::reference) rate.repeat_margin = repeat_margin(settings);
   rate.chroma_weight = weight_of(c.chroma_lambda);
   rate.activity_power = settings.rate.tune == Tune::ssim ? kMostActivityPower : is_best ? 2 : 0;
   decisions.may_ignore_activity = is_best && settings.rate.tune != Tune::ssim;

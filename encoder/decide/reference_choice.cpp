@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace c63 {
+namespace {
+
+/// Returns how unequal the errors of a frame's blocks are: the logarithm of the mean error, less the mean of the
+/// logarithms, times the number of blocks. Noise has about the same error everywhere. If a part of the picture stands
+/// still, moves, or is new, the errors differ.
+std::int64_t spread(const MotionTotals& motion, Cost lambda) {
+  const auto mean = static_cast<std::uint32_t>(motion.squared_error / motion.blocks);
+  const std::int64_t mean_logarithm = error_logarithm(mean, least_coded_error(lambda));
+  return mean_logarithm * static_cast<std::int64_t>(motion.blocks) - static_cast<std::int64_t>(motion.logarithms);
+}
+
+}  // namespace
+
 MotionTotals totals_of(const SourceMotion& motion, Cost lambda) {
   MotionTotals totals{.blocks = motion.size()};
   for (const SourceBlock& block : motion) {
@@ -22,13 +35,8 @@ bool is_mostly_new(const MotionTotals& motion, Cost lambda) {
   // Two and a half octaves above 0.3λ, the error is 1.4λ. A block then inherits a third of the reference's squared
   // error (passed_share()).
   constexpr std::int64_t kMostlyNew = 40;
-  // Noise has the same error everywhere. If a part of the picture stands still or is predicted well, the logarithm of
-  // the mean error is larger than the mean logarithm. This difference is subtracted, because that part inherits errors.
-  const auto blocks = static_cast<std::int64_t>(motion.blocks);
-  const auto mean = static_cast<std::uint32_t>(motion.squared_error / motion.blocks);
-  const std::int64_t mean_logarithm = error_logarithm(mean, least_coded_error(lambda));
-  const std::int64_t spread = mean_logarithm * blocks - static_cast<std::int64_t>(motion.logarithms);
-  return new_content(motion, lambda) - spread >= kMostlyNew * blocks;
+  // The spread is subtracted, because a part that stands still or is predicted well inherits errors.
+  return new_content(motion, lambda) - spread(motion, lambda) >= kMostlyNew * static_cast<std::int64_t>(motion.blocks);
 }
 
 bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda) {
@@ -47,6 +55,9 @@ bool is_noise(const MotionTotals& advancing, const MotionTotals& staying, Cost l
   // frames has the noise of both, so the limit is 2λ per sample.
   const std::uint64_t limit = 2 * static_cast<std::uint64_t>(lambda) * kBlockSamples * advancing.blocks;
   if (staying.blocks == 0 || (advancing.squared_error << kCostFractionBits) > limit) return false;
+  // The error is the same in all blocks, to an eighth of an octave. So all of it is noise, even if the frame before
+  // brought something new, and the distance of two frames has a larger error.
+  if (spread(advancing, lambda) <= 2 * static_cast<std::int64_t>(advancing.blocks)) return true;
   const std::uint64_t difference = std::max(advancing.squared_error, staying.squared_error) - std::min(advancing.squared_error, staying.squared_error);
   return 16 * difference <= advancing.squared_error;
 }

@@ -44,8 +44,9 @@ struct MotionTotals {
 /// against the previous frame's reference.
 [[nodiscard]] bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
-/// Returns true if a frame differs from the two frames before it only by noise that is not worth coding. It is then
-/// best to repeat the previous picture. Noise is equally large at both distances, but motion grows with the distance.
+/// Returns true if a frame differs from the previous one only by noise that is not worth coding. It is then best to
+/// repeat the previous picture. Noise is equally large in all blocks, or at both distances. Motion grows with the
+/// distance.
 [[nodiscard]] bool is_noise(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
 /// Returns true if a frame is so similar to the previous one that it may become a repeat. The next frame must then

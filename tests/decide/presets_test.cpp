@@ -202,10 +202,14 @@ TEST(RepeatFrames, AreCheaperIfTheErrorCostsLessThanTheBits) {
   const std::int64_t coded = 5000;  // plus 224 bits of headers, which is 192 more than a repeat has
   const std::int64_t worth = coded + std::int64_t{lambda} * 192;
   const auto error = static_cast<std::uint64_t>(worth / 256);
-  EXPECT_TRUE(repeat_is_cheaper(error, coded, headers, lambda));
-  EXPECT_FALSE(repeat_is_cheaper(error + 1, coded, headers, lambda));
-  EXPECT_EQ(repeat_error_limit(coded, headers, lambda), error + 1);
-  EXPECT_FALSE(repeat_is_cheaper(std::uint64_t{1} << 50, coded, headers, lambda));
+  const auto expect_limit = [&](const RateDecisions& rate, std::uint64_t limit) {
+    EXPECT_TRUE(repeat_is_cheaper(limit - 1, coded, headers, rate));
+    EXPECT_FALSE(repeat_is_cheaper(limit, coded, headers, rate));
+    EXPECT_EQ(repeat_error_limit(coded, headers, rate), limit);
+    EXPECT_FALSE(repeat_is_cheaper(std::uint64_t{1} << 50, coded, headers, rate));
+  };
+  expect_limit({.lambda = lambda}, error + 1);
+  expect_limit({.lambda = lambda, .repeat_margin = 256}, error + 1 + lambda);
 }
 
 }  // namespace

@@ -75,18 +75,33 @@ TEST(ReferenceChoice, AFrameThatIsHardlyNewMayBeARepeat) {
   EXPECT_FALSE(is_hardly_new(with_error(65025, 100000, kMaxLambda), kMaxLambda));
 }
 
+/// The motion totals of a frame with this mean error per sample. Half of the blocks have `share` percent of it.
+MotionTotals half_with(int share, std::uint32_t mean) {
+  SourceMotion motion(40, {{}, 64 * mean * (200 - share) / 100});
+  std::fill_n(motion.begin(), 20, SourceBlock{{}, 64 * mean * share / 100});
+  return totals_of(motion, kLambda);
+}
+
 TEST(ReferenceChoice, NoiseIsTheSameAtEveryDistance) {
-  EXPECT_TRUE(is_noise(with_error(64), with_error(64), kLambda));
-  EXPECT_TRUE(is_noise(with_error(64), with_error(68), kLambda));
-  EXPECT_TRUE(is_noise(with_error(64), with_error(60), kLambda));
-  EXPECT_FALSE(is_noise(with_error(64), with_error(69), kLambda));
-  EXPECT_FALSE(is_noise(with_error(64), with_error(59), kLambda));
+  EXPECT_TRUE(is_noise(half_with(25, 64), with_error(64), kLambda));
+  EXPECT_TRUE(is_noise(half_with(25, 64), with_error(68), kLambda));
+  EXPECT_TRUE(is_noise(half_with(25, 64), with_error(60), kLambda));
+  EXPECT_FALSE(is_noise(half_with(25, 64), with_error(69), kLambda));
+  EXPECT_FALSE(is_noise(half_with(25, 64), with_error(59), kLambda));
   // A difference between two frames has the noise of both, so its squared error is twice that of one frame. Noise of
   // more than λ per sample in each frame is coded. So the limit for the difference is 2λ = 100.
   EXPECT_TRUE(is_noise(with_error(100), with_error(100), kLambda));
   EXPECT_FALSE(is_noise(with_error(101), with_error(101), kLambda));
   EXPECT_FALSE(is_noise(with_error(65025, 100000, kMaxLambda), with_error(65025, 100000, kMaxLambda), kMaxLambda));
   EXPECT_FALSE(is_noise(with_error(0), with_error(0, 0), kLambda)) << "there is no frame two before";
+}
+
+// The previous frame brought new content, so the frame before that differs more.
+TEST(ReferenceChoice, NoiseIsTheSameInAllBlocks) {
+  EXPECT_TRUE(is_noise(with_error(64), with_error(200), kLambda));
+  EXPECT_TRUE(is_noise(half_with(60, 64), with_error(200), kLambda));
+  EXPECT_FALSE(is_noise(half_with(40, 64), with_error(200), kLambda));
+  EXPECT_FALSE(is_noise(with_error(101), with_error(200), kLambda));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ struct GoldenSettings {
 inline const GoldenSettings kGoldenSettings[] = {
     {"reference", {.qp = 40, .search_range = 127}, "044811996d5f0b30638ca3b296f0b99f"},
     {"no_search", {.scene_cuts = true, .method = SearchMethod::zero}, "673b0636d84f82ddccc47fdfe6e3c559"},
-    {"fast", {.preset = Preset::fast, .qp = 12.5, .scene_cuts = true}, "e9bf63df13ec8bfa5ab3da2a4c4fe054"},
+    {"fast", {.preset = Preset::fast, .qp = 12.5, .scene_cuts = true}, "377dab58392efb708b777c9ee2db66ae"},
     {"fast_coarse", {.preset = Preset::fast, .qp = 1, .search_range = 5}, "600ec8d8d9730e3c4da4ca1074102ddd"},
     {"fast_with_look_ahead",
      {.preset = Preset::fast,
@@ -77,7 +77,7 @@ inline const GoldenSettings kGoldenSettings[] = {
      "217c3e85f72967d6ee7a2b7b34720139"},
     {"fast_wide",
      {.preset = Preset::fast, .qp = 50, .rate = {.candidates = 7, .beam = 8, .lambda_scale = 4}},
-     "51baadd42f3c49421676334f92fda8fa"},
+     "ad1bcce6200b7fc8a95283afe2f29018"},
     {"fast_rounded",
      {.preset = Preset::fast,
       .rate = {.choose_levels = false, .candidates = 3, .unpredicted = false, .repeats = false}},
