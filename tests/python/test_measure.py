@@ -156,6 +156,12 @@ def test_a_damaged_film_can_be_read_on(shared):
     assert error_of(lambda: c63.open(film).read()).id == "C63-AV-DECODE"
 
 
+def test_a_film_with_sound_prints_nothing(shared, capfd):
+    film = open_or_skip(shared("films/with_aac_64x48.mp4"))
+    assert len(film.read()) == 5
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_partial_frame_is_a_warning(video, clip):
     clip.write_bytes(video.tobytes()[:-1])
     opened = c63.open(clip)
