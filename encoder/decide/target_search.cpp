@@ -185,14 +185,8 @@ CodingSettings TargetSearch::next() const {
   return settings;
 }
 
-int TargetSearch::step_of(double qp) const {
-  CodingSettings settings = settings_;
-  settings.qp = qp;
-  return has_lambda_ ? flat_step(settings).value_or(0) : 0;
-}
-
 TargetSearch::Point TargetSearch::point_of(const TargetPass& pass) const {
-  return {target_place(settings_, pass.qp, pass.lambda_scale), error_of(pass.figures), step_of(pass.qp)};
+  return {target_place(settings_, pass.qp, pass.lambda_scale), error_of(pass.figures)};
 }
 
 std::pair<double, double> TargetSearch::ends() const {
@@ -207,45 +201,11 @@ std::pair<double, double> TargetSearch::ends() const {
 
 void TargetSearch::go_to(double place) {
   const double wanted = std::exp2(place);
-  double qp = std::clamp(wanted, least_qp(settings_), static_cast<double>(kMaxQp));
-  if (locked_step_ != 0) {
-    // Find the qp nearest to the wanted one whose tables have the step locked_step_. `inside` has this step, `outside`
-    // has another.
-    double inside = 0;
-    for (const TargetPass& pass : passes_) {
-      if (step_of(pass.qp) == locked_step_ && (inside == 0 || std::abs(pass.qp - qp) < std::abs(inside - qp))) inside = pass.qp;
-    }
-    double outside = hundredths(qp);
-    if (step_of(outside) != locked_step_) {
-      for (int i = 0; i < 30; ++i) {
-        const double middle = (inside + outside) / 2;
-        (step_of(middle) == locked_step_ ? inside : outside) = middle;
-      }
-      qp = inside < outside ? std::floor(inside * 100) / 100 : std::ceil(inside * 100) / 100;
-    }
-  }
-  qp_ = hundredths(qp);
+  qp_ = hundredths(std::clamp(wanted, least_qp(settings_), static_cast<double>(kMaxQp)));
   scale_ = settings_.rate.lambda_scale;
   if (!has_lambda_) return;
   const double power = preset_decisions(settings_).lambda_power;
   scale_ = scale_near(scale_ * std::pow(wanted / qp_, power));
-}
-
-/// Inverse interpolation: draws a parabola through the points a and b and a third one, and finds the place where it has
-/// this error. Returns the place as a share of the way from a to b. Empty if there is no third point, or if the place
-/// does not lie between a and b.
-std::optional<double> TargetSearch::bent_place(const std::vector<Point>& points, double error, const Point& a, const Point& b) {
-  const Point* third = nullptr;
-  for (const Point& point : points) {
-    const bool beside = std::abs(point.error - a.error) > 1e-3 && std::abs(point.error - b.error) > 1e-3;
-    if (beside && (third == nullptr || std::abs(point.error - error) < std::abs(third->error - error))) third = &point;
-  }
-  if (third == nullptr || std::abs(b.error - a.error) < 1e-3) return std::nullopt;
-  const auto term = [error](const Point& of, const Point& p, const Point& q) {
-    return of.place * (error - p.error) * (error - q.error) / ((of.error - p.error) * (of.error - q.error));
-  };
-  const double share = (term(a, b, *third) + term(b, a, *third) + term(*third, a, b) - a.place) / (b.place - a.place);
-  return share > 0 && share < 1 ? std::optional(share) : std::nullopt;
 }
 
 std::optional<double> TargetSearch::next_place() const {
@@ -254,10 +214,7 @@ std::optional<double> TargetSearch::next_place() const {
   // Whether a size can be met is shown by the lowest quality, at the latest by the last pass.
   if (target_.is_size() && tried_ + 1 == kMostPasses && best() == nullptr) return ends().first;
   std::vector<Point> points;
-  for (const TargetPass& pass : passes_) {
-    const Point point = point_of(pass);
-    if (locked_step_ == 0 || point.step == locked_step_) points.push_back(point);
-  }
+  for (const TargetPass& pass : passes_) points.push_back(point_of(pass));
   const Point* below = nullptr;  // the nearest place on either side
   const Point* above = nullptr;
   for (const Point& point : points) {
@@ -268,20 +225,18 @@ std::optional<double> TargetSearch::next_place() const {
     const double width = above->place - below->place;
     const double rise = above->error - below->error;
     if (std::abs(width) < kSamePlace || rise < 1e-6) return std::nullopt;
-    const double straight = (aim - below->error) / rise;
     // Stay away from both points by 2 % of their distance. On a bent curve, the search would otherwise approach the
     // target in many short steps. If the curve jumps, it does so nevertheless: the last two passes are on the same side
     // of the target. Then the step from the nearer point is six times as long.
-    const double share = std::clamp(bent_place(points, aim, *below, *above).value_or(straight), 0.02, 0.98);
+    const double share = std::clamp((aim - below->error) / rise, 0.02, 0.98);
     const auto is_above = [&](const TargetPass& pass) { return error_of(pass.figures) > aim; };
     const bool creeps = passes_.size() >= 4 && is_above(passes_.back()) == is_above(passes_[passes_.size() - 2]);
     const double step = std::min(0.5, 6 * std::min(share, 1 - share));
     return below->place + (!creeps ? share : share < 0.5 ? step : 1 - step) * width;
   }
-  // All passes are on one side of the target. Draw a line through two points with the same tables: the one nearest to
-  // the target and the next nearest. If there is no second point, the line has the usual slope. The next place is where
-  // this line meets the target. Of points with equal errors, the one whose place lies furthest towards the target
-  // counts.
+  // All passes are on one side of the target. Draw a line through two points: the one nearest to the target and the next
+  // nearest. If there is no second point, the line has the usual slope. The next place is where this line meets the
+  // target. Of points with equal errors, the one whose place lies furthest towards the target counts.
   const double side = points.front().error > aim ? 1 : -1;
   const auto nearer = [&](const Point& a, const Point& b) {
     return std::pair(std::abs(a.error), side * a.place) < std::pair(std::abs(b.error), side * b.place);
@@ -294,7 +249,7 @@ std::optional<double> TargetSearch::next_place() const {
   double slope = usual;
   bool is_flat = points.size() >= 3 && std::abs(nearest.error) > 4 * kSizeWindow;
   const auto second = std::find_if(points.begin() + 1, points.end(), [&](const Point& point) {
-    return point.step == nearest.step && std::abs(point.place - nearest.place) > kSamePlace;
+    return std::abs(point.place - nearest.place) > kSamePlace;
   });
   if (second != points.end()) {
     const double own = (second->error - nearest.error) / (second->place - nearest.place);
@@ -381,21 +336,6 @@ void TargetSearch::leave_known(double place) {
 }
 
 void TargetSearch::plan_next() {
-  // If the nearest passes below and above the target have different tables, search on only with the tables of the
-  // nearer pass. With one set of tables, bits are nearly a line over the quality. From one set to the next, they jump.
-  if (locked_step_ == 0 && passes_.size() >= 2) {
-    std::optional<Point> below;
-    std::optional<Point> above;
-    for (const TargetPass& pass : passes_) {
-      const Point point = point_of(pass);
-      std::optional<Point>& side = point.error <= 0 ? below : above;
-      if (!side || std::abs(point.error) < std::abs(side->error)) side = point;
-    }
-    constexpr double kNear = 0.35;  // octaves of qp: tables next to each other
-    if (below && above && below->step != above->step && std::abs(above->place - below->place) < kNear) {
-      locked_step_ = std::abs(below->error) < std::abs(above->error) ? below->step : above->step;
-    }
-  }
   if (const auto place = tried_ < kMostPasses ? next_place() : std::nullopt) {
     go_to(*place);
     leave_known(*place);
@@ -415,7 +355,7 @@ void TargetSearch::plan() {
     };
     const auto found = std::ranges::find_if(history_, is_next);
     made = over_ || found == history_.end() ? nullptr : &*found;
-    if (made != nullptr) passes_.push_back(*made);
+    if (made != nullptr) passes_.push_back({qp_, scale_, made->figures});
   } while (made != nullptr);
 }
 
@@ -425,7 +365,6 @@ void TargetSearch::begin_anew() {
   trusts_known_ = false;
   passes_.clear();
   tried_ = 0;
-  locked_step_ = 0;
   over_ = false;
   qp_ = hundredths(settings_.qp);
   scale_ = settings_.rate.lambda_scale;

@@ -94,17 +94,13 @@ class TargetSearch {
   struct Point {
     double place = 0;  ///< log2 of the qp whose λ is the pass's λ
     double error = 0;  ///< error_of()
-    int step = 0;      ///< the step of its tables; 0 if tables do not matter
   };
   /// Returns the place of the next pass; empty if no further pass can help.
   [[nodiscard]] std::optional<double> next_place() const;
-  [[nodiscard]] static std::optional<double> bent_place(const std::vector<Point>& points, double error, const Point& a,
-                                                        const Point& b);
   [[nodiscard]] Point point_of(const TargetPass& pass) const;
   /// Returns the distance of a pass from the target; negative below the target. For sizes and rates it is in octaves,
   /// log2(figure / target); for qualities it is in dB.
   [[nodiscard]] double error_of(const PassFigures& figures) const;
-  [[nodiscard]] int step_of(double qp) const;
   /// Returns the places of the lowest and of the highest quality.
   [[nodiscard]] std::pair<double, double> ends() const;
   /// Sets the quality of the next pass: that of this place.
@@ -126,7 +122,6 @@ class TargetSearch {
   std::size_t known_ = 0;      ///< how many of history_ were made before this search
   std::size_t tried_ = 0;      ///< how many passes the search has taken
   bool trusts_known_ = false;  ///< the search goes by passes that were made before it
-  int locked_step_ = 0;  ///< the step of the tables that the search keeps; 0: any
   double qp_ = 0;        ///< of the next pass
   double scale_ = 1;
   bool over_ = false;  ///< no other quality will be tried
