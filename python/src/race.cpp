@@ -129,6 +129,12 @@ void add_race(py::module_& module) {
           },
           "search"_a, "width"_a, "height"_a, "search_range"_a, "seed"_a)
       .def(
+          "check_times",
+          [](Judge& judge, double median, double fastest, double again) {
+            judge.check_times({.median = median, .fastest = fastest, .again = again, .shortest = 100e-6});
+          },
+          "median"_a, "fastest"_a, "again"_a)
+      .def(
           "stopped",
           [](Judge& judge, const std::string& what, const std::string& id, const std::string& text) {
             judge.stopped(what, {id, text, 1});

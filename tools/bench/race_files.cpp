@@ -43,8 +43,7 @@ std::string signal_text(int signal) {
 }
 
 Json race_json(const race::Verdict& v) {
-  const bool is_impossible = std::ranges::any_of(v.suspicions, [](const MotionSuspicion& s) { return s.id == "impossible"; });
-  Json json = {{"verdict", v.is_right ? "right" : is_impossible ? "impossible" : "wrong"},
+  Json json = {{"verdict", name_of(v)},
                {"cases", v.cases},
                {"wrong_cases", v.wrong_cases},
                {"first", v.first},

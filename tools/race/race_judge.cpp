@@ -1,6 +1,8 @@
 #include "race/race_judge.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <utility>
 
 namespace c63::race {
@@ -10,6 +12,12 @@ std::uint16_t doubled(std::uint8_t byte) { return static_cast<std::uint16_t>(byt
 
 bool is_poison(MotionVector v, std::uint8_t poison) {
   return static_cast<std::uint8_t>(v.x) == poison && static_cast<std::uint8_t>(v.y) == poison;
+}
+
+std::string in_microseconds(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f us", 1e6 * seconds);
+  return text.data();
 }
 
 }  // namespace
@@ -156,6 +164,19 @@ void Judge::add(const RaceCase& c, const SearchResults& first, const SearchResul
   previous_[blocks].assign(audit_.exact_vectors().begin(), audit_.exact_vectors().end());
 }
 
+void Judge::check_times(const RaceTimes& t) {
+  // Caches and other load change times, too, but not that much.
+  constexpr double kReplayShare = 0.25;
+  if (t.again < kReplayShare * t.fastest && t.fastest > t.shortest) {
+    stopped("planes that it has seen before take " + in_microseconds(t.again) + ", others at least " + in_microseconds(t.fastest),
+            {"replays", "it keeps results and gives them again: each search must compute its own", 1});
+  }
+  if (t.median < t.read) {
+    stopped("it takes " + in_microseconds(t.median) + ", and reading both planes takes " + in_microseconds(t.read),
+            {"impossible", std::string("faster than this ") + t.hardware + " can read the planes", 1});
+  }
+}
+
 void Judge::stopped(const std::string& what, MotionSuspicion cause) {
   if (first_.empty()) first_ = what;
   causes_.insert(causes_.begin(), std::move(cause));
@@ -222,6 +243,11 @@ Verdict Judge::verdict() const {
         {"one-content-only", "only the content '" + *wrong_contents_.begin() + "' is wrong", 1});
   }
   return v;
+}
+
+std::string name_of(const Verdict& v) {
+  const bool is_impossible = std::ranges::any_of(v.suspicions, [](const MotionSuspicion& s) { return s.id == "impossible"; });
+  return v.is_right ? "right" : is_impossible ? "impossible" : "wrong";
 }
 
 std::string to_string(const Verdict& v) {

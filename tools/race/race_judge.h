@@ -58,6 +58,16 @@ struct Verdict {
   int wrong_cases = 0;
 };
 
+/// Times of a search, in seconds.
+struct RaceTimes {
+  double median = 0;
+  double fastest = 0;   ///< with planes that nobody knew
+  double again = 0;     ///< the fastest with planes that it had just seen
+  double read = 0;      ///< that the hardware needs to read the planes; 0: unknown
+  double shortest = 0;  ///< shorter times are too inaccurate to compare `fastest` and `again`
+  const char* hardware = "CPU";  ///< for messages
+};
+
 /// Judges one search, case by case.
 class Judge {
  public:
@@ -73,6 +83,8 @@ class Judge {
              int searches_again, const std::function<void(const std::string&)>& next, int part = 1);
   /// Judges one search of a case, as after a timed run.
   void check(const RaceCase& c, const SearchedCase& found);
+  /// Judges whether the times can be those of searches that do their work.
+  void check_times(const RaceTimes& times);
   /// Reports something that ended the search, such as a crash: what happened, and its likely cause.
   void stopped(const std::string& what, MotionSuspicion cause);
 
@@ -113,6 +125,9 @@ class Judge {
   std::string first_;
   std::vector<MotionSuspicion> causes_;
 };
+
+/// Returns the verdict in one word: "right", "wrong", or "impossible" for a search that is faster than its planes can be read.
+[[nodiscard]] std::string name_of(const Verdict& verdict);
 
 /// Returns a few lines for the user: the verdict, the first mistake, and suspicions.
 [[nodiscard]] std::string to_string(const Verdict& verdict);
