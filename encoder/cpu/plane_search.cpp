@@ -40,17 +40,21 @@ void PlaneSearch::begin(ConstPlaneView current, ConstPlaneView reference, const 
 
 void PlaneSearch::forget() { std::ranges::fill(chosen_, MotionVector{}); }
 
-SearchWindow PlaneSearch::window_of(int column, int row) const {
+// The following functions are called for each block. A Xeon spent 8 % of the time of a search by brute force on calling
+// them, so they are inlined.
+
+[[gnu::always_inline]] inline SearchWindow PlaneSearch::window_of(int column, int row) const {
   if (goal_.costs != nullptr) return whole_search_window(column, row, geometry_.width, geometry_.height, range_);
-  const int block = row * geometry_.columns + column;
-  const MotionVector centre = around_ != nullptr ? around_[block] : MotionVector{};
-  const SearchWindow window = search_window_around(column, row, geometry_.width, geometry_.height, range_, centre.x, centre.y);
+  const MotionVector* const centre = around_ != nullptr ? &around_[row * geometry_.columns + column] : nullptr;
+  const SearchWindow window =
+      centre == nullptr ? search_window(column, row, geometry_.width, geometry_.height, range_)
+                        : search_window_around(column, row, geometry_.width, geometry_.height, range_, centre->x, centre->y);
   const int x = column * kBlockSize;
   const int y = row * kBlockSize;
   return window.empty() ? SearchWindow{x, y, x + 1, y + 1} : window;
 }
 
-void PlaneSearch::set(BlockSearch& search, SearchWindow window, int column, int row, bool has_starts) const {
+[[gnu::always_inline]] inline void PlaneSearch::set(BlockSearch& search, SearchWindow window, int column, int row, bool has_starts) const {
   const int x = column * kBlockSize;
   const int y = row * kBlockSize;
   const auto block = static_cast<std::size_t>(row * geometry_.columns + column);
@@ -94,7 +98,7 @@ void PlaneSearch::prefetch_below(int column, int row) const {
   for (int i = y + range_; i < std::min(y + range_ + rows, geometry_.height); ++i) __builtin_prefetch(&reference_.at(x, i), 0, 2);
 }
 
-std::uint32_t PlaneSearch::choose(int block, int column, int row, MotionVector chosen, std::uint32_t best) {
+[[gnu::always_inline]] inline std::uint32_t PlaneSearch::choose(int block, int column, int row, MotionVector chosen, std::uint32_t best) {
   std::uint32_t sad = best;
   if (goal_.costs != nullptr) {
     sad -= costs_.of(chosen.x, chosen.y);

@@ -68,7 +68,7 @@ TEST_F(FilterProgram, ComparisonTellsSpeedUpAndDifference) {
   write_file("in.txt", "1\n2\n4\n8\n");
   const ShellResult result = filter("mean in.txt out.txt --width 3 --compare");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_TRUE(std::regex_search(result.output, std::regex("times as fast, largest difference 0"))) << result.output;
+  EXPECT_TRUE(std::regex_search(result.output, std::regex("times as fast; largest difference 0"))) << result.output;
 }
 
 TEST_F(FilterProgram, BadSignalsAreNamed) {  // signal_file_test.cpp has the other errors of files
