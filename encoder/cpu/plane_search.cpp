@@ -40,8 +40,8 @@ void PlaneSearch::begin(ConstPlaneView current, ConstPlaneView reference, const 
 
 void PlaneSearch::forget() { std::ranges::fill(chosen_, MotionVector{}); }
 
-// The following functions are called for each block. A Xeon spent 8 % of the time of a search by brute force on calling
-// them, so they are inlined.
+// The following functions are called for each block. They are inlined, because calls took 3 % of the time of a search by
+// brute force.
 
 [[gnu::always_inline]] inline SearchWindow PlaneSearch::window_of(int column, int row) const {
   if (goal_.costs != nullptr) return whole_search_window(column, row, geometry_.width, geometry_.height, range_);
