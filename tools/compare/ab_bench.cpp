@@ -195,7 +195,7 @@ void AbBench::prepare_input(const std::string& path) {
                   .stop = session_.stop,
                   .warn = [this, path](const std::string& text) { session_.log->warn("{}: {}", path, text); }}),
       options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
-  AbInput input{path == "-" ? "stdin" : path, path, source->format(), 0};
+  AbInput input{path == "-" ? "stdin" : path, path, source->format(), 0, source->full_range()};
   const bool as_it_is = is_raw(path) && options_.first_frame == 0 && options_.max_frames == 0 && source->frame_count();
   if (as_it_is) {
     input.frames = *source->frame_count();
@@ -445,7 +445,7 @@ void AbBench::keep_frames_of(std::size_t index) {
   }
   const auto add = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, const char* kind, std::string data) {
     result_.frames.push_back({{"input", index}, {"configuration", configuration}, {"quantizer", quantizer},
-                              {"frame", wanted}, {"first", first}, {kind, std::move(data)}});
+                              {"frame", wanted}, {"first", first}, {"full_range", input.full_range}, {kind, std::move(data)}});
   };
   const auto add_picture = [&](const nlohmann::ordered_json& configuration, const std::string& quantizer, FrameSource& source) {
     std::vector<std::uint8_t> frame(frame_bytes(input.format.width, input.format.height));

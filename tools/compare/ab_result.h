@@ -52,6 +52,7 @@ struct AbInput {
   std::string path;  ///< file with the raw frames
   VideoFormat format;
   std::int64_t frames = 0;
+  bool full_range = false;  ///< see FrameSource
 };
 
 /// One configuration at one quantizer on one input.

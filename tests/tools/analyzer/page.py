@@ -93,6 +93,16 @@ class Check:
                 self.browser.choose_files(video)
                 stream = self.encoded(video, "encoded.c63", "--preset", "reference", "--qp", str(qp))
                 self.expect(f"{video.name} at qp {qp} encodes to another stream", self.browser.run(HASH) == hashlib.sha256(stream.read_bytes()).hexdigest())
+        white = self.folder / "white_64x48.yuv"
+        white.write_bytes(bytes([235]) * 64 * 48 + bytes([128]) * 64 * 24)
+        self.browser.choose_files(self.encoded(white, "white.c63"))
+        drawn = """Promise.all([false, true].map((full) => Stream.open(streams[0].bytes, "", full).then(async (s) => {
+            await s.decode(0);
+            const flat = pictureOf(new Uint8Array([235, 235, 235, 235, 128, 128]), 2, 2, full).getContext("2d").getImageData(0, 0, 1, 1).data;
+            return [new Uint8Array(s.copy(s.module.draw(0, s.width, s.height, 1), 4))[0], flat[0]];
+        })))"""
+        shown = self.browser.run(drawn)
+        self.expect(f"white of 235 is shown as {shown}", shown == [[254, 255], [234, 235]])  # the stream has 234
         y4m = self.make("film.y4m", "--pattern", "pan", "-w", "64", "-h", "48", "-f", "5")
         self.browser.run("streams = []; $('qp').value = 25")
         self.browser.choose_files(y4m)

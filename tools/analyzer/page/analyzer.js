@@ -560,7 +560,7 @@ async function openInside(facts) {
   for (const [s, f] of facts.entries()) {
     if (f.film) { list.push(new Film(f, [...document.querySelectorAll("script[data-film='" + s + "']")])); continue; }
     if (f.picture) { list.push(await Still.open(f)); continue; }
-    const stream = await Stream.open(f.stream ? fromBase64(f.stream) : fromText($("c63-" + s).textContent), f.name);
+    const stream = await Stream.open(f.stream ? fromBase64(f.stream) : fromText($("c63-" + s).textContent), f.name, f.full_range);
     stream.first = f.first || 0;
     if (f.sads) stream.sads = new Uint16Array((await unpacked(fromBase64(f.sads), "deflate")).buffer);
     list.push(stream);

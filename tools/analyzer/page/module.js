@@ -40,15 +40,16 @@ function canvasOf(pixels, width, height) {
   canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(pixels), width, height), 0, 0);
   return canvas;
 }
-/// Converts a frame of 4:2:0 samples of limited range, as BT.601 says. If a side is odd, it is grey.
-function pictureOf(samples, width, height) {
+/// Converts a frame of 4:2:0 samples of full or limited range, as BT.601 says. If a side is odd, it is grey.
+function pictureOf(samples, width, height, isFull) {
+  const [red, green, greenOfRed, blue] = isFull ? [359, 88, 183, 454] : [409, 100, 208, 516];
   const pixels = new Uint8ClampedArray(4 * width * height).fill(255), size = width * height, even = width % 2 + height % 2 === 0;
   for (let y = 0, at = 0; y < height; ++y) for (let x = 0; x < width; ++x, at += 4) {
-    const chroma = size + (y >> 1) * (width >> 1) + (x >> 1), luma = 298 * (samples[y * width + x] - 16) + 128;
+    const chroma = size + (y >> 1) * (width >> 1) + (x >> 1), sample = samples[y * width + x], luma = (isFull ? 256 * sample : 298 * (sample - 16)) + 128;
     const u = even ? samples[chroma] - 128 : 0, v = even ? samples[chroma + (size >> 2)] - 128 : 0;
-    pixels[at] = luma + 409 * v >> 8;
-    pixels[at + 1] = luma - 100 * u - 208 * v >> 8;
-    pixels[at + 2] = luma + 516 * u >> 8;
+    pixels[at] = luma + red * v >> 8;
+    pixels[at + 1] = luma - green * u - greenOfRed * v >> 8;
+    pixels[at + 2] = luma + blue * u >> 8;
   }
   return canvasOf(pixels, width, height);
 }
@@ -64,9 +65,9 @@ function differenceOf(pictures, width, height) {
 
 /// A c63 stream. The index ends before the first frame whose header has an error; `fault` then says so.
 class Stream {
-  static async open(bytes, name) {
+  static async open(bytes, name, isFull = false) {
     const stream = new Stream();
-    Object.assign(stream, { bytes, name, entries: [], kinds: [], fault: "", first: 0, kept: new Map(), original: null });
+    Object.assign(stream, { bytes, name, isFull, entries: [], kinds: [], fault: "", first: 0, kept: new Map(), original: null });
     await stream.load();
     try {
       for (let at; (at = stream.module.pass()) !== 0;) stream.entries.push(stream.entryAt(at));
@@ -96,6 +97,7 @@ class Stream {
     const at = this.module.memory_for(this.bytes.length);
     if (at === 0) throw new RangeError();
     new Uint8Array(this.module.memory.buffer).set(this.bytes, at);
+    this.module.set_range(this.isFull);
     this.module.open(at, this.bytes.length);
     for (let i = 0; i < count; ++i) this.module.pass();
   }
@@ -145,7 +147,7 @@ class Stream {
         if (frame.entry.type !== "repeat") frame.blocks = new DataView(this.copy(this.module.blocks(), 12 * this.columns * this.rows));
       }
       const gain = show === "difference" ? 8 : show === "residual" ? 2 : 1, bytes = 4 * this.width * this.height;
-      frame.images[show] = show === kStraight ? pictureOf(this.samples(), this.coded.width, this.coded.height)
+      frame.images[show] = show === kStraight ? pictureOf(this.samples(), this.coded.width, this.coded.height, this.isFull)
         : canvasOf(this.copy(this.module.draw(kShows.indexOf(show), this.width, this.height, gain), bytes), this.width, this.height);
     }
     this.kept.delete(number);
@@ -212,8 +214,8 @@ class Film {
 
 /// One picture of an encoder other than c63, or of the input.
 class Still {
-  static async open({ name, width, height, frame, picture }) {
-    const images = { picture: pictureOf(await unpacked(fromBase64(picture), "deflate"), width, height) }, entry = { type: "picture", bytes: 0 };
+  static async open({ name, width, height, frame, picture, full_range }) {
+    const images = { picture: pictureOf(await unpacked(fromBase64(picture), "deflate"), width, height, full_range) }, entry = { type: "picture", bytes: 0 };
     return Object.assign(new Still(), { name: name + ", only frame " + frame, width, height, images, entries: [entry], count: 1, kinds: [], fault: "", film: true });
   }
   async frame() { return { entry: this.entries[0], images: this.images }; }

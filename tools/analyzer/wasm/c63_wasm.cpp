@@ -239,12 +239,15 @@ enum class Show { picture, prediction, residual, difference, original };
 
 std::uint8_t clipped(int value) { return static_cast<std::uint8_t>(std::clamp(value, 0, 255)); }
 
-/// Converts samples of limited range to RGBA, as BT.601 says.
+bool full_range = false;  ///< of the samples
+
+/// Converts samples to RGBA, as BT.601 says.
 void to_rgba(int luma, int u, int v, std::uint8_t* rgba) {
-  const int y = 298 * (luma - 16) + 128;
-  rgba[0] = clipped((y + 409 * (v - 128)) >> 8);
-  rgba[1] = clipped((y - 100 * (u - 128) - 208 * (v - 128)) >> 8);
-  rgba[2] = clipped((y + 516 * (u - 128)) >> 8);
+  const int y = (full_range ? 256 * luma : 298 * (luma - 16)) + 128;
+  const std::array<int, 4> of_chroma = full_range ? std::array{359, 88, 183, 454} : std::array{409, 100, 208, 516};
+  rgba[0] = clipped((y + of_chroma[0] * (v - 128)) >> 8);
+  rgba[1] = clipped((y - of_chroma[1] * (u - 128) - of_chroma[2] * (v - 128)) >> 8);
+  rgba[2] = clipped((y + of_chroma[3] * (u - 128)) >> 8);
   rgba[3] = 255;
 }
 
@@ -277,6 +280,7 @@ using namespace c63;
 
 C63_EXPORT(memory_for) std::uint8_t* memory_for(std::size_t size) { return static_cast<std::uint8_t*>(std::malloc(size)); }
 
+C63_EXPORT(set_range) void c63_set_range(bool is_full) { wasm::full_range = is_full; }
 C63_EXPORT(open) void c63_open(const std::uint8_t* bytes, std::size_t size) { wasm::stream.emplace(std::span(bytes, size)); }
 /// Returns the entry of the next frame, or null at the end.
 C63_EXPORT(pass) const wasm::Entry* c63_pass() { return wasm::stream->pass() ? &wasm::stream->entry() : nullptr; }
