@@ -13,7 +13,7 @@ import numpy as np
 from . import _c63
 from ._arguments import flag, integer, refuse, setting_error
 from ._arrays import U8, Motion, as_frames, frame_shape
-from ._error import Error
+from ._error import Error, FileError
 from ._settings import Settings
 
 Stream = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, "np.ndarray[Any, Any]"]
@@ -38,9 +38,13 @@ class DecodedFrame:
 def _bytes_of(stream: Stream) -> Any:
     if not isinstance(stream, (str, os.PathLike)):
         return stream
-    with open(stream, "rb") as file:
-        is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        return _c63.StreamFile(os.path.abspath(os.fsencode(stream))) if is_file else file.read()
+    try:
+        with open(stream, "rb") as file:
+            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return _c63.StreamFile(os.path.abspath(os.fsencode(stream))) if is_file else file.read()
+    except OSError as error:
+        name, cause = os.fsdecode(stream), f"cannot open for reading: {error.strerror}"
+        raise FileError(f"{name}: {cause} [C63-INPUT-OPEN]", kind="input", id="C63-INPUT-OPEN", message=cause, file=name) from error
 
 
 class Decoder:

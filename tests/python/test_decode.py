@@ -78,7 +78,7 @@ def test_a_cut_stream_gives_its_whole_frames_first(stream):
 
 def test_an_invalid_stream_is_an_error(tmp_path):
     assert error_of(c63.decode, b"no stream").kind == "input"
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(c63.FileError):
         c63.decode(tmp_path / "none.c63")
     (tmp_path / "empty.c63").touch()
     assert len(c63.Decoder(tmp_path / "empty.c63")) == 0
