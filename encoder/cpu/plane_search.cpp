@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/search_window.h"
-
 namespace c63::cpu {
 
 PlaneSearch::PlaneSearch(std::unique_ptr<BlockSearcher> searcher, const Kernels& kernels, const PlaneGeometry& geometry,
@@ -42,17 +40,6 @@ void PlaneSearch::forget() { std::ranges::fill(chosen_, MotionVector{}); }
 
 // The following functions are called for each block. They are inlined, because calls took 3 % of the time of a search by
 // brute force.
-
-[[gnu::always_inline]] inline SearchWindow PlaneSearch::window_of(int column, int row) const {
-  if (goal_.costs != nullptr) return whole_search_window(column, row, geometry_.width, geometry_.height, range_);
-  const MotionVector* const centre = around_ != nullptr ? &around_[row * geometry_.columns + column] : nullptr;
-  const SearchWindow window =
-      centre == nullptr ? search_window(column, row, geometry_.width, geometry_.height, range_)
-                        : search_window_around(column, row, geometry_.width, geometry_.height, range_, centre->x, centre->y);
-  const int x = column * kBlockSize;
-  const int y = row * kBlockSize;
-  return window.empty() ? SearchWindow{x, y, x + 1, y + 1} : window;
-}
 
 [[gnu::always_inline]] inline void PlaneSearch::set(BlockSearch& search, SearchWindow window, int column, int row, bool has_starts) const {
   const int x = column * kBlockSize;

@@ -7,6 +7,7 @@
 
 #include "c63/motion_vector.h"
 #include "codec/geometry.h"
+#include "codec/search_window.h"
 #include "cpu/kernels.h"
 #include "cpu/search_method.h"
 #include "decide/frame_plan.h"
@@ -51,7 +52,16 @@ class PlaneSearch {
   [[nodiscard]] const std::uint16_t* sads() const { return sads_.data(); }
 
   /// The candidates of a block. If there are none, returns that of the zero vector.
-  [[nodiscard]] SearchWindow window_of(int column, int row) const;
+  [[nodiscard, gnu::always_inline]] SearchWindow window_of(int column, int row) const {
+    if (goal_.costs != nullptr) return whole_search_window(column, row, geometry_.width, geometry_.height, range_);
+    const MotionVector* const centre = around_ != nullptr ? &around_[row * geometry_.columns + column] : nullptr;
+    const SearchWindow window =
+        centre == nullptr ? search_window(column, row, geometry_.width, geometry_.height, range_)
+                          : search_window_around(column, row, geometry_.width, geometry_.height, range_, centre->x, centre->y);
+    const int x = column * kBlockSize;
+    const int y = row * kBlockSize;
+    return window.empty() ? SearchWindow{x, y, x + 1, y + 1} : window;
+  }
   /// Returns the least SAD that the method finds in a part of a block's window, which is not empty.
   [[nodiscard]] std::uint32_t least_sad(const SearchWindow& part, int column, int row) const;
 
