@@ -51,7 +51,7 @@ class PlaneSearch {
   /// The SADs of these vectors.
   [[nodiscard]] const std::uint16_t* sads() const { return sads_.data(); }
 
-  /// The candidates of a block. If there are none, returns that of the zero vector.
+  /// The candidates of a block. If there are none, returns that of the zero vector. Inlined like set() and choose().
   [[nodiscard, gnu::always_inline]] SearchWindow window_of(int column, int row) const {
     if (goal_.costs != nullptr) return whole_search_window(column, row, geometry_.width, geometry_.height, range_);
     const MotionVector* const centre = around_ != nullptr ? &around_[row * geometry_.columns + column] : nullptr;

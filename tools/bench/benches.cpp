@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "bench/bench.h"
+#include "c63/error.h"
 #include "codec/quantization.h"
 #include "common/errors.h"
 #include "common/options.h"
@@ -158,7 +159,12 @@ constexpr auto kDecide = kEncode;
 constexpr void (*kMeOnGpu)(const Options&) = [](const Options&) { throw tools::not_built_with_cuda(); };
 #endif
 
-void run_me(const Options& options) { options.emulate ? race_emulated(options) : kMeOnGpu(options); }
+void run_me(const Options& options) try {
+  options.emulate ? race_emulated(options) : kMeOnGpu(options);
+} catch (const Error& error) {
+  if (error.kind() != ErrorKind::device || options.files.empty()) throw;
+  throw Error(error.kind(), error.id(), error.message() + "; with --emulate, the CPU judges --kernel without a GPU", error.place());
+}
 
 const std::vector<Benchmark>& all_benches() {
   static const std::vector<Benchmark> benches = {

@@ -1,6 +1,7 @@
 // What a kernel file sees of CUDA when `c63bench me --emulate` compiles it for the CPU. The compiler's thread sanitizer calls
-// __tsan_read4() and the like before each access to memory; these functions are here, and tell the emulated GPU of it. The words
-// of CUDA (__shared__, __global__, ...) and inline PTX are replaced in the preprocessed file (emulated_source.cpp).
+// __tsan_read4() and similar functions before each access to memory. This file defines these functions. They report the
+// access to the emulated GPU. The words of CUDA (__shared__, __global__, ...) and inline PTX are replaced in the preprocessed
+// file (emulated_source.cpp).
 #pragma once
 
 /// Threads, blocks or a size in three directions.
@@ -8,6 +9,7 @@ struct uint3 {
   unsigned x, y, z;
 };
 
+enum : unsigned { kC63SharedBytes = 228 * 1024 };  // of a multiprocessor of an H100
 enum : unsigned { kC63Read = 1, kC63Write = 2, kC63Together = 4 };  // together: volatile or atomic
 enum : unsigned { kC63Shuffle, kC63Ballot, kC63Add, kC63Min, kC63Max, kC63And, kC63Or, kC63Xor, kC63Barrier };
 
@@ -40,7 +42,7 @@ struct C63EmulatedGpu {
 extern "C" {
 C63_SEEN const C63EmulatedGpu* c63_emulated_gpu;
 // All shared memory is in one section, because blocks run one after another.
-C63_SEEN __attribute__((section("c63_shared"), aligned(1024))) unsigned char c63_emulated_shared[228 * 1024] = {};
+C63_SEEN __attribute__((section("c63_shared"), aligned(1024))) unsigned char c63_emulated_shared[kC63SharedBytes] = {};
 extern __attribute__((visibility("hidden"))) unsigned char __start_c63_shared[], __stop_c63_shared[];
 C63_SEEN unsigned char* c63_emulated_shared_begin = __start_c63_shared;
 C63_SEEN unsigned char* c63_emulated_shared_end = __stop_c63_shared;

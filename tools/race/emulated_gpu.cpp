@@ -24,7 +24,7 @@ namespace c63::race {
 namespace {
 
 constexpr int kMostThreads = 1024;
-constexpr int kMostShared = 227 * 1024;  // bytes, of an H100
+constexpr int kMostShared = kC63SharedBytes - 1024;  // bytes; CUDA itself takes 1 KiB of a thread block
 constexpr std::size_t kStackBytes = 256 << 10;
 constexpr std::size_t kStackStride = kStackBytes + 4096 + 192;  // so that stacks do not share the lines of a cache
 constexpr std::uintptr_t kMostParameters = 1 << 16;  // bytes of the host's stack that may hold parameters
@@ -262,7 +262,7 @@ class EmulatedGpu::Device {
     }
     if (place - image_ < image_bytes_) {
       const bool is_shared = place >= shared_begin_ && place < shared_end_;
-      if (place - dynamic_ < sizeof(std::uint8_t) * 228 * 1024 && place - dynamic_ + bytes > dynamic_bytes_) {
+      if (place - dynamic_ < kC63SharedBytes && place - dynamic_ + bytes > dynamic_bytes_) {
         stop(is_write ? "writes-outside" : "reads-outside",
              fmt::format("{} shared memory {} bytes past its {} bytes", is_write ? "writes" : "reads", place - dynamic_ + bytes - dynamic_bytes_,
                          dynamic_bytes_),
@@ -509,7 +509,7 @@ class EmulatedGpu::Device {
     ++block_;
     ++interval_;
     fill(reinterpret_cast<std::uint8_t*>(dynamic_), dynamic_bytes_);
-    const std::uintptr_t after_dynamic = dynamic_ + 228 * 1024;
+    const std::uintptr_t after_dynamic = dynamic_ + kC63SharedBytes;
     fill(reinterpret_cast<std::uint8_t*>(after_dynamic), shared_end_ - after_dynamic);
     for (int i = 0; i < block_size_; ++i) {
       Thread& thread = threads_[static_cast<std::size_t>(i)];

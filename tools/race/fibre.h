@@ -9,7 +9,8 @@
 
 namespace c63::race {
 
-/// A flow of control with its own stack. glibc's swapcontext() calls the system each time, so x86-64 has a switch of its own.
+/// A flow of control with its own stack. glibc's swapcontext() makes a system call each time, so x86-64 has
+/// its own switch.
 struct Fibre {
 #if defined(__x86_64__)
   void** stack = nullptr;  ///< while it does not run; the registers that a function keeps are on it
