@@ -47,20 +47,28 @@ LineCounts AccessCounts::counts_of(const Group& group, bool is_shared) {
   return c;
 }
 
-AccessCounts::Access AccessCounts::access(std::uintptr_t place, std::size_t bytes, bool is_shared, std::uint32_t from) {
+void AccessCounts::add(int thread, std::uintptr_t place, std::size_t bytes, bool is_shared, std::uint32_t from) {
   std::uint32_t& site = site_of_[2 * std::size_t{from} + (is_shared ? 1 : 0)];
   if (site == 0) {
     site = static_cast<std::uint32_t>(sites_.size());
     sites_.push_back({.from = from, .counts = {.is_shared = is_shared}});
   }
-  return {site, static_cast<std::uint32_t>(bytes), place};
+  const auto index = static_cast<std::size_t>(thread);
+  if (index >= traces_.size()) traces_.resize(index + 1);
+  traces_[index].push_back({site, static_cast<std::uint32_t>(bytes), place});
 }
 
-void AccessCounts::add_warp(std::span<const std::vector<Access>* const> lanes) {
+void AccessCounts::end_interval() {
+  const std::span<const std::vector<Access>> all = traces_;
+  for (std::size_t first = 0; first < all.size(); first += kWarp) add_warp(all.subspan(first, std::min<std::size_t>(kWarp, all.size() - first)));
+  for (std::vector<Access>& trace : traces_) trace.clear();
+}
+
+void AccessCounts::add_warp(std::span<const std::vector<Access>> lanes) {
   std::vector<std::size_t> turns(sites_.size());
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     std::ranges::fill(turns, 0);
-    for (const Access& a : *lanes[lane]) {
+    for (const Access& a : lanes[lane]) {
       std::vector<Group>& groups = sites_[a.site].groups;
       const std::size_t turn = turns[a.site]++;
       if (turn >= groups.size()) groups.resize(turn + 1);

@@ -28,7 +28,7 @@ struct C63EmulatedGpu {
   void (*wait_copies)(unsigned left);
 };
 
-#if !defined(C63_EMULATOR)
+#if defined(__CUDACC__)
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
