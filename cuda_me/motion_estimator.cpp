@@ -161,6 +161,19 @@ MotionField MotionEstimator::estimate(const MotionPair& pair) {
   return field;
 }
 
+PairSearch open_pair_search(int device, const MotionSettings& settings) {
+  static_cast<void>(require_device(device));
+  // The size of the planes is not known before the first call.
+  return [=, estimator = std::shared_ptr<MotionEstimator>()](std::span<const MotionPair> pairs, const MotionResults& results) mutable {
+    if (!estimator && !pairs.empty()) {
+      estimator = std::make_shared<MotionEstimator>(MotionEstimatorOptions{
+          .width = pairs[0].current.width, .height = pairs[0].current.height, .range = settings.range, .device = device,
+          .zero_bias = settings.zero_bias, .second_distance = settings.second_distance});
+    }
+    if (estimator) estimator->estimate(pairs, results);
+  };
+}
+
 std::vector<std::string> MotionEstimator::kernel_names() { return motion_kernel_names(); }
 
 }  // namespace c63::cuda

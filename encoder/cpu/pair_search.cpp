@@ -2,8 +2,11 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <future>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c63/error.h"
@@ -216,6 +219,31 @@ void PlaneSearcher::estimate(std::span<const MotionPair> pairs, const MotionResu
       state.searchers[part]->search(pairs[i], own, around != nullptr ? around + at : nullptr);
     }
   });
+}
+
+PairSearch cpu_pair_search(const MotionSettings& settings) {
+  return [searcher = std::make_shared<PlaneSearcher>(settings)](std::span<const MotionPair> pairs, const MotionResults& results) {
+    searcher->estimate(pairs, results);
+  };
+}
+
+PairSearch open_pair_search(std::function<PairSearch()> open, const std::string& name, PairSearch fallback,
+                            std::function<void(const std::string&)> note) {
+  std::shared_future<PairSearch> opening = std::async(std::launch::async, std::move(open)).share();
+  return [=, search = PairSearch()](std::span<const MotionPair> pairs, const MotionResults& results) mutable {
+    if (search) return search(pairs, results);
+    try {
+      PairSearch opened = opening.get();
+      opened(pairs, results);  // may fail, because it allocates memory on the device
+      search = std::move(opened);
+      note("searching on " + name);
+    } catch (const Error& error) {
+      if (!fallback) throw;
+      note("searching on the CPU: " + error.message());
+      search = fallback;
+      search(pairs, results);
+    }
+  };
 }
 
 void estimate_motion(std::span<const MotionPair> pairs, const MotionSettings& settings, const MotionResults& results,

@@ -119,6 +119,7 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/bitstream", {{kApi, kCodec}}},
       {"encoder/filters", {{kApi, kCodec}}},
       {"encoder/io", {{kApi, kCodec}}},
+      {"encoder/motion", {{kApi, kCodec, "encoder/io/"}}},
       // A module may include media_module.h, which is the interface between it and the library. The other four headers
       // of io have no global state, so it does no harm that the library and the module each contain a copy of their code.
       {"encoder/ffmpeg",

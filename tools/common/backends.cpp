@@ -101,20 +101,6 @@ std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const st
   return factories;
 }
 
-/// Starts the driver, and returns a search on a GPU.
-PairSearch gpu_search(int device, const MotionSettings& settings) {
-  static_cast<void>(cuda::require_device(device));
-  // The size of the planes is not known before the first call.
-  return [=, estimator = std::shared_ptr<cuda::MotionEstimator>()](std::span<const MotionPair> pairs, const MotionResults& results) mutable {
-    if (!estimator && !pairs.empty()) {
-      estimator = std::make_shared<cuda::MotionEstimator>(cuda::MotionEstimatorOptions{
-          .width = pairs[0].current.width, .height = pairs[0].current.height, .range = settings.range, .device = device,
-          .zero_bias = settings.zero_bias, .second_distance = settings.second_distance});
-    }
-    if (estimator) estimator->estimate(pairs, results);
-  };
-}
-
 std::vector<std::string> cuda_devices() {
   std::vector<std::string> lines;
   for (const cuda::DeviceInfo& info : cuda::devices().devices) {
@@ -278,9 +264,7 @@ PairSearch select_pair_search(const std::string& backend, std::optional<int> dev
   if (backend == "cpu" && device)
     throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, but --backend names the CPU");
   const bool demanded = backend == "cuda" || device;
-  PairSearch cpu = [searcher = std::make_shared<PlaneSearcher>(settings)](std::span<const MotionPair> pairs, const MotionResults& results) {
-    searcher->estimate(pairs, results);
-  };
+  PairSearch cpu = cpu_pair_search(settings);
 #if defined(C63_HAVE_CUDA)
   if (!demanded && (backend == "cpu" || !cuda::has_device_files())) return cpu;
   if (!demanded) {
@@ -291,21 +275,8 @@ PairSearch select_pair_search(const std::string& backend, std::optional<int> dev
   BackendChoice choice;
   if (device) choice.devices.push_back(std::to_string(*device));
   const WantedDevice wanted = show_wanted_devices(choice).front();
-  std::shared_future<PairSearch> starting = std::async(std::launch::async, gpu_search, wanted.index, settings).share();
-  return [=, search = PairSearch()](std::span<const MotionPair> pairs, const MotionResults& results) mutable {
-    if (search) return search(pairs, results);
-    try {
-      PairSearch gpu = starting.get();
-      gpu(pairs, results);  // may fail, because it allocates memory on the device
-      search = std::move(gpu);
-      note(fmt::format("searching on cuda:{}", wanted.number));
-    } catch (const Error& error) {
-      if (demanded) throw;
-      note("searching on the CPU: " + error.message());
-      search = cpu;
-      search(pairs, results);
-    }
-  };
+  return open_pair_search([device = wanted.index, settings] { return cuda::open_pair_search(device, settings); },
+                          fmt::format("cuda:{}", wanted.number), demanded ? PairSearch() : cpu, std::move(note));
 #else
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + cuda_obstacle());
   return cpu;

@@ -1,7 +1,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,19 +29,17 @@ class FilmCsvOutput final : public MotionOutput {
 
   [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
-    if (frame.blocks.key) return;
-    const PlaneBlocks& luma = frame.blocks.planes[0];
-    for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
-      const auto columns = static_cast<std::size_t>(luma.columns);
-      file_.add("{},{},{},{},{},{},{}", frame.index, frame.reference, i % columns * 8, i / columns * 8,
-                luma.vectors[i].x, luma.vectors[i].y, frame.sads[0][i]);
-      if (!frame.seconds.empty()) file_.add(",{}", frame.seconds[i]);
-      for (std::size_t q = 0; q < 4 && !frame.quarters.empty(); ++q) file_.add(",{}", frame.quarters[4 * i + q]);
-      if (frame.codec && frame.codec->inter[i] != 0) {
-        const CodecField::Vector v = frame.codec->vectors[i];
-        file_.add(",{},{},{}", static_cast<double>(v.x) / CodecField::kUnits,
-                  static_cast<double>(v.y) / CodecField::kUnits, frame.codec->sads[i]);
-      } else if (frame.codec) {
+    const FilmFrame& film = *frame.film;
+    for (std::size_t i = 0; i < film.vectors.size(); ++i) {
+      const auto columns = static_cast<std::size_t>(film.columns);
+      file_.add("{},{},{},{},{},{},{}", film.index, film.reference, i % columns * 8, i / columns * 8,
+                film.vectors[i].x, film.vectors[i].y, film.sads[i]);
+      if (!film.seconds.empty()) file_.add(",{}", film.seconds[i]);
+      for (std::size_t q = 0; q < 4 && !film.quarters.empty(); ++q) file_.add(",{}", film.quarters[4 * i + q]);
+      if (film.codec != nullptr && film.codec->inter[i] != 0) {
+        const auto [x, y] = film.codec->in_samples(i);
+        file_.add(",{},{},{}", x, y, film.codec->sads[i]);
+      } else if (film.codec != nullptr) {
         file_.add(",,,");
       }
       file_.add("\n");
@@ -64,23 +61,21 @@ class NpzOutput final : public MotionOutput {
     return static_cast<std::uint64_t>(width + 7) / 8 * static_cast<std::uint64_t>(height + 7) / 8 * 16;
   }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
-    const PlaneBlocks& luma = frame.blocks.planes[0];
-    if (!begun_) begin(luma.rows, luma.columns);
-    if (frame.blocks.key) return;
-    append(frame_, std::array{frame.index});
-    append(reference_, std::array{frame.reference});
-    if (vectors_) append(*vectors_, luma.vectors);
-    if (sads_) append(*sads_, std::vector<std::uint16_t>(frame.sads[0].begin(), frame.sads[0].end()));
-    if (seconds_) append(*seconds_, frame.seconds);
-    if (quarters_) append(*quarters_, frame.quarters);
+    const FilmFrame& film = *frame.film;
+    if (!begun_) begin(film.rows, film.columns);
+    if (film.reference < 0) return;
+    append(frame_, std::array{film.index});
+    append(reference_, std::array{film.reference});
+    if (vectors_) append(*vectors_, film.vectors);
+    if (sads_) append(*sads_, film.sads);
+    if (seconds_) append(*seconds_, film.seconds);
+    if (quarters_) append(*quarters_, film.quarters);
     if (!codec_vectors_) return;
-    std::vector<std::array<float, 2>> vectors(frame.codec->vectors.size(), {NAN, NAN});
-    std::vector<std::uint16_t> sads(vectors.size(), MotionResults::kNoSecond);
+    std::vector<std::array<float, 2>> vectors(film.vectors.size());
+    std::vector<std::uint16_t> sads(vectors.size());
     for (std::size_t i = 0; i < vectors.size(); ++i) {
-      if (frame.codec->inter[i] == 0) continue;
-      const CodecField::Vector v = frame.codec->vectors[i];
-      vectors[i] = {static_cast<float>(v.x) / CodecField::kUnits, static_cast<float>(v.y) / CodecField::kUnits};
-      sads[i] = static_cast<std::uint16_t>(frame.codec->sads[i]);
+      vectors[i] = film.codec->in_samples(i);
+      sads[i] = film.codec->sad_or_none(i);
     }
     append(*codec_vectors_, vectors);
     append(*codec_sads_, sads);
@@ -133,12 +128,12 @@ class FlowOutput final : public MotionOutput {
     if (!is_wanted || frame.blocks.key) return;
     const auto width = static_cast<std::uint32_t>(frame.blocks.width);
     const auto height = static_cast<std::uint32_t>(frame.blocks.height);
-    const PlaneBlocks& luma = frame.blocks.planes[0];
+    const FilmFrame& film = *frame.film;
     std::vector<float> flow;
     flow.reserve(std::size_t{2} * width * height);
     for (std::size_t y = 0; y < height; ++y) {
       for (std::size_t x = 0; x < width; ++x) {
-        const MotionVector v = luma.vectors[y / 8 * static_cast<std::size_t>(luma.columns) + x / 8];
+        const MotionVector v = film.vectors[y / 8 * static_cast<std::size_t>(film.columns) + x / 8];
         flow.push_back(v.x);
         flow.push_back(v.y);
       }

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "c63/device_choice.h"
 #include "c63/error.h"
+#include "c63/film_motion.h"
 #include "common/backends.h"
 #include "common/options.h"
 #include "common/outputs.h"
@@ -18,14 +22,69 @@
 #include "common/video_input.h"
 #include "io/source_parts.h"
 #include "io/text.h"
-#include "motion/film.h"
 
 namespace c63::tools {
+namespace {
+
+std::uint8_t clamped(std::span<const std::uint8_t> plane, int width, int height, int x, int y) {
+  return plane[static_cast<std::size_t>(std::clamp(y, 0, height - 1)) * static_cast<std::size_t>(width) +
+               static_cast<std::size_t>(std::clamp(x, 0, width - 1))];
+}
+
+/// Predicts a frame from its reference by its vectors. Chroma uses half of each vector; if a side is odd, it is not
+/// predicted. A frame without a reference becomes grey.
+std::vector<std::uint8_t> predicted(const FilmFrame& film, const VideoFormat& format) {
+  std::vector<std::uint8_t> prediction(film.picture.size(), 128);
+  if (film.reference < 0) return prediction;
+  const auto from = split_planes(film.reference_picture, format.width, format.height);
+  const auto to = split_planes(std::span(prediction), format.width, format.height);
+  const int planes = format.width % 2 == 0 && format.height % 2 == 0 ? 3 : 1;  // no chroma rows if a side is odd
+  for (int p = 0; p < planes; ++p) {
+    const int part = p == 0 ? 1 : 2;  // chroma has half the samples in each direction
+    const int width = format.width / part;
+    const int height = format.height / part;
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        const auto block = static_cast<std::size_t>(y * part / 8) * static_cast<std::size_t>(film.columns) +
+                           static_cast<std::size_t>(x * part / 8);
+        const MotionVector v = film.vectors[block];
+        to[static_cast<std::size_t>(p)]
+          [static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)] =
+              clamped(from[static_cast<std::size_t>(p)], width, height, x + v.x / part, y + v.y / part);
+      }
+    }
+  }
+  return prediction;
+}
+
+/// The settings of the search in a film.
+MotionSettings film_search(const MotionOptions& o) { return {.range = o.range, .zero_bias = o.zero_bias, .guarded = true}; }
+
+/// Sets what the outputs need of a film's frame.
+void set_frame(MotionFrame& frame, const FilmFrame& film, const VideoFormat& format) {
+  frame.film = &film;
+  frame.index = film.index;
+  frame.sad_of_source = true;
+  frame.blocks.width = format.width;
+  frame.blocks.height = format.height;
+  frame.blocks.key = film.reference < 0;
+  PlaneBlocks& luma = frame.blocks.planes[0];
+  luma.columns = film.columns;
+  luma.rows = film.rows;
+  const auto blocks = static_cast<std::size_t>(film.columns) * static_cast<std::size_t>(film.rows);
+  luma.inter.assign(blocks, frame.blocks.key ? 0 : 1);
+  luma.vectors.assign(film.vectors.begin(), film.vectors.end());
+  luma.vectors.resize(blocks);
+  frame.sads[0].assign(film.sads.begin(), film.sads.end());
+  frame.sads[0].resize(blocks);
+}
+
+}  // namespace
 
 OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique_ptr<InputFile> file) {
   OpenedFilm film;
   const auto select_search = [&](std::optional<double> cpu_ms) {
-    film.search = select_pair_search(o.backend, o.device, cpu_ms, {.range = o.range, .zero_bias = o.zero_bias, .guarded = true},
+    film.search = select_pair_search(o.backend, o.device, cpu_ms, film_search(o),
                                      [log = session.log](const std::string& text) { log->info("{}", text); });
   };
   // A GPU that is demanded starts while the film is opened. "auto" decides when the film's length is known.
@@ -69,30 +128,38 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
 MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFilm film, const MotionTruth* truth,
                         MotionOutput* output) {
   const std::optional<std::int64_t> total = film.source->expected_frame_count();
-  FilmSettings settings{.distance = o.distance};
-  settings.seconds = o.second;
-  settings.quarters = o.quarters;
-  settings.pictures = o.shows_pictures();
-  settings.predictions = settings.pictures && o.overlay == "pred";
-  settings.first_index = o.first_frame;
-  settings.threads = session.common.threads;
   const VideoFormat format = film.source->format();
-  const std::uint64_t reserve = output != nullptr ? output->memory(format.width, format.height) : 0;
-  FilmMotion motion(std::move(film.source), o.codec_vectors ? film.codec_vectors : nullptr,
-                    std::move(film.search), settings, reserve, o.limits.max_memory);
+  FilmMotion motion(std::move(film.source), film.codec_vectors,
+                    {.search = film_search(o),
+                     .distance = o.distance,
+                     .seconds = o.second,
+                     .quarters = o.quarters,
+                     .codec_vectors = o.codec_vectors,
+                     .threads = session.common.threads,
+                     .limits = o.limits,
+                     .reserve = output != nullptr ? output->memory(format.width, format.height) : 0,
+                     .pair_search = std::move(film.search)});
   const auto progress = session.progress(total, format.rate.value());
   MotionSummary summary;
   std::int64_t frames = 0;
+  MotionFrame frame;
+  frame.full_range = motion.full_range();
   while (!session.stop.stop_requested()) {
-    const MotionFrame* const frame = motion.next();
-    if (frame == nullptr) {
+    const FilmFrame* const found = motion.next();
+    if (found == nullptr) {
       if (truth != nullptr && frames > 0 && o.first_frame == 0 && o.max_frames == 0) truth->check_length(frames, true);
       break;
     }
     ++frames;
-    if (truth != nullptr) truth->check_length(frame->index + 1, false);
-    summary.add(*frame, truth);
-    if (output != nullptr) output->add(*frame, truth);
+    FilmFrame shown = *found;
+    shown.index += o.first_frame;
+    if (shown.reference >= 0) shown.reference += o.first_frame;
+    set_frame(frame, shown, format);
+    if (o.shows_pictures()) frame.picture.assign(shown.picture.begin(), shown.picture.end());
+    if (o.shows_pictures() && o.overlay == "pred") frame.prediction = predicted(shown, format);
+    if (truth != nullptr) truth->check_length(frame.index + 1, false);
+    summary.add(frame, truth);
+    if (output != nullptr) output->add(frame, truth);
     progress->advance(0);
   }
   progress->finish();

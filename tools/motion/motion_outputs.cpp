@@ -25,12 +25,12 @@ class YuviewOutput final : public MotionOutput {
     if (!writer_) {
       BlockTypes types{options_.wants("mv"), options_.wants("sad"), options_.wants("bits")};
       types.film = film_.has_value();
-      types.codec_vectors = frame.codec.has_value();
+      types.codec_vectors = frame.codec() != nullptr;
       const VideoFormat format{frame.blocks.width, frame.blocks.height, FrameRate()};
       writer_.emplace(options_.output, options_.input, film_.value_or(format), types,
                       options_.durability);
     }
-    writer_->add(frame.index, frame.blocks, frame.sads[0], frame.codec ? &*frame.codec : nullptr);
+    writer_->add(frame.index, frame.blocks, frame.sads[0], frame.codec());
   }
   void finish(const MotionSummary& /*summary*/) override {
     if (writer_) complete(*writer_);
@@ -94,16 +94,18 @@ class JsonOutput final : public MotionOutput {
       });
     }
     if (options_.wants("sad")) add_sads("sads", luma.inter, frame.sads[0]);
-    if (frame.film) file_.add(", \"reference\": {}", frame.reference);
-    if (!frame.seconds.empty()) add_numbers("seconds", frame.seconds);
-    if (!frame.quarters.empty()) add_numbers("quarters", frame.quarters);
-    if (frame.codec) add_codec(*frame.codec);
+    if (const FilmFrame* const film = frame.film) {
+      file_.add(", \"reference\": {}", film->reference);
+      if (!film->seconds.empty()) add_numbers("seconds", film->seconds);
+      if (!film->quarters.empty()) add_numbers("quarters", film->quarters);
+      if (film->codec != nullptr) add_codec(*film->codec);
+    }
     if (options_.wants("bits")) {
       add_numbers("vector_bits", luma.motion_bits);
       add_numbers("coefficient_bits", luma.coefficient_bits);
     }
     if (truth != nullptr) {
-      const auto errors = truth->endpoint_errors(frame.index, frame.blocks, frame.film);
+      const auto errors = truth->endpoint_errors(frame.index, frame.blocks, frame.film != nullptr);
       const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
       file_.add(",\n     \"mean_endpoint_error_samples\": {}",
                 errors.empty() ? "null" : fmt::format("{}", sum / static_cast<double>(errors.size())));
@@ -119,8 +121,8 @@ class JsonOutput final : public MotionOutput {
   void add_codec(const CodecField& field) {
     add_list("codec_vectors", field.vectors, [&](std::size_t i, const char* comma) {
       if (field.inter[i] == 0) return file_.add("{}null", comma);
-      file_.add("{}[{},{}]", comma, static_cast<double>(field.vectors[i].x) / CodecField::kUnits,
-                static_cast<double>(field.vectors[i].y) / CodecField::kUnits);
+      const auto [x, y] = field.in_samples(i);
+      file_.add("{}[{},{}]", comma, x, y);
     });
     add_sads("codec_sads", field.inter, field.sads);
   }
@@ -176,7 +178,7 @@ Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
     left += panel.width();
   };
   if (o.wants("mv")) add(true, OverlayOptions::Heat::none);
-  if (o.wants("mv") && frame.codec) {
+  if (o.wants("mv") && frame.codec() != nullptr) {
     overlay.codec = true;
     add(true, OverlayOptions::Heat::none);
     overlay.codec = false;

@@ -51,10 +51,10 @@ std::vector<std::int16_t> film_values(const MotionFrame& frame, bool of_codec) {
   const auto whole = [](int samples) { return static_cast<std::int16_t>(CodecField::kUnits * samples); };
   std::vector<std::int16_t> values;
   for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
-    const bool inter = (of_codec ? frame.codec->inter[i] : luma.inter[i]) != 0;
-    const std::int16_t x = of_codec ? frame.codec->vectors[i].x : whole(luma.vectors[i].x);
-    const std::int16_t y = of_codec ? frame.codec->vectors[i].y : whole(luma.vectors[i].y);
-    const std::uint32_t sad = of_codec ? frame.codec->sads[i] : frame.sads[0][i];
+    const bool inter = (of_codec ? frame.codec()->inter[i] : luma.inter[i]) != 0;
+    const std::int16_t x = of_codec ? frame.codec()->vectors[i].x : whole(luma.vectors[i].x);
+    const std::int16_t y = of_codec ? frame.codec()->vectors[i].y : whole(luma.vectors[i].y);
+    const std::uint32_t sad = of_codec ? frame.codec()->sads[i] : frame.sads[0][i];
     values.insert(values.end(), {inter ? x : std::int16_t{INT16_MIN}, y, static_cast<std::int16_t>(sad)});
   }
   return values;
@@ -83,7 +83,7 @@ void MotionPage::add(const MotionFrame& frame) {
   const auto [width, height] = shown_size(frame);
   width_ = width;
   height_ = height;
-  if (frame.film) {
+  if (frame.film != nullptr) {
     if (is_shown) add_film(frame);
     return;
   }
@@ -111,9 +111,9 @@ void MotionPage::add_film(const MotionFrame& frame) {
   columns_ = frame.blocks.planes[0].columns;
   rows_ = frame.blocks.planes[0].rows;
   film_ = true;
-  has_codec_ = frame.codec.has_value();
+  has_codec_ = frame.codec() != nullptr;
   for (int field = 0; field < (has_codec_ ? 2 : 1); ++field) {
-    const std::vector<std::uint32_t>& sads = field == 0 ? frame.sads[0] : frame.codec->sads;
+    const std::vector<std::uint32_t>& sads = field == 0 ? frame.sads[0] : frame.codec()->sads;
     const std::uint64_t sad = std::accumulate(sads.begin(), sads.end(), std::uint64_t{0});
     file_.write(fmt::format("<script type=\"text/plain\" data-film=\"{}\" data-type=\"{}\" data-sad=\"{}\">", field,
                             frame.blocks.key ? "key" : "inter", sad));

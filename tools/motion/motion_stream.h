@@ -4,31 +4,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "c63/film_motion.h"
 #include "io/input_file.h"
 #include "encode/block_statistics.h"
 #include "decode/stream_reader.h"
 
 namespace c63::tools {
-
-/// For each luma block, the vector that the film's own codec has used. Only vectors to earlier frames count.
-struct CodecField {
-  /// In units of 1/kUnits samples. Larger components are clamped to -32767..32767.
-  struct Vector {
-    std::int16_t x = 0;
-    std::int16_t y = 0;
-  };
-  static constexpr int kUnits = 4;
-
-  std::vector<Vector> vectors;
-  std::vector<std::uint8_t> inter;  ///< 1: the block has a vector
-  std::vector<std::uint32_t> sads;  ///< of the vectors, rounded to whole samples, measured in the frame's reference
-};
 
 /// A decoded frame, and the values of its blocks.
 struct MotionFrame {
@@ -43,14 +29,13 @@ struct MotionFrame {
   std::array<std::vector<std::uint32_t>, 3> sads;
   bool sad_of_source = false;
 
-  // True for a film, whose motion was searched. Its blocks have no bits, and a frame without a reference is a key
-  // frame.
-  bool film = false;
-  bool full_range = false;              ///< of the samples, see FrameSource
-  std::int64_t reference = -1;          ///< number of the frame in which the vectors were searched
-  std::vector<std::uint16_t> seconds;   ///< see MotionResults; empty: not wanted
-  std::vector<std::uint16_t> quarters;  ///< see MotionResults; empty: not wanted
-  std::optional<CodecField> codec;      ///< if the codec's vectors are wanted
+  /// Not null for a film, whose motion was searched. Its blocks have no bits, and a frame without a reference is a key
+  /// frame.
+  const FilmFrame* film = nullptr;
+  bool full_range = false;  ///< of the samples, see FrameSource
+
+  /// The vectors of a film's own codec, if they are wanted.
+  [[nodiscard]] const CodecField* codec() const { return film != nullptr ? film->codec : nullptr; }
 };
 
 /// Returns true if the coded blocks are rectangles of the picture. The codec pads rows to multiples of 16, but fills

@@ -70,7 +70,7 @@ void draw_vector(Image& image, double x, double y, double vector_x, double vecto
 
 std::pair<int, int> shown_size(const MotionFrame& frame) {
   const FrameBlocks& blocks = frame.blocks;
-  if (frame.film || blocks_line_up(blocks.width)) return {blocks.width, blocks.height};
+  if (frame.film != nullptr || blocks_line_up(blocks.width)) return {blocks.width, blocks.height};
   return {(blocks.width + 15) / 16 * 16, (blocks.height + 15) / 16 * 16};
 }
 
@@ -102,10 +102,10 @@ Image motion_picture(const MotionFrame& frame, const OverlayOptions& o) {
   for (int row = 0; row < luma.rows; ++row) {
     for (int column = 0; column < luma.columns; ++column) {
       const auto block = static_cast<std::size_t>(row) * luma.columns + column;
-      const std::uint8_t inter = o.codec ? frame.codec->inter[block] : luma.inter[block];
+      const std::uint8_t inter = o.codec ? frame.codec()->inter[block] : luma.inter[block];
       const double units = o.codec ? CodecField::kUnits : 1;
-      const double x = o.codec ? frame.codec->vectors[block].x : luma.vectors[block].x;
-      const double y = o.codec ? frame.codec->vectors[block].y : luma.vectors[block].y;
+      const double x = o.codec ? frame.codec()->vectors[block].x : luma.vectors[block].x;
+      const double y = o.codec ? frame.codec()->vectors[block].y : luma.vectors[block].y;
       if (inter == 0) {
         draw_frame(image, column * size, row * size, size, kNoVector);
       } else {

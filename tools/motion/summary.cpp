@@ -25,7 +25,7 @@ void MotionSummary::add(const MotionFrame& frame, const MotionTruth* truth) {
   ++frames_;
   if (frame.blocks.key) ++key_frames_;
   if (frame.blocks.repeat) ++repeats_;
-  film_ = frame.film;
+  film_ = frame.film != nullptr;
   if (frame.blocks.key || frame.blocks.repeat) return;
   const PlaneBlocks& luma = frame.blocks.planes[0];
   for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
@@ -38,18 +38,18 @@ void MotionSummary::add(const MotionFrame& frame, const MotionTruth* truth) {
     bits_[0] += luma.motion_bits[i];
     bits_[1] += luma.coefficient_bits[i];
   }
-  if (frame.codec) add_codec(frame);
+  if (frame.codec() != nullptr) add_codec(frame);
   sad_of_source_ = frame.sad_of_source;
   if (truth != nullptr) {
     with_truth_ = true;
-    for (const double error : truth->endpoint_errors(frame.index, frame.blocks, frame.film)) errors_.push_back(static_cast<float>(error));
+    for (const double error : truth->endpoint_errors(frame.index, frame.blocks, film_)) errors_.push_back(static_cast<float>(error));
   }
 }
 
 void MotionSummary::add_codec(const MotionFrame& frame) {
   if (!codec_) codec_ = Codec();
   const PlaneBlocks& luma = frame.blocks.planes[0];
-  const CodecField& field = *frame.codec;
+  const CodecField& field = *frame.codec();
   bool has_vectors = false;
   for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
     if (field.inter[i] == 0) continue;
@@ -62,7 +62,7 @@ void MotionSummary::add_codec(const MotionFrame& frame) {
     codec_->distance += quarters / CodecField::kUnits;
     ++codec_->distances[static_cast<std::size_t>(std::min<double>(std::ceil(quarters), Codec::kMostDistance))];
   }
-  if (has_vectors) ++codec_->references[frame.index - frame.reference];
+  if (has_vectors) ++codec_->references[frame.film->index - frame.film->reference];
 }
 
 std::string MotionSummary::codec_text() const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "c63/motion_vector.h"
 #include "c63/picture.h"
@@ -81,5 +82,14 @@ class PlaneSearcher {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Returns a search on the CPU: a PlaneSearcher. It uses all threads of the caller's pool.
+[[nodiscard]] PairSearch cpu_pair_search(const MotionSettings& settings);
+
+/// Calls `open` on another thread, while the caller goes on. The first search waits for it. If opening or the first search
+/// fails, `fallback` searches from then on; if it is empty, the first search throws the error. `note` gets one line: "searching on "
+/// with `name`, or why the CPU searches.
+[[nodiscard]] PairSearch open_pair_search(std::function<PairSearch()> open, const std::string& name, PairSearch fallback,
+                                          std::function<void(const std::string&)> note);
 
 }  // namespace c63

@@ -67,4 +67,8 @@ class MotionEstimator {
   std::unique_ptr<State> state_;
 };
 
+/// Opens a GPU, and returns a search on it: a MotionEstimator, made for the planes of the first call. SearchMethod and
+/// SimdLevel have no effect. Throws Error (device) if the GPU cannot be used.
+[[nodiscard]] PairSearch open_pair_search(int device, const MotionSettings& settings);
+
 }  // namespace c63::cuda

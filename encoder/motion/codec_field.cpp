@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
-namespace c63::tools {
+namespace c63 {
 namespace {
 
 std::int16_t in_units(int motion, int scale) {
@@ -53,12 +54,17 @@ void for_each_block(std::span<const CodecVector> vectors, const ConstPlaneView& 
   }
 }
 
-std::uint8_t clamped(std::span<const std::uint8_t> plane, int width, int height, int x, int y) {
-  return plane[static_cast<std::size_t>(std::clamp(y, 0, height - 1)) * static_cast<std::size_t>(width) +
-               static_cast<std::size_t>(std::clamp(x, 0, width - 1))];
+}  // namespace
+
+std::array<float, 2> CodecField::in_samples(std::size_t block) const {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  if (inter[block] == 0) return {kNone, kNone};
+  return {static_cast<float>(vectors[block].x) / kUnits, static_cast<float>(vectors[block].y) / kUnits};
 }
 
-}  // namespace
+std::uint16_t CodecField::sad_or_none(std::size_t block) const {
+  return inter[block] == 0 ? MotionResults::kNoSecond : static_cast<std::uint16_t>(sads[block]);
+}
 
 CodecField codec_field(std::span<const CodecVector> vectors, const ConstPlaneView& current,
                        const ConstPlaneView& reference) {
@@ -90,26 +96,4 @@ std::uint64_t codec_cost(std::span<const CodecVector> vectors, const ConstPlaneV
   return sum;
 }
 
-void predict_frame(std::span<const std::uint8_t> reference, const PlaneBlocks& luma, const VideoFormat& format,
-                   std::span<std::uint8_t> prediction) {
-  const auto from = split_planes(reference, format.width, format.height);
-  const auto to = split_planes(prediction, format.width, format.height);
-  const int planes = format.width % 2 == 0 && format.height % 2 == 0 ? 3 : 1;  // no chroma rows if a side is odd
-  for (int p = 0; p < planes; ++p) {
-    const int part = p == 0 ? 1 : 2;  // chroma has half the samples in each direction
-    const int width = format.width / part;
-    const int height = format.height / part;
-    for (int y = 0; y < height; ++y) {
-      for (int x = 0; x < width; ++x) {
-        const auto block = static_cast<std::size_t>(y * part / 8) * static_cast<std::size_t>(luma.columns) +
-                           static_cast<std::size_t>(x * part / 8);
-        const MotionVector v = luma.vectors[block];
-        to[static_cast<std::size_t>(p)]
-          [static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)] =
-              clamped(from[static_cast<std::size_t>(p)], width, height, x + v.x / part, y + v.y / part);
-      }
-    }
-  }
-}
-
-}  // namespace c63::tools
+}  // namespace c63

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <span>
 
+#include "c63/film_motion.h"
 #include "c63/frame_source.h"
 #include "c63/picture.h"
-#include "motion/motion_stream.h"
 
-namespace c63::tools {
+namespace c63 {
 
 /// Returns a vector for each 8x8 block from those that a film's codec has used. Only vectors to earlier frames count.
 /// If several codec blocks cover the middle of an 8x8 block, the last one counts. SADs are measured in `reference`,
@@ -20,9 +20,4 @@ namespace c63::tools {
 [[nodiscard]] std::uint64_t codec_cost(std::span<const CodecVector> vectors, const ConstPlaneView& current,
                                        const ConstPlaneView& reference);
 
-/// Predicts a frame from `reference` by the vectors in `luma`. Chroma uses half of each vector; if a side is odd, it is not
-/// predicted. Both frames are 4:2:0, with planes one after another.
-void predict_frame(std::span<const std::uint8_t> reference, const PlaneBlocks& luma, const VideoFormat& format,
-                   std::span<std::uint8_t> prediction);
-
-}  // namespace c63::tools
+}  // namespace c63

@@ -1,16 +1,23 @@
-#include "motion/film.h"
-
-#include <fmt/format.h>
+#include "c63/film_motion.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
-#include <span>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/thread_pool.h"
+#include "io/one_ahead.h"
 #include "motion/codec_field.h"
 
-namespace c63::tools {
+namespace c63 {
 namespace {
 
 constexpr std::size_t kMostBatch = 8;  // most pairs that are searched together
@@ -19,10 +26,8 @@ constexpr std::size_t kGuard = 64;  // guard around planes in bytes, see MotionS
 
 constexpr int whole_blocks(int side) { return (side + 7) / 8; }
 
-}  // namespace
-
 /// A frame of the film. Its memory is reused for later frames.
-struct FilmMotion::Picture {
+struct Picture {
   Picture(const VideoFormat& format, int columns, int rows)
       : bytes(frame_bytes(format.width, format.height)),
         memory(bytes + 2 * kGuard),
@@ -55,36 +60,117 @@ struct FilmMotion::Picture {
   std::vector<CodecVector> codec;
 };
 
-FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std::vector<CodecVector>> codec_vectors,
-                       PairSearch search, const FilmSettings& settings, std::uint64_t reserve, std::uint64_t max_memory)
-    : settings_(settings),
-      source_(std::move(source)),
-      codec_vectors_(std::move(codec_vectors)),
-      search_(std::move(search)),
-      pool_(settings.threads),
+using PicturePointer = std::shared_ptr<Picture>;
+
+/// A frame of a batch, and the result of its search if it has a reference.
+struct Searched {
+  PicturePointer picture;
+  PicturePointer reference;  ///< null: none
+  std::size_t pair = 0;
+};
+
+/// Frames that are searched together, and the results of their searches.
+struct Batch {
+  std::vector<Searched> frames;
+  std::vector<MotionVector> vectors;
+  std::vector<std::uint16_t> sads;
+  std::vector<std::uint16_t> seconds;
+  std::vector<std::uint16_t> quarters;
+};
+
+/// Returns the search of the settings, by default on the CPU. It gets guarded planes.
+PairSearch search_of(const FilmSettings& settings) {
+  MotionSettings search = settings.search;
+  search.guarded = true;
+  return settings.pair_search ? settings.pair_search : cpu_pair_search(search);
+}
+
+}  // namespace
+
+struct FilmMotion::State {
+  State(std::unique_ptr<FrameSource> film, std::shared_ptr<std::vector<CodecVector>> vectors, const FilmSettings& of_film);
+  ~State() { stop(); }
+
+  void stop();
+  void read_pictures(const std::stop_token& stop);
+  [[nodiscard]] PicturePointer take_empty(const std::stop_token& stop);
+  [[nodiscard]] bool take_pictures();
+  void search_batch(Batch& batch);
+  void begin_search();
+  [[nodiscard]] PicturePointer reference_of(const Picture& picture) const;
+  [[nodiscard]] PicturePointer find(std::int64_t index) const;
+  void make_frame(std::size_t at);
+  [[nodiscard]] const FilmFrame* next();
+
+  FilmSettings settings_;
+  std::unique_ptr<FrameSource> source_;
+  std::shared_ptr<std::vector<CodecVector>> codec_vectors_;
+  PairSearch search_;
+  ThreadPool pool_;
+  VideoFormat format_;
+  bool full_range_;
+  int columns_;
+  int rows_;
+  int history_;  ///< most frames that a reference lies before its frame
+  int ahead_;    ///< most frames that a reference lies after its frame
+
+  // Frames that the reader has filled, and empty ones that it may fill.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<PicturePointer> empty_;
+  std::size_t to_make_ = 0;  ///< number of pictures that may still be made; each is made when no empty one is left
+  std::deque<PicturePointer> read_;
+  bool ended_ = false;
+  std::exception_ptr fault_;
+
+  std::deque<PicturePointer> pictures_;  ///< frames not yet searched, and the last ones before them, in order
+  std::int64_t next_ = 0;                ///< number of the next frame to search
+  bool source_ended_ = false;
+
+  Batch batch_;       ///< next() returns its frames
+  Batch next_batch_;  ///< is being searched
+  std::size_t handed_out_ = 0;
+  FilmFrame frame_;
+  CodecField codec_;  ///< of frame_
+
+  /// Searches next_batch_. Its destructor waits for the search, which may wait for the reader. So the reader is declared
+  /// after it, and ended before it.
+  OneAhead searching_;
+  bool is_searching_ = false;
+
+  std::jthread reader_;  ///< declared last, because it uses all members above
+};
+
+FilmMotion::State::State(std::unique_ptr<FrameSource> film, std::shared_ptr<std::vector<CodecVector>> vectors,
+                         const FilmSettings& of_film)
+    : settings_(of_film),
+      source_(std::move(film)),
+      codec_vectors_(settings_.codec_vectors ? std::move(vectors) : nullptr),
+      search_(search_of(settings_)),
+      pool_(settings_.threads),
       format_(source_->format()),
       full_range_(source_->full_range()),
       columns_(whole_blocks(format_.width)),
       rows_(whole_blocks(format_.height)),
-      history_(std::max(settings.distance, codec_vectors_ ? kMostCodecDistance : 0)),
-      ahead_(std::max(0, -settings.distance)),
+      history_(std::max(settings_.distance, codec_vectors_ ? kMostCodecDistance : 0)),
+      ahead_(std::max(0, -settings_.distance)),
       searching_([this] { search_batch(next_batch_); }) {
+  if (settings_.distance == 0) throw Error(ErrorKind::usage, "C63-SETTING", "distance 0 would search every frame in itself");
   const std::size_t count = static_cast<std::size_t>(std::max(0, history_) + ahead_) + 4 * kMostBatch;
   const std::uint64_t picture =
       std::uint64_t{3} * static_cast<std::uint64_t>(columns_) * static_cast<std::uint64_t>(rows_) * 64;
-  const std::uint64_t all = count * picture + reserve;
-  if (all > max_memory) {
+  const std::uint64_t all = count * picture + settings_.reserve;
+  if (all > settings_.limits.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                fmt::format("searching {}x{} takes {} bytes; the limit is {} (--max-memory)", format_.width,
-                            format_.height, all, max_memory));
+                "searching " + std::to_string(format_.width) + "x" + std::to_string(format_.height) + " takes " +
+                    std::to_string(all) + " bytes; the limit is " + std::to_string(settings_.limits.max_memory) +
+                    " (--max-memory)");
   }
   to_make_ = count;
   reader_ = std::jthread([this](const std::stop_token& stop) { read_pictures(stop); });
 }
 
-FilmMotion::~FilmMotion() { stop(); }
-
-void FilmMotion::stop() {
+void FilmMotion::State::stop() {
   if (!reader_.joinable()) return;
   reader_.request_stop();
   source_->stop_waiting();
@@ -95,7 +181,7 @@ void FilmMotion::stop() {
   reader_.join();
 }
 
-FilmMotion::PicturePointer FilmMotion::take_empty(const std::stop_token& stop) {
+PicturePointer FilmMotion::State::take_empty(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !empty_.empty() || to_make_ > 0 || stop.stop_requested(); });
   if (stop.stop_requested()) return nullptr;
@@ -109,7 +195,7 @@ FilmMotion::PicturePointer FilmMotion::take_empty(const std::stop_token& stop) {
   return picture;
 }
 
-void FilmMotion::read_pictures(const std::stop_token& stop) {
+void FilmMotion::State::read_pictures(const std::stop_token& stop) {
   std::exception_ptr fault;
   try {
     for (std::int64_t index = 0;; ++index) {
@@ -132,7 +218,7 @@ void FilmMotion::read_pictures(const std::stop_token& stop) {
 }
 
 /// Waits for frames from the reader. Returns false after the last one.
-bool FilmMotion::take_pictures() {
+bool FilmMotion::State::take_pictures() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !read_.empty() || ended_; });
   if (read_.empty()) return false;
@@ -143,13 +229,13 @@ bool FilmMotion::take_pictures() {
   return true;
 }
 
-FilmMotion::PicturePointer FilmMotion::find(std::int64_t index) const {
+PicturePointer FilmMotion::State::find(std::int64_t index) const {
   if (pictures_.empty()) return nullptr;
   const std::int64_t at = index - pictures_.front()->index;
   return at >= 0 && at < std::ssize(pictures_) ? pictures_[static_cast<std::size_t>(at)] : nullptr;
 }
 
-FilmMotion::PicturePointer FilmMotion::reference_of(const Picture& picture) const {
+PicturePointer FilmMotion::State::reference_of(const Picture& picture) const {
   PicturePointer best = find(picture.index - settings_.distance);
   if (!codec_vectors_ || picture.codec.empty()) return best;
   std::uint64_t least = UINT64_MAX;
@@ -167,7 +253,7 @@ FilmMotion::PicturePointer FilmMotion::reference_of(const Picture& picture) cons
 
 /// Makes the next batch: frames whose references have been read, and frames that will never have a reference. Searches
 /// the frames that have one.
-void FilmMotion::search_batch(Batch& batch) {
+void FilmMotion::State::search_batch(Batch& batch) {
   batch.frames.clear();
   while (batch.frames.empty()) {
     while (batch.frames.size() < kMostBatch) {
@@ -199,7 +285,7 @@ void FilmMotion::search_batch(Batch& batch) {
 
 /// Begins to search the next batch on another thread. Before that, gives frames back to the reader that neither this
 /// batch nor batch_ needs.
-void FilmMotion::begin_search() {
+void FilmMotion::State::begin_search() {
   const std::int64_t needed = next_ - std::ssize(batch_.frames) - std::max(0, history_);
   while (!pictures_.empty() && pictures_.front()->index < needed) {
     const std::lock_guard lock(mutex_);
@@ -211,51 +297,30 @@ void FilmMotion::begin_search() {
   is_searching_ = true;
 }
 
-void FilmMotion::make_frame(std::size_t at) {
+void FilmMotion::State::make_frame(std::size_t at) {
   const Searched& searched = batch_.frames[at];
   Picture& picture = *searched.picture;
   const std::size_t blocks = static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_);
-  frame_ = {};
-  frame_.film = true;
-  frame_.full_range = full_range_;
-  frame_.index = settings_.first_index + picture.index;
-  frame_.sad_of_source = true;
-  frame_.blocks.width = format_.width;
-  frame_.blocks.height = format_.height;
-  frame_.blocks.key = !searched.reference;
-  PlaneBlocks& luma = frame_.blocks.planes[0];
-  luma.columns = columns_;
-  luma.rows = rows_;
-  luma.inter.assign(blocks, searched.reference ? 1 : 0);
-  if (settings_.pictures) frame_.picture.assign(picture.frame().begin(), picture.frame().end());
+  frame_ = {.index = picture.index, .columns = columns_, .rows = rows_, .picture = picture.frame()};
+  if (codec_vectors_) frame_.codec = &codec_;
   if (!searched.reference) {
-    luma.vectors.resize(blocks);
-    frame_.sads[0].resize(blocks);
-    if (settings_.predictions) frame_.prediction.assign(picture.bytes, 128);
     if (codec_vectors_)
-      frame_.codec =
-          CodecField{std::vector<CodecField::Vector>(blocks), luma.inter, std::vector<std::uint32_t>(blocks)};
+      codec_ = {std::vector<CodecField::Vector>(blocks), std::vector<std::uint8_t>(blocks), std::vector<std::uint32_t>(blocks)};
     return;
   }
-  frame_.reference = settings_.first_index + searched.reference->index;
+  frame_.reference = searched.reference->index;
+  frame_.reference_picture = searched.reference->frame();
   const auto own = [&](const auto& values, std::size_t each) {
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(each * blocks * searched.pair);
-    return std::pair(first, first + static_cast<std::ptrdiff_t>(each * blocks));
+    return values.empty() ? std::span(values) : std::span(values).subspan(each * blocks * searched.pair, each * blocks);
   };
-  const auto [first_vector, last_vector] = own(batch_.vectors, 1);
-  luma.vectors.assign(first_vector, last_vector);
-  const auto [first_sad, last_sad] = own(batch_.sads, 1);
-  frame_.sads[0].assign(first_sad, last_sad);
-  if (settings_.seconds) frame_.seconds.assign(own(batch_.seconds, 1).first, own(batch_.seconds, 1).second);
-  if (settings_.quarters) frame_.quarters.assign(own(batch_.quarters, 4).first, own(batch_.quarters, 4).second);
-  if (codec_vectors_) frame_.codec = codec_field(picture.codec, picture.luma, searched.reference->luma);
-  if (settings_.predictions) {
-    frame_.prediction.assign(picture.bytes, 128);
-    predict_frame(searched.reference->frame(), luma, format_, frame_.prediction);
-  }
+  frame_.vectors = own(batch_.vectors, 1);
+  frame_.sads = own(batch_.sads, 1);
+  frame_.seconds = own(batch_.seconds, 1);
+  frame_.quarters = own(batch_.quarters, 4);
+  if (codec_vectors_) codec_ = codec_field(picture.codec, picture.luma, searched.reference->luma);
 }
 
-const MotionFrame* FilmMotion::next() {
+const FilmFrame* FilmMotion::State::next() {
   if (handed_out_ == batch_.frames.size()) {
     if (!is_searching_) begin_search();
     is_searching_ = false;
@@ -273,4 +338,20 @@ const MotionFrame* FilmMotion::next() {
   return &frame_;
 }
 
-}  // namespace c63::tools
+FilmMotion::FilmMotion(SourceOptions film, const FilmSettings& settings) {
+  film.codec_vectors = settings.codec_vectors ? std::make_shared<std::vector<CodecVector>>() : nullptr;
+  state_ = std::make_unique<State>(open_frame_source(film), film.codec_vectors, settings);
+}
+
+FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std::vector<CodecVector>> codec_vectors,
+                       const FilmSettings& settings)
+    : state_(std::make_unique<State>(std::move(source), std::move(codec_vectors), settings)) {}
+
+FilmMotion::~FilmMotion() = default;
+
+const VideoFormat& FilmMotion::format() const { return state_->format_; }
+bool FilmMotion::full_range() const { return state_->full_range_; }
+const FilmFrame* FilmMotion::next() { return state_->next(); }
+void FilmMotion::stop() { state_->stop(); }
+
+}  // namespace c63
