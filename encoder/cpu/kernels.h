@@ -79,6 +79,16 @@ struct Kernels {
   void (*ssim_sums)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
                     int count, SsimSums* sums);
 
+  /// Interpolates the half samples (decide/fine_motion.h) of `count` neighbouring samples: to the right, below, and both.
+  /// Reads columns -2 to count + 2 and rows -2 to 3.
+  void (*half_samples)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint8_t* right, std::uint8_t* below,
+                       std::uint8_t* both);
+
+  /// Adds the SADs of an 8x8 block at all fractions of a vector to kFractions sums, in raster order. `planes` point to the
+  /// whole vector's place in the interpolated planes. With `step` 2, only half samples are computed.
+  void (*fraction_sads)(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::array<const std::uint8_t*, 4>& planes,
+                        std::ptrdiff_t pitch, int step, std::uint32_t* sums);
+
   const DecisionKernels& (*decisions)();
 };
 

@@ -3,6 +3,7 @@
 // The tables of the kernels with AVX-512: the search of search_x86.h, with registers of 32 candidates in four octets, and
 // the last steps of the transform for decisions. transform_avx512.cpp and choose_levels_avx512.cpp have the others.
 
+#include "cpu/block_sads_portable.h"
 #include "cpu/decision_kernels_portable.h"
 #include "cpu/extend_narrow_x86.h"
 #include "cpu/kernels_avx512.h"
@@ -295,7 +296,8 @@ const Kernels& avx512_kernels() {
   static constexpr Kernels kKernels{SimdLevel::avx512,          sad_8x8,
                                     search_blocks<Avx512>,      quarter_sums,
                                     avx512::transform_quantize, avx512::dequantize_reconstruct,
-                                    avx512::ssim_sums,          avx512_decision_kernels};
+                                    avx512::ssim_sums,          portable::half_samples,
+                                    portable::fraction_sads,    avx512_decision_kernels};
   return kKernels;
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "cpu/best_keys.h"
+#include "cpu/block_sads_portable.h"
 #include "cpu/kernels.h"
 #include "cpu/transform_portable.h"
 
@@ -21,43 +22,6 @@ namespace portable {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // ---- motion search
-
-/// Two rows of eight samples in one register.
-using TwoRows = hn::Full128<std::uint8_t>;
-
-[[nodiscard]] inline hn::Vec<TwoRows> load_two_rows(const std::uint8_t* p, std::ptrdiff_t pitch) {
-  const hn::Half<TwoRows> half;
-  return hn::Combine(TwoRows(), hn::LoadU(half, p + pitch), hn::LoadU(half, p));
-}
-
-/// Returns two sums of absolute differences, each of eight bytes.
-[[nodiscard]] inline auto sads_of_eight(hn::Vec<TwoRows> a, hn::Vec<TwoRows> b) {
-#if defined(C63_SIMD_X86)
-  return hn::Vec<hn::Full128<std::uint64_t>>{_mm_sad_epu8(a.raw, b.raw)};  // Highway has no name for this instruction
-#elif defined(C63_SIMD_NEON)
-  return hn::SumsOf8(hn::Vec<TwoRows>(vabdq_u8(a.raw, b.raw)));
-#else
-  return hn::SumsOf8(hn::Sub(hn::Max(a, b), hn::Min(a, b)));
-#endif
-}
-
-/// The samples of a block, two rows in each register.
-struct PackedBlock {
-  hn::Vec<TwoRows> rows[4];
-
-  PackedBlock(const std::uint8_t* p, std::ptrdiff_t pitch)
-      : rows{load_two_rows(p, pitch), load_two_rows(p + 2 * pitch, pitch), load_two_rows(p + 4 * pitch, pitch),
-             load_two_rows(p + 6 * pitch, pitch)} {}
-
-  [[nodiscard]] std::uint32_t sad(const std::uint8_t* p, std::ptrdiff_t pitch) const {
-    const auto top = hn::Add(sads_of_eight(rows[0], load_two_rows(p, pitch)),
-                             sads_of_eight(rows[1], load_two_rows(p + 2 * pitch, pitch)));
-    const auto bottom = hn::Add(sads_of_eight(rows[2], load_two_rows(p + 4 * pitch, pitch)),
-                                sads_of_eight(rows[3], load_two_rows(p + 6 * pitch, pitch)));
-    const auto sum = hn::Add(top, bottom);
-    return static_cast<std::uint32_t>(hn::GetLane(hn::Add(sum, hn::Shuffle01(sum))));
-  }
-};
 
 [[nodiscard]] std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b,
                                 std::ptrdiff_t b_pitch) {
@@ -220,6 +184,8 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
           transform_quantize_each<code_block>,
           dequantize_reconstruct_each<restore_block>,
           ssim_sums,
+          half_samples,
+          fraction_sads,
           decisions};
 }
 

@@ -6,6 +6,7 @@
 #include "cpu/best_keys.h"
 #include "cpu/each_block.h"
 #include "cpu/kernels.h"
+#include "decide/fine_motion.h"
 
 namespace c63::cpu {
 namespace {
@@ -96,6 +97,36 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
   }
 }
 
+void half_samples(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint8_t* right, std::uint8_t* below,
+                  std::uint8_t* both) {
+  const auto filtered = [](const auto& at) { return six_taps(at(-2), at(-1), at(0), at(1), at(2), at(3)); };
+  for (int x = 0; x < count; ++x) {
+    const auto in_row = [&](int y) { return filtered([&](int i) { return samples[y * pitch + x + i]; }); };
+    right[x] = rounded_sample(in_row(0), 5);
+    below[x] = rounded_sample(filtered([&](int i) { return samples[i * pitch + x]; }), 5);
+    both[x] = rounded_sample(filtered(in_row), 10);
+  }
+}
+
+void fraction_sads(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::array<const std::uint8_t*, 4>& planes,
+                   std::ptrdiff_t pitch, int step, std::uint32_t* sums) {
+  for (int i = 0; i < kFractions; ++i) {
+    const int x = i % kFractionSide - kFractionReach;
+    const int y = i / kFractionSide - kFractionReach;
+    if (x % step != 0 || y % step != 0) continue;
+    const HalfPoint a = quarter_point(x, y, false);
+    const HalfPoint b = quarter_point(x, y, true);
+    for (int row = 0; row < kBlockSize; ++row) {
+      for (int column = 0; column < kBlockSize; ++column) {
+        const auto sample = [&](const HalfPoint& p) {
+          return planes[static_cast<std::size_t>(p.plane)][(row + p.y) * pitch + column + p.x];
+        };
+        sums[i] += static_cast<std::uint32_t>(std::abs(current[row * current_pitch + column] - mean_sample(sample(a), sample(b))));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 const Kernels& scalar_kernels() {
@@ -103,7 +134,7 @@ const Kernels& scalar_kernels() {
                                    quarter_sums,
                                    transform_quantize_each<code_block>,
                                    dequantize_reconstruct_each<restore_block>,
-                                   ssim_sums, scalar_decision_kernels};
+                                   ssim_sums, half_samples, fraction_sads, scalar_decision_kernels};
   return kScalar;
 }
 
