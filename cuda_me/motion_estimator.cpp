@@ -1,6 +1,5 @@
 #include "c63/cuda/motion_estimator.h"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,10 +7,11 @@
 
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
+#include "c63/cuda/fine_estimator.h"
 #include "c63/error.h"
 #include "codec/geometry.h"
 #include "cuda_me/kernels/motion.h"
-#include "cuda_me/runtime/check.h"
+#include "cuda_me/plane_uploads.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 
@@ -84,30 +84,12 @@ struct MotionEstimator::State {
   void estimate_on_host(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
                         cudaStream_t on) {
     if (results.vectors == nullptr && !pairs.empty()) refuse_planes("there must be room for vectors");
-    // Indices of planes on the device, by their address and pitch on the host. Two planes with one address are different
-    // if their pitches are, such as a frame and its upper field.
-    std::map<std::pair<const std::uint8_t*, std::ptrdiff_t>, std::size_t> places;
     for (const MotionPair& pair : pairs) {
-      for (const ConstPlaneView& plane : {pair.current, pair.reference}) {
-        require_plane(plane);
-        places.emplace(std::pair(plane.data, plane.pitch), places.size());
-      }
+      require_plane(pair.current);
+      require_plane(pair.reference);
     }
-    const std::size_t plane_size = static_cast<std::size_t>(pitch) * static_cast<std::size_t>(options.height);
     const std::size_t all = pairs.size() * blocks();
-    std::uint8_t* const planes = make_room(batch_planes, places.size() * plane_size);
-    for (const auto& [plane, place] : places) {
-      check(cudaMemcpy2DAsync(planes + place * plane_size, static_cast<std::size_t>(pitch), plane.first,
-                              static_cast<std::size_t>(plane.second), static_cast<std::size_t>(options.width),
-                              static_cast<std::size_t>(options.height), cudaMemcpyHostToDevice, on),
-            "cudaMemcpy2DAsync");
-    }
-    const auto on_device = [&](const ConstPlaneView& plane) {
-      return ConstPlaneView{planes + places.at({plane.data, plane.pitch}) * plane_size, plane.width, plane.height,
-                            pitch};
-    };
-    std::vector<MotionPair> moved;
-    for (const MotionPair& pair : pairs) moved.push_back({on_device(pair.current), on_device(pair.reference)});
+    const std::vector<MotionPair> moved = upload_pairs(pairs, pitch, batch_planes, on);
     MotionResults found{make_room(batch_vectors, all)};
     if (results.sads != nullptr) found.sads = make_room(batch_sads, all);
     if (results.seconds != nullptr) found.seconds = make_room(batch_seconds, all);
@@ -164,6 +146,11 @@ MotionField MotionEstimator::estimate(const MotionPair& pair) {
 PairSearch open_pair_search(int device, const MotionSettings& settings) {
   static_cast<void>(require_device(device));
   // The size of the planes is not known before the first call.
+  if (settings.fine) {
+    return [=, estimator = std::make_shared<FineEstimator>(*settings.fine, device)](std::span<const MotionPair> pairs, const MotionResults& results) {
+      estimator->estimate(pairs, results);
+    };
+  }
   return [=, estimator = std::shared_ptr<MotionEstimator>()](std::span<const MotionPair> pairs, const MotionResults& results) mutable {
     if (!estimator && !pairs.empty()) {
       estimator = std::make_shared<MotionEstimator>(MotionEstimatorOptions{

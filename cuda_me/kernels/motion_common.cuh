@@ -28,6 +28,17 @@ __device__ __forceinline__ std::uint32_t absdiff4_add(std::uint32_t a, std::uint
   return result;
 }
 
+/// Loads eight samples from any address, as two words. It reads only words that contain them.
+__device__ __forceinline__ uint2 load_eight(const std::uint8_t* samples) {
+  const auto address = reinterpret_cast<std::uintptr_t>(samples);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  const auto shift = static_cast<std::uint32_t>(address & 3) * 8;
+  const std::uint32_t low = words[0];
+  const std::uint32_t middle = words[1];
+  const std::uint32_t high = shift != 0 ? words[2] : 0;
+  return {__funnelshift_r(low, middle, shift), __funnelshift_r(middle, high, shift)};
+}
+
 /// The smallest value of the warp. All lanes take part.
 __device__ __forceinline__ std::uint32_t warp_min(std::uint32_t value) {
 #if __CUDA_ARCH__ >= 800

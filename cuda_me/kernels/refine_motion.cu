@@ -21,17 +21,6 @@ struct RefineBatch {
   std::array<RefineJob, kRefineJobs> jobs;
 };
 
-/// Loads a row of 8 samples from any address, as two words. It reads only words that contain samples of the row.
-__device__ uint2 load_refine_row(const std::uint8_t* samples) {
-  const auto address = reinterpret_cast<std::uintptr_t>(samples);
-  const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-  const auto shift = static_cast<std::uint32_t>(address & 3) * 8;
-  const std::uint32_t low = words[0];
-  const std::uint32_t middle = words[1];
-  const std::uint32_t high = shift != 0 ? words[2] : 0;
-  return {__funnelshift_r(low, middle, shift), __funnelshift_r(middle, high, shift)};
-}
-
 struct RefineBlock {
   std::array<std::uint32_t, kRefineRowWords * kBlockSize> words;
 };
@@ -41,7 +30,7 @@ __device__ std::uint32_t refine_sad(const RefineBlock& current, const MotionJob&
   const std::uint8_t* row = job.reference + y * job.reference_pitch + x;
 #pragma unroll
   for (int i = 0; i < kBlockSize; ++i, row += job.reference_pitch) {
-    const uint2 samples = load_refine_row(row);
+    const uint2 samples = load_eight(row);
     sad = absdiff4_add(current.words[static_cast<std::size_t>(kRefineRowWords * i)], samples.x, sad);
     sad = absdiff4_add(current.words[static_cast<std::size_t>(kRefineRowWords * i + 1)], samples.y, sad);
   }
@@ -73,7 +62,7 @@ __global__ void __launch_bounds__(kRefineThreads)
   const auto thread = static_cast<int>(threadIdx.x);
 
   if (thread < kBlockSize) {
-    const uint2 samples = load_refine_row(job.current + (y + thread) * job.current_pitch + x);
+    const uint2 samples = load_eight(job.current + (y + thread) * job.current_pitch + x);
     current_words[kRefineRowWords * thread] = samples.x;
     current_words[kRefineRowWords * thread + 1] = samples.y;
   }
@@ -130,7 +119,7 @@ __global__ void __launch_bounds__(kRefineThreads)
     std::uint32_t quarter = 0;
     for (int i = 0; i < kBlockSize / 2; ++i) {
       const int line = thread / 2 * 4 + i;
-      const uint2 samples = load_refine_row(job.reference + (best_y + line) * job.reference_pitch + best_x);
+      const uint2 samples = load_eight(job.reference + (best_y + line) * job.reference_pitch + best_x);
       quarter = absdiff4_add(current_words[kRefineRowWords * line + thread % 2],
                              thread % 2 == 0 ? samples.x : samples.y, quarter);
     }

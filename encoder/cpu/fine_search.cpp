@@ -10,6 +10,7 @@
 
 #include "c63/error.h"
 #include "c63/fine_motion.h"
+#include "c63/motion_search.h"
 #include "c63/thread_pool.h"
 #include "cpu/kernels.h"
 #include "decide/fine_motion.h"
@@ -329,7 +330,7 @@ void require_fine(bool condition, const char* id, const std::string& message) {
 }  // namespace
 }  // namespace cpu
 
-void check_fine_motion(std::span<const MotionPair> pairs, const FineMotionSettings& settings, const FineMotionResults& results) {
+void check_fine_motion(std::span<const MotionPair> pairs, const FineMotionSettings& settings, const MotionResults& results) {
   using cpu::require_fine;
   require_fine(settings.range >= 1 && settings.range <= 512, "C63-MERANGE-RANGE",
                "search range " + std::to_string(settings.range) + " is outside 1..512");
@@ -347,7 +348,9 @@ void check_fine_motion(std::span<const MotionPair> pairs, const FineMotionSettin
   }
   require_fine(first.width > 0 && first.height > 0 && first.width % kBlockSize == 0 && first.height % kBlockSize == 0, "C63-PLANE-SIZE",
                "plane size " + std::to_string(first.width) + "x" + std::to_string(first.height) + ": both sides must be multiples of 8");
-  require_fine(results.vectors != nullptr, "C63-PLANE-NULL", "there must be room for vectors");
+  require_fine(results.fine != nullptr, "C63-PLANE-NULL", "there must be room for vectors");
+  require_fine(results.vectors == nullptr && results.seconds == nullptr && results.quarters == nullptr, "C63-SETTING",
+               "this search has no second SADs and no quarters");
   require_fine(results.agrees == nullptr || settings.check >= 0, "C63-SETTING", "blocks are compared only with a limit");
 }
 
@@ -366,7 +369,7 @@ FineSearcher::~FineSearcher() = default;
 FineSearcher::FineSearcher(FineSearcher&&) noexcept = default;
 FineSearcher& FineSearcher::operator=(FineSearcher&&) noexcept = default;
 
-void FineSearcher::estimate(std::span<const MotionPair> pairs, const FineMotionResults& results) {
+void FineSearcher::estimate(std::span<const MotionPair> pairs, const MotionResults& results) {
   State& state = *state_;
   check_fine_motion(pairs, state.settings, results);
   if (pairs.empty()) return;
@@ -380,7 +383,7 @@ void FineSearcher::estimate(std::span<const MotionPair> pairs, const FineMotionR
                     "the planes differ in size from the previous planes");
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const std::size_t at = i * static_cast<std::size_t>(grid.blocks());
-    FineVector* const vectors = results.vectors + at;
+    FineVector* const vectors = results.fine + at;
     state.search->search(pairs[i], vectors, results.sads != nullptr ? results.sads + at : nullptr);
     if (results.agrees == nullptr) continue;
     state.backward.resize(static_cast<std::size_t>(grid.blocks()));
@@ -392,7 +395,7 @@ void FineSearcher::estimate(std::span<const MotionPair> pairs, const FineMotionR
   }
 }
 
-void estimate_fine_motion(std::span<const MotionPair> pairs, const FineMotionSettings& settings, const FineMotionResults& results) {
+void estimate_fine_motion(std::span<const MotionPair> pairs, const FineMotionSettings& settings, const MotionResults& results) {
   FineSearcher(settings).estimate(pairs, results);
 }
 

@@ -222,6 +222,11 @@ void PlaneSearcher::estimate(std::span<const MotionPair> pairs, const MotionResu
 }
 
 PairSearch cpu_pair_search(const MotionSettings& settings) {
+  if (settings.fine) {
+    return [searcher = std::make_shared<FineSearcher>(*settings.fine)](std::span<const MotionPair> pairs, const MotionResults& results) {
+      searcher->estimate(pairs, results);
+    };
+  }
   return [searcher = std::make_shared<PlaneSearcher>(settings)](std::span<const MotionPair> pairs, const MotionResults& results) {
     searcher->estimate(pairs, results);
   };

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "c63/fine_motion.h"
+#include "c63/motion_search.h"
 #include "support/expect_error.h"
 #include "support/fine_definition.h"
 
@@ -15,7 +15,7 @@ namespace {
 TEST(FineMotion, EveryInstructionSetFindsWhatTheDefinitionSays) {
   std::vector<test::FineImplementation> levels;
   for (const SimdLevel level : available_simd_levels()) {
-    levels.push_back({name(level), [level](std::span<const MotionPair> pairs, FineMotionSettings settings, const FineMotionResults& results) {
+    levels.push_back({name(level), [level](std::span<const MotionPair> pairs, FineMotionSettings settings, const MotionResults& results) {
                         settings.simd = level;
                         FineSearcher searcher(settings);
                         for (int round = 0; round < 2; ++round) searcher.estimate(pairs, results);  // the second finds memory in use
@@ -47,7 +47,7 @@ TEST(FineMotion, FindsAKnownShiftFarAway) {
   const MotionPair pair{{current.data(), kWidth, kHeight, kWidth}, {reference.data(), kWidth, kHeight, kWidth}};
   std::vector<FineVector> vectors(kWidth / 8 * (kHeight / 8));
   std::vector<std::uint8_t> agrees(vectors.size());
-  estimate_fine_motion({&pair, 1}, {.range = 512, .smooth = 8, .check = 8}, {vectors.data(), nullptr, agrees.data()});
+  estimate_fine_motion({&pair, 1}, {.range = 512, .smooth = 8, .check = 8}, {.fine = vectors.data(), .agrees = agrees.data()});
   int right = 0;
   int all = 0;
   for (int row = 8; row < kHeight / 8; ++row) {
@@ -66,16 +66,17 @@ TEST(FineMotion, RefusesWhatItCannotSearch) {
   const ConstPlaneView small{samples.data(), 8, 16, 16};
   const ConstPlaneView odd{samples.data(), 12, 16, 16};
   test::FoundFine found(8);
-  const auto refuses = [&](const char* id, std::vector<MotionPair> pairs, const FineMotionSettings& settings, const FineMotionResults& results) {
+  const auto refuses = [&](const char* id, std::vector<MotionPair> pairs, const FineMotionSettings& settings, const MotionResults& results) {
     test::expect_error(ErrorKind::usage, id, [&] { estimate_fine_motion(pairs, settings, results); });
   };
-  const FineMotionResults vectors{found.vectors.data()};
+  const MotionResults vectors{.fine = found.vectors.data()};
   refuses("C63-PLANE-SIZE", {{plane, small}}, {}, vectors);
   refuses("C63-PLANE-SIZE", {{plane, plane}, {small, small}}, {}, vectors);
   refuses("C63-PLANE-SIZE", {{odd, odd}}, {}, vectors);
   refuses("C63-PLANE-NULL", {{plane, {}}}, {}, vectors);
   refuses("C63-PLANE-NULL", {{plane, plane}}, {}, {});
-  refuses("C63-SETTING", {{plane, plane}}, {}, found.results());  // a mask without a limit
+  refuses("C63-SETTING", {{plane, plane}}, {}, found.results(true));  // a mask without a limit
+  refuses("C63-SETTING", {{plane, plane}}, {}, {.seconds = found.sads.data(), .fine = found.vectors.data()});
   for (const int range : {0, 513}) refuses("C63-MERANGE-RANGE", {}, {.range = range}, {});
   for (const FineMotionSettings& settings : {FineMotionSettings{.block = 12}, {.fraction = 3}, {.smooth = -1}, {.smooth = 1001}}) {
     refuses("C63-SETTING", {}, settings, {});

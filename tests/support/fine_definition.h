@@ -14,14 +14,16 @@
 #include <utility>
 #include <vector>
 
-#include "c63/fine_motion.h"
+#include "c63/motion_search.h"
 #include "parity/contents.h"
 
 namespace c63::test {
 
 struct FoundFine {
   explicit FoundFine(std::size_t blocks) : vectors(blocks, {-7777, 7777}), sads(blocks, 55555), agrees(blocks, 77) {}
-  [[nodiscard]] FineMotionResults results() { return {vectors.data(), sads.data(), agrees.data()}; }
+  [[nodiscard]] MotionResults results(bool checks) {
+    return {.sads = sads.data(), .fine = vectors.data(), .agrees = checks ? agrees.data() : nullptr};
+  }
   bool operator==(const FoundFine&) const = default;
 
   std::vector<FineVector> vectors;
@@ -301,7 +303,7 @@ inline FoundFine defined_fine_motion(std::span<const MotionPair> pairs, const Fi
 
 struct FineImplementation {
   std::string_view name;
-  std::function<void(std::span<const MotionPair>, const FineMotionSettings&, const FineMotionResults&)> search;
+  std::function<void(std::span<const MotionPair>, const FineMotionSettings&, const MotionResults&)> search;
 };
 
 /// Compares implementations with the definition: all settings, several sizes and contents, several pairs in a call.
@@ -327,7 +329,7 @@ inline void expect_fine_definition(const std::vector<FineImplementation>& implem
         const FoundFine expected = defined_fine_motion(pairs, settings);
         for (const FineImplementation& implementation : implementations) {
           FoundFine found(expected.vectors.size());
-          implementation.search(pairs, settings, {found.vectors.data(), found.sads.data(), settings.check >= 0 ? found.agrees.data() : nullptr});
+          implementation.search(pairs, settings, found.results(settings.check >= 0));
           if (settings.check < 0) found.agrees.clear();
           ASSERT_TRUE(found.vectors == expected.vectors) << implementation.name;
           ASSERT_EQ(found.sads, expected.sads) << implementation.name;

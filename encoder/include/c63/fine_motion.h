@@ -1,14 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 
-#include "c63/motion_search.h"
+#include "c63/settings.h"
 
 namespace c63 {
+
+struct MotionPair;
+struct MotionResults;
 
 /// The units of a FineVector in a sample.
 inline constexpr int kFineUnits = 32;
@@ -47,17 +49,6 @@ struct FineMotionSettings {
   std::optional<SimdLevel> simd = {};  ///< instruction set on the CPU; empty: the fastest that the machine has
 };
 
-/// Where the results of all pairs are written, as in MotionResults. There is an entry for each 8x8 block, whatever the size
-/// of the searched blocks: the vector of the searched block that contains it, and its own SAD.
-struct FineMotionResults {
-  FineVector* vectors = nullptr;
-  std::uint16_t* sads = nullptr;    ///< SADs of the vectors; with fraction 32, of the vectors before step 4; null: not wanted
-  std::uint8_t* agrees = nullptr;   ///< 1: the block agrees; needs FineMotionSettings::check; null: not wanted
-};
-
-/// Searches the motion of pairs of planes in host memory.
-using FineSearch = std::function<void(std::span<const MotionPair>, const FineMotionResults&)>;
-
 /// Searches motion on the CPU for several calls with planes of the same size, with all threads of the caller's pool. It
 /// keeps its memory from one call to the next. Only one thread at a time may use it.
 class FineSearcher {
@@ -68,8 +59,9 @@ class FineSearcher {
   FineSearcher(FineSearcher&&) noexcept;
   FineSearcher& operator=(FineSearcher&&) noexcept;
 
-  /// All planes have the same size, with sides that are multiples of 8. Throws Error (usage) otherwise.
-  void estimate(std::span<const MotionPair> pairs, const FineMotionResults& results);
+  /// Writes the fields fine, sads and agrees of `results`, which has no others. All planes have the same size, with sides
+  /// that are multiples of 8. Throws Error (usage) otherwise.
+  void estimate(std::span<const MotionPair> pairs, const MotionResults& results);
 
  private:
   struct State;
@@ -77,10 +69,10 @@ class FineSearcher {
 };
 
 /// Does the work of FineSearcher for one call.
-void estimate_fine_motion(std::span<const MotionPair> pairs, const FineMotionSettings& settings, const FineMotionResults& results);
+void estimate_fine_motion(std::span<const MotionPair> pairs, const FineMotionSettings& settings, const MotionResults& results);
 
 /// Throws Error (usage) for settings outside the limits, planes of different sizes or with sides that are not multiples of
 /// 8, and results that cannot be written.
-void check_fine_motion(std::span<const MotionPair> pairs, const FineMotionSettings& settings, const FineMotionResults& results);
+void check_fine_motion(std::span<const MotionPair> pairs, const FineMotionSettings& settings, const MotionResults& results);
 
 }  // namespace c63

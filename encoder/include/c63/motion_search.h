@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "c63/fine_motion.h"
 #include "c63/motion_vector.h"
 #include "c63/picture.h"
 #include "c63/settings.h"
@@ -33,6 +34,8 @@ struct MotionSettings {
   /// without a copy.
   bool guarded = false;
   std::optional<SimdLevel> simd = {};  ///< instruction set of the kernels; empty: the fastest that the machine has
+  /// For a PairSearch: searches true motion by these settings instead. The settings above have no effect then.
+  std::optional<FineMotionSettings> fine = {};
 };
 
 /// Where the results of all pairs are written: those of the first pair, then those of the second, and so on. A pair has
@@ -45,6 +48,11 @@ struct MotionResults {
   std::uint16_t* seconds = nullptr;
   /// Four values per block: the SADs of its 4x4 quarters, in raster order; null: not wanted.
   std::uint16_t* quarters = nullptr;
+  // The results of estimate_fine_motion(). There is an entry for each 8x8 block, whatever the size of the searched blocks:
+  // the vector of the searched block that contains it, and its own SAD. With fraction 32, SADs are those before the step
+  // along the gradient.
+  FineVector* fine = nullptr;
+  std::uint8_t* agrees = nullptr;  ///< 1: the block agrees (FineMotionSettings::check); null: not wanted
 
   static constexpr std::uint16_t kNoSecond = 65535;
 };
