@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "c63/motion_search.h"
 #include "common/command_line.h"
 
 // What all benchmarks share: options, cases that are timed in turns, and the report that prints and writes their results.
@@ -152,6 +153,8 @@ void make_board(const Options& options);
 void bench_encode(const Options& options);
 void bench_decide(const Options& options);
 void bench_me(const Options& options);
+/// Times the search of true motion on a GPU, with frames and results in its memory. `pairs` and `results` are in host memory.
+[[nodiscard]] Sample time_fine_search(std::span<const MotionPair> pairs, const FineMotionSettings& settings, const MotionResults& results, int repeats);
 void race_emulated(const Options& options);  ///< c63bench me --emulate, which needs no GPU
 
 /// Returns all benchmarks of this build.

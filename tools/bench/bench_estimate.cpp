@@ -18,6 +18,9 @@
 #include "common/values.h"
 #include "files/scratch_folder.h"
 #include "generate/sequence_generator.h"
+#if defined(C63_HAVE_CUDA)
+#include "c63/cuda/devices.h"
+#endif
 
 namespace c63::tools::estimate_files {
 // Made from tools/bench/estimate.py during the build.
@@ -139,6 +142,43 @@ Measured measure_c63(const Clip& clip, int range, int repeats) {
   return measured;
 }
 
+/// A search of true motion that is measured.
+struct FineEstimator {
+  const char* name;
+  FineMotionSettings settings;
+};
+
+std::vector<FineEstimator> fine_estimators(int range) {
+  return {{"c63, quarter samples", {.range = range, .fraction = 4}},
+          {"c63, smooth", {.range = range, .fraction = kFineUnits, .smooth = 4}},
+          {"c63, smooth, range 512", {.range = 512, .fraction = kFineUnits, .smooth = 4}}};
+}
+
+Measured measure_fine(const Clip& clip, const FineEstimator& estimator, int repeats, bool on_gpu) {
+  std::vector<MotionPair> pairs;
+  for (std::size_t i = 0; i < clip.pairs(); ++i) pairs.push_back({clip.frame(i + 1), clip.frame(i)});
+  std::vector<FineVector> vectors(clip.truth.size());
+  const MotionResults results{.fine = vectors.data()};
+  Measured measured;
+  measured.estimator = std::string(estimator.name) + (on_gpu ? ", GPU, frames on the device" : ", CPU");
+#if defined(C63_HAVE_CUDA)
+  if (on_gpu) measured.seconds = time_fine_search(pairs, estimator.settings, results, repeats);
+#endif
+  if (!on_gpu) {
+    FineSearcher searcher(estimator.settings);
+    std::vector<double> cpu;
+    measured.seconds = measure(timed([&] {
+                                 const std::clock_t begin = std::clock();
+                                 searcher.estimate(pairs, results);
+                                 cpu.push_back(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+                               }),
+                               repeats);
+    measured.cpu_seconds = summarize(cpu).median;
+  }
+  for (const FineVector v : vectors) measured.field.push_back({static_cast<float>(v.x) / kFineUnits, static_cast<float>(v.y) / kFineUnits});
+  return measured;
+}
+
 void write_bytes(const std::string& path, std::span<const std::uint8_t> bytes) {
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -215,10 +255,21 @@ void bench_estimate(const Options& options) {
   const std::string_view script = tools::estimate_files::script;
   write_bytes(folder.file("estimate.py"), {reinterpret_cast<const std::uint8_t*>(script.data()), script.size()});
   Json& absent = report.about()["not_measured"];
+#if defined(C63_HAVE_CUDA)
+  const bool has_gpu = cuda::devices().state == cuda::DeviceState::usable;
+  if (!has_gpu) absent["c63 on a GPU"] = cuda::devices().reason;
+#else
+  constexpr bool has_gpu = false;
+#endif
   for (const std::string pattern : {"pan", "zoom", "objects"}) {
     const Clip clip = make_clip(pattern, width, height, options.frames);
     write_bytes(folder.file("luma"), clip.luma);
     std::vector<Measured> all{measure_c63(clip, options.range, options.repeats)};
+    for (const FineEstimator& estimator : fine_estimators(options.range)) {
+      all.push_back(measure_fine(clip, estimator, options.repeats, false));
+      if (!has_gpu) continue;
+      all.push_back(measure_fine(clip, estimator, options.repeats, true));
+    }
     for (const std::string& group : options.only) {
       for (Measured& each : run_script(clip, group, options, folder, absent)) all.push_back(std::move(each));
     }
