@@ -47,16 +47,19 @@ std::optional<std::string> turned_warning(const AVStream& stream) {
 
 void FrameTimes::add_packet(std::int64_t mark, std::int64_t time) {
   constexpr std::size_t kMost = 256;  // no decoder delays as many frames
-  if (told_ || time == AV_NOPTS_VALUE) return;
+  if (time == AV_NOPTS_VALUE) return;
   times_[mark] = time;
   if (times_.size() > kMost) times_.erase(times_.begin());
 }
 
 std::optional<std::string> FrameTimes::add_frame(std::int64_t mark, std::int64_t index, FrameRate rate) {
   const auto found = times_.find(mark);
-  if (told_ || found == times_.end()) return std::nullopt;
+  time_.reset();
+  if (found == times_.end()) return std::nullopt;
   const std::int64_t time = found->second;
   times_.erase(found);
+  time_ = unit_ * static_cast<double>(time);
+  if (told_) return std::nullopt;
   std::int64_t interval = 0;
   if (last_ && __builtin_sub_overflow(time, *last_, &interval)) return std::nullopt;
   const bool first = !last_;
@@ -68,7 +71,6 @@ std::optional<std::string> FrameTimes::add_frame(std::int64_t mark, std::int64_t
   const double difference = std::abs(static_cast<double>(interval) - usual);
   if (difference <= 2 || difference <= std::abs(usual) / 4) return std::nullopt;
   told_ = true;
-  times_.clear();
   char text[160];
   std::snprintf(text, sizeof text,
                 "frame times are uneven (frame %lld lasts %.4g ms, earlier ones %.4g): coded at a constant %.6g "

@@ -16,7 +16,7 @@ namespace c63 {
 /// Returns a warning if the container asks for a rotated or mirrored display, because a c63 stream cannot say that.
 [[nodiscard]] std::optional<std::string> turned_warning(const AVStream& stream);
 
-/// Detects frames with uneven times, because an encoded stream has only one frame rate.
+/// The presentation times of frames. Detects uneven ones, because an encoded stream has only one frame rate.
 class FrameTimes {
  public:
   /// `unit` is the container's time unit, in seconds.
@@ -29,10 +29,14 @@ class FrameTimes {
   /// clearly differs from the very first one.
   [[nodiscard]] std::optional<std::string> add_frame(std::int64_t mark, std::int64_t index, FrameRate rate);
 
+  /// Returns the presentation time of the frame that was added last, in seconds; empty if the container does not give it.
+  [[nodiscard]] std::optional<double> time() const { return time_; }
+
  private:
   double unit_;
   /// Presentation times by mark, for packets whose frames were not added yet.
   std::map<std::int64_t, std::int64_t> times_;
+  std::optional<double> time_;
   std::optional<std::int64_t> last_;
   std::optional<std::int64_t> interval_;
   bool told_ = false;

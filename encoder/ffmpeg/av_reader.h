@@ -39,6 +39,8 @@ class AvReader {
   [[nodiscard]] bool next();
   /// The frame that next() decoded.
   [[nodiscard]] AVFrame& frame() { return *frame_; }
+  /// frame()'s presentation time in seconds; empty if the container does not give it.
+  [[nodiscard]] std::optional<double> time() const { return times_.time(); }
   /// The presentation and decoding time of frame()'s packet, or empty if frame() is not a key frame.
   [[nodiscard]] std::optional<SeekTable::Point> key() const;
 

@@ -149,6 +149,7 @@ class AvSource final : public FrameSource {
     if (const auto key = fills ? reader_.key() : std::nullopt) table->points.push_back(*key);
     av_frame_unref(shown_.get());
     av_frame_move_ref(shown_.get(), &decoded);
+    const std::optional<double> time = reader_.time();
     has_frame_ = false;
     reader_.index = ++next_;
     // The next frame is decoded while this one is copied. A pipe is read only when its next frame is wanted, because it
@@ -159,7 +160,11 @@ class AvSource final : public FrameSource {
     }
     converter_->convert(shown_->data, shown_->linesize, frame, options_.luma_only);
     if (fills) table->sums.push_back(sum_of(frame));
-    if (options_.codec_vectors) take_vectors(*options_.codec_vectors);
+    if (options_.details) {
+      options_.details->time = time;
+      options_.details->kind = av_get_picture_type_char(shown_->pict_type);
+      take_vectors(options_.details->vectors);
+    }
     return true;
   }
 

@@ -57,7 +57,7 @@ struct Picture {
   ConstPlaneView luma;
   bool is_whole;
   std::int64_t index = 0;
-  std::vector<CodecVector> codec;
+  FrameDetails details;
 };
 
 using PicturePointer = std::shared_ptr<Picture>;
@@ -88,7 +88,7 @@ PairSearch search_of(const FilmSettings& settings) {
 }  // namespace
 
 struct FilmMotion::State {
-  State(std::unique_ptr<FrameSource> film, std::shared_ptr<std::vector<CodecVector>> vectors, const FilmSettings& of_film);
+  State(std::unique_ptr<FrameSource> film, std::shared_ptr<FrameDetails> details, const FilmSettings& of_film);
   ~State() { stop(); }
 
   void stop();
@@ -104,7 +104,7 @@ struct FilmMotion::State {
 
   FilmSettings settings_;
   std::unique_ptr<FrameSource> source_;
-  std::shared_ptr<std::vector<CodecVector>> codec_vectors_;
+  std::shared_ptr<FrameDetails> details_;  ///< of the frame that the source has read last; null: it gives none
   PairSearch search_;
   ThreadPool pool_;
   VideoFormat format_;
@@ -141,18 +141,18 @@ struct FilmMotion::State {
   std::jthread reader_;  ///< declared last, because it uses all members above
 };
 
-FilmMotion::State::State(std::unique_ptr<FrameSource> film, std::shared_ptr<std::vector<CodecVector>> vectors,
+FilmMotion::State::State(std::unique_ptr<FrameSource> film, std::shared_ptr<FrameDetails> details,
                          const FilmSettings& of_film)
     : settings_(of_film),
       source_(std::move(film)),
-      codec_vectors_(settings_.codec_vectors ? std::move(vectors) : nullptr),
+      details_(std::move(details)),
       search_(search_of(settings_)),
       pool_(settings_.threads),
       format_(source_->format()),
       full_range_(source_->full_range()),
       columns_(whole_blocks(format_.width)),
       rows_(whole_blocks(format_.height)),
-      history_(std::max(settings_.distance, codec_vectors_ ? kMostCodecDistance : 0)),
+      history_(std::max(settings_.distance, settings_.codec_vectors ? kMostCodecDistance : 0)),
       ahead_(std::max(0, -settings_.distance)),
       searching_([this] { search_batch(next_batch_); }) {
   if (settings_.distance == 0) throw Error(ErrorKind::usage, "C63-SETTING", "distance 0 would search every frame in itself");
@@ -203,7 +203,7 @@ void FilmMotion::State::read_pictures(const std::stop_token& stop) {
       if (!picture || !source_->read(index, picture->frame())) break;
       picture->index = index;
       picture->pad(format_);
-      if (codec_vectors_) picture->codec.swap(*codec_vectors_);
+      if (details_) std::swap(picture->details, *details_);
       const std::lock_guard lock(mutex_);
       read_.push_back(picture);
       changed_.notify_all();
@@ -237,12 +237,12 @@ PicturePointer FilmMotion::State::find(std::int64_t index) const {
 
 PicturePointer FilmMotion::State::reference_of(const Picture& picture) const {
   PicturePointer best = find(picture.index - settings_.distance);
-  if (!codec_vectors_ || picture.codec.empty()) return best;
+  if (!settings_.codec_vectors || picture.details.vectors.empty()) return best;
   std::uint64_t least = UINT64_MAX;
   for (int distance = 1; distance <= kMostCodecDistance; ++distance) {
     const PicturePointer candidate = find(picture.index - distance);
     if (!candidate) continue;
-    const std::uint64_t cost = codec_cost(picture.codec, picture.luma, candidate->luma);
+    const std::uint64_t cost = codec_cost(picture.details.vectors, picture.luma, candidate->luma);
     if (cost < least) {
       least = cost;
       best = candidate;
@@ -301,14 +301,20 @@ void FilmMotion::State::make_frame(std::size_t at) {
   const Searched& searched = batch_.frames[at];
   Picture& picture = *searched.picture;
   const std::size_t blocks = static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_);
-  frame_ = {.index = picture.index, .columns = columns_, .rows = rows_, .picture = picture.frame()};
-  if (codec_vectors_) frame_.codec = &codec_;
+  const std::int64_t index = settings_.first_index + picture.index;
+  frame_ = {.index = index,
+            .time = picture.details.time.value_or(static_cast<double>(index) / format_.rate.value()),
+            .kind = picture.details.kind,
+            .columns = columns_,
+            .rows = rows_,
+            .picture = picture.frame()};
+  if (settings_.codec_vectors) frame_.codec = &codec_;
   if (!searched.reference) {
-    if (codec_vectors_)
+    if (settings_.codec_vectors)
       codec_ = {std::vector<CodecField::Vector>(blocks), std::vector<std::uint8_t>(blocks), std::vector<std::uint32_t>(blocks)};
     return;
   }
-  frame_.reference = searched.reference->index;
+  frame_.reference = settings_.first_index + searched.reference->index;
   frame_.reference_picture = searched.reference->frame();
   const auto own = [&](const auto& values, std::size_t each) {
     return values.empty() ? std::span(values) : std::span(values).subspan(each * blocks * searched.pair, each * blocks);
@@ -317,7 +323,7 @@ void FilmMotion::State::make_frame(std::size_t at) {
   frame_.sads = own(batch_.sads, 1);
   frame_.seconds = own(batch_.seconds, 1);
   frame_.quarters = own(batch_.quarters, 4);
-  if (codec_vectors_) codec_ = codec_field(picture.codec, picture.luma, searched.reference->luma);
+  if (settings_.codec_vectors) codec_ = codec_field(picture.details.vectors, picture.luma, searched.reference->luma);
 }
 
 const FilmFrame* FilmMotion::State::next() {
@@ -339,13 +345,14 @@ const FilmFrame* FilmMotion::State::next() {
 }
 
 FilmMotion::FilmMotion(SourceOptions film, const FilmSettings& settings) {
-  film.codec_vectors = settings.codec_vectors ? std::make_shared<std::vector<CodecVector>>() : nullptr;
-  state_ = std::make_unique<State>(open_frame_source(film), film.codec_vectors, settings);
+  film.details = std::make_shared<FrameDetails>();
+  film.codec_vectors = settings.codec_vectors;
+  state_ = std::make_unique<State>(open_frame_source(film), film.details, settings);
 }
 
-FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std::vector<CodecVector>> codec_vectors,
+FilmMotion::FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<FrameDetails> details,
                        const FilmSettings& settings)
-    : state_(std::make_unique<State>(std::move(source), std::move(codec_vectors), settings)) {}
+    : state_(std::make_unique<State>(std::move(source), std::move(details), settings)) {}
 
 FilmMotion::~FilmMotion() = default;
 

@@ -102,16 +102,17 @@ OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique
       std::tie(source.width, source.height) = *size;
   }
   if (o.codec_vectors || !o.codec_list.empty()) {
-    film.codec_vectors = std::make_shared<std::vector<CodecVector>>();
-    source.codec_vectors = film.codec_vectors;
+    film.details = std::make_shared<FrameDetails>();
+    source.details = film.details;
+    source.codec_vectors = true;
   }
   film.source = open_video(std::move(file), source);
   SourceAdaptation how{.first = o.first_frame, .count = o.max_frames == 0 ? -1 : o.max_frames, .stop = session.stop};
   if (!o.codec_list.empty()) {
     film.list = std::make_shared<TextFile>(o.codec_list, o.durability);
     film.list->add("frame,source,width,height,from_x,from_y,to_x,to_y,flags,motion_x,motion_y,scale\n");
-    how.take = [list = film.list, vectors = film.codec_vectors, first = o.first_frame](std::int64_t index) {
-      for (const CodecVector& v : *vectors) {
+    how.take = [list = film.list, details = film.details, first = o.first_frame](std::int64_t index) {
+      for (const CodecVector& v : details->vectors) {
         list->add("{},{},{},{},{},{},{},{},{},{},{},{}\n", first + index, v.source, v.width, v.height, v.from_x, v.from_y,
                   v.to_x, v.to_y, v.flags, v.motion_x, v.motion_y, v.scale);
       }
@@ -129,12 +130,13 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
                         MotionOutput* output) {
   const std::optional<std::int64_t> total = film.source->expected_frame_count();
   const VideoFormat format = film.source->format();
-  FilmMotion motion(std::move(film.source), film.codec_vectors,
+  FilmMotion motion(std::move(film.source), film.details,
                     {.search = film_search(o),
                      .distance = o.distance,
                      .seconds = o.second,
                      .quarters = o.quarters,
                      .codec_vectors = o.codec_vectors,
+                     .first_index = o.first_frame,
                      .threads = session.common.threads,
                      .limits = o.limits,
                      .reserve = output != nullptr ? output->memory(format.width, format.height) : 0,
@@ -145,18 +147,15 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
   MotionFrame frame;
   frame.full_range = motion.full_range();
   while (!session.stop.stop_requested()) {
-    const FilmFrame* const found = motion.next();
-    if (found == nullptr) {
+    const FilmFrame* const film_frame = motion.next();
+    if (film_frame == nullptr) {
       if (truth != nullptr && frames > 0 && o.first_frame == 0 && o.max_frames == 0) truth->check_length(frames, true);
       break;
     }
     ++frames;
-    FilmFrame shown = *found;
-    shown.index += o.first_frame;
-    if (shown.reference >= 0) shown.reference += o.first_frame;
-    set_frame(frame, shown, format);
-    if (o.shows_pictures()) frame.picture.assign(shown.picture.begin(), shown.picture.end());
-    if (o.shows_pictures() && o.overlay == "pred") frame.prediction = predicted(shown, format);
+    set_frame(frame, *film_frame, format);
+    if (o.shows_pictures()) frame.picture.assign(film_frame->picture.begin(), film_frame->picture.end());
+    if (o.shows_pictures() && o.overlay == "pred") frame.prediction = predicted(*film_frame, format);
     if (truth != nullptr) truth->check_length(frame.index + 1, false);
     summary.add(frame, truth);
     if (output != nullptr) output->add(frame, truth);

@@ -24,7 +24,7 @@ void check_film_options(const MotionOptions& options);
 /// An opened film.
 struct OpenedFilm {
   std::unique_ptr<FrameSource> source;  ///< the requested frames
-  std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};  ///< of the frame that was read last; null: not wanted
+  std::shared_ptr<FrameDetails> details = {};  ///< of the frame that was read last; null: the codec's vectors are not wanted
   std::shared_ptr<TextFile> list = {};                           ///< of --codec-list; `source` writes to it
   PairSearch search;
 };

@@ -42,6 +42,7 @@ struct FilmSettings {
   /// Also returns the vectors of the film's own codec. FFmpeg does not tell which frame they refer to. So the reference
   /// of a frame is one of the eight frames before it: the one that fits the codec's vectors best.
   bool codec_vectors = false;
+  std::int64_t first_index = 0;  ///< number in the film of the source's first frame
   int threads = 0;             ///< number of threads for searches on the CPU; 0: all
   Limits limits = {};
   std::uint64_t reserve = 0;   ///< bytes of the memory limit that the caller needs
@@ -52,6 +53,8 @@ struct FilmSettings {
 /// The motion of one frame. Views are valid until FilmMotion is asked for the next frame.
 struct FilmFrame {
   std::int64_t index = 0;
+  double time = 0;              ///< in seconds: FrameDetails::time, or else index / frame rate
+  char kind = '?';              ///< see FrameDetails
   std::int64_t reference = -1;  ///< number of the frame in which the vectors were searched; -1: there is none
   int columns = 0;              ///< of blocks
   int rows = 0;
@@ -69,13 +72,12 @@ struct FilmFrame {
 /// not depend on the film's length. If a side is not a multiple of 8, the last column or row is repeated.
 class FilmMotion {
  public:
-  /// Opens a film. SourceOptions::codec_vectors has no effect. Throws what open_frame_source() throws, and what the other
+  /// Opens a film. SourceOptions::details and codec_vectors have no effect. Throws what open_frame_source() throws, and what the other
   /// constructor throws.
   FilmMotion(SourceOptions film, const FilmSettings& settings);
-  /// Takes an open source, of which nothing has been read. `codec_vectors` is shared with it (SourceOptions); it may be
-  /// null if the codec's vectors are not wanted. Throws Error: usage for settings outside their limits, limit
+  /// Takes an open source, of which nothing has been read. `details` is shared with it (SourceOptions) or null. Throws Error: usage for settings outside their limits, limit
   /// (C63-MAX-MEMORY) if the pictures and `reserve` exceed the memory limit.
-  FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<std::vector<CodecVector>> codec_vectors,
+  FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<FrameDetails> details,
              const FilmSettings& settings);
   ~FilmMotion();
   FilmMotion(const FilmMotion&) = delete;

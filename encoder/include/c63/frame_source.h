@@ -124,6 +124,15 @@ struct CodecVector {
   bool operator==(const CodecVector&) const = default;
 };
 
+/// What a video that FFmpeg reads says of a frame, besides its samples.
+struct FrameDetails {
+  std::optional<double> time = {};  ///< presentation time in seconds, as the container gives it
+  char kind = '?';                  ///< how the codec has coded it, such as I, P or B; ?: unknown
+  /// In FFmpeg's order; only with SourceOptions::codec_vectors. MPEG-1, MPEG-2, MPEG-4 and H.264 have vectors, among
+  /// others. For other codecs the list is empty.
+  std::vector<CodecVector> vectors = {};
+};
+
 /// How a video is opened.
 struct SourceOptions {
   std::string path;  ///< "-" is stdin
@@ -137,9 +146,9 @@ struct SourceOptions {
   /// then compares each frame that it reads with the table's checksum. If one differs, it decodes the file again from
   /// the start.
   std::shared_ptr<SeekTable> seek_table = {};
-  /// For FFmpeg: receives the vectors of each frame that is read, in FFmpeg's order; null: vectors are not wanted.
-  /// MPEG-1, MPEG-2, MPEG-4 and H.264 have vectors, among others. For other codecs the list is empty.
-  std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};
+  /// For FFmpeg: receives the details of each frame that is read; null: they are not wanted.
+  std::shared_ptr<FrameDetails> details = {};
+  bool codec_vectors = false;  ///< for FFmpeg: `details` includes the codec's vectors, which takes time
   /// For FFmpeg: no warning if frames do not have the same distance in time.
   bool ignore_times = false;
   /// For FFmpeg: read() may leave the chroma samples of its frame as they are, which saves time.
