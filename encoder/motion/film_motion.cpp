@@ -132,6 +132,7 @@ struct FilmMotion::State {
   std::size_t handed_out_ = 0;
   FilmFrame frame_;
   CodecField codec_;  ///< of frame_
+  double later_ = 0;  ///< how much later than index / frame rate the last frame with a known time was
 
   /// Searches next_batch_. Its destructor waits for the search, which may wait for the reader. So the reader is declared
   /// after it, and ended before it.
@@ -302,8 +303,10 @@ void FilmMotion::State::make_frame(std::size_t at) {
   Picture& picture = *searched.picture;
   const std::size_t blocks = static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_);
   const std::int64_t index = settings_.first_index + picture.index;
+  const double even = static_cast<double>(index) / format_.rate.value();
+  if (picture.details.time) later_ = *picture.details.time - even;
   frame_ = {.index = index,
-            .time = picture.details.time.value_or(static_cast<double>(index) / format_.rate.value()),
+            .time = picture.details.time.value_or(even + later_),
             .kind = picture.details.kind,
             .columns = columns_,
             .rows = rows_,
@@ -359,6 +362,7 @@ FilmMotion::~FilmMotion() = default;
 const VideoFormat& FilmMotion::format() const { return state_->format_; }
 bool FilmMotion::full_range() const { return state_->full_range_; }
 const FilmFrame* FilmMotion::next() { return state_->next(); }
+bool FilmMotion::is_ready() const { return state_->handed_out_ < state_->batch_.frames.size(); }
 void FilmMotion::stop() { state_->stop(); }
 
 }  // namespace c63

@@ -21,6 +21,7 @@ from ._c63 import keep_media_messages
 from ._decode import DecodedFrame, Decoder, decode
 from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, VideoEncoder, encode, encode_with_statistics
 from ._error import Error, FileError, UsageError
+from ._film import FilmArrays, FilmMotion, FrameMotion, film_motion
 from ._measure import BdRate, Psnr, Ssim, bd_rate, estimate_motion, psnr, ssim
 from ._planes import join_planes, luma, planes, rgb_to_yuv, yuv_to_rgb
 from ._race import Race, Timing, race
@@ -37,6 +38,9 @@ __all__ = [
     "Encoder",
     "Error",
     "FileError",
+    "FilmArrays",
+    "FilmMotion",
+    "FrameMotion",
     "Frames",
     "Motion",
     "Psnr",
@@ -54,6 +58,7 @@ __all__ = [
     "encode",
     "encode_with_statistics",
     "estimate_motion",
+    "film_motion",
     "filters",
     "join_planes",
     "keep_media_messages",

@@ -10,6 +10,7 @@
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
+#include "c63/cuda/motion_estimator.h"
 #endif
 
 // Every backend that the Python package can use is named in this file and nowhere else in python/.
@@ -80,6 +81,25 @@ Devices select_devices(const std::string& names, const std::vector<int>& gpus, [
   Devices devices{cuda_factories(gpus)};
   if (on_cpu) devices.factories.emplace_back(open_cpu_backend);
   return devices;
+}
+
+PairSearch select_pair_search(const std::string& backend, std::optional<int> device, [[maybe_unused]] std::optional<double> cpu_ms,
+                              const MotionSettings& settings) {
+  if (backend != "auto" && backend != "cpu" && backend != "cuda")
+    throw Error(ErrorKind::usage, "C63-SETTING", "backend: wanted auto, cpu or cuda, got '" + backend + "'");
+  if (backend == "cpu" && device) throw Error(ErrorKind::usage, "C63-SETTING", "device names a GPU, but backend names the CPU");
+  PairSearch cpu = cpu_pair_search(settings);
+  const bool demanded = backend == "cuda" || device;
+  if (demanded && !gpu_obstacle().empty())
+    throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + gpu_obstacle());
+#if defined(C63_HAVE_CUDA)
+  const auto is_worth_it = [&] { return cuda::has_device_files() && choose_device(cpu_ms).gpu && gpu_obstacle().empty(); };
+  if (demanded || (backend == "auto" && is_worth_it())) {
+    return open_pair_search([gpu = device.value_or(0), settings] { return cuda::open_pair_search(gpu, settings); }, "",
+                            demanded ? PairSearch() : cpu, [](const std::string&) {});
+  }
+#endif
+  return cpu;
 }
 
 }  // namespace c63::python

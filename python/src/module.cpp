@@ -18,6 +18,7 @@ PYBIND11_MODULE(_c63, module) {
   add_encoding(module);
   add_decoding(module);
   add_quality(module);
+  add_film_motion(module);
   add_filters(module);
   add_race(module);
 }

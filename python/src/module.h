@@ -15,6 +15,7 @@ void add_arguments(pybind11::module_& module);
 void add_decoding(pybind11::module_& module);
 void add_encoding(pybind11::module_& module);
 void add_errors(pybind11::module_& module);
+void add_film_motion(pybind11::module_& module);
 void add_filters(pybind11::module_& module);
 void add_motion(pybind11::module_& module);
 void add_quality(pybind11::module_& module);

@@ -39,6 +39,9 @@ with c63.Decoder(stream, threads=2) as decoder:
     pictures = [frame.picture for frame in decoder[0:3]]
 rgb = c63.yuv_to_rgb(pictures[0], "bt709")
 motion = c63.estimate_motion(c63.luma(first), first, 16, method="full")
+with c63.film_motion("film.mp4", 16, codec_vectors=True, device=0, on_progress=lambda done, all: None) as film:
+    times: list[float] = [found.time for found in film if found.reference is not None]
+    numbers = film.read().frame
 c63.filters.convolve([1.0, 2, 3], [0.5])
 """
 
@@ -56,6 +59,8 @@ BAD = (
     "c63.VideoEncoder(16, 16, backend='tpu')",
     "c63.open('x', format='avi')",
     "c63.estimate_motion(v, v, method='best')",
+    "c63.film_motion(v, backend='gpu')",
+    "c63.film_motion(v, device=[0])",
     "c63.yuv_to_rgb(v, 'bt2020')",
     "len(c63.Encoder(16, 16))",
 )

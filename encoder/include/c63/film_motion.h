@@ -53,7 +53,7 @@ struct FilmSettings {
 /// The motion of one frame. Views are valid until FilmMotion is asked for the next frame.
 struct FilmFrame {
   std::int64_t index = 0;
-  double time = 0;              ///< in seconds: FrameDetails::time, or else index / frame rate
+  double time = 0;              ///< in seconds: FrameDetails::time; if it is empty, by the frame rate
   char kind = '?';              ///< see FrameDetails
   std::int64_t reference = -1;  ///< number of the frame in which the vectors were searched; -1: there is none
   int columns = 0;              ///< of blocks
@@ -72,13 +72,13 @@ struct FilmFrame {
 /// not depend on the film's length. If a side is not a multiple of 8, the last column or row is repeated.
 class FilmMotion {
  public:
-  /// Opens a film. SourceOptions::details and codec_vectors have no effect. Throws what open_frame_source() throws, and what the other
-  /// constructor throws.
+  /// Opens a film. SourceOptions::details and codec_vectors have no effect. Throws what open_frame_source() throws, and
+  /// what the other constructor throws.
   FilmMotion(SourceOptions film, const FilmSettings& settings);
-  /// Takes an open source, of which nothing has been read. `details` is shared with it (SourceOptions) or null. Throws Error: usage for settings outside their limits, limit
-  /// (C63-MAX-MEMORY) if the pictures and `reserve` exceed the memory limit.
-  FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<FrameDetails> details,
-             const FilmSettings& settings);
+  /// Takes an open source, of which nothing has been read. `details` is shared with it (SourceOptions) or null. Throws
+  /// Error: usage for settings outside their limits, limit (C63-MAX-MEMORY) if the pictures and `reserve` exceed the
+  /// memory limit.
+  FilmMotion(std::unique_ptr<FrameSource> source, std::shared_ptr<FrameDetails> details, const FilmSettings& settings);
   ~FilmMotion();
   FilmMotion(const FilmMotion&) = delete;
   FilmMotion& operator=(const FilmMotion&) = delete;
@@ -89,6 +89,8 @@ class FilmMotion {
   /// Returns the next frame, valid until the next call, or null at the end. Waits only for the frames that it needs. If
   /// the source throws, the frames before are returned first, then the error is thrown.
   [[nodiscard]] const FilmFrame* next();
+  /// Returns true if next() has a frame and will not wait.
+  [[nodiscard]] bool is_ready() const;
   /// Ends the reading. After it, the source is not used any more. Another thread may call it while next() waits, which
   /// then returns the frames that have been read, and null.
   void stop();
