@@ -47,6 +47,17 @@ __global__ void __launch_bounds__(kThreads) copy_frames_kernel(const __grid_cons
   }
 }
 
+__global__ void __launch_bounds__(kThreads) split_chroma_kernel(const std::uint8_t* pairs, std::ptrdiff_t pitch, int width,
+                                                                std::uint8_t* u, std::uint8_t* v) {
+  const int x = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  if (x >= width) return;
+  const std::size_t y = blockIdx.y;
+  const uchar2 pair = reinterpret_cast<const uchar2*>(pairs + static_cast<std::ptrdiff_t>(y) * pitch)[x];
+  const std::size_t at = y * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
+  u[at] = pair.x;
+  v[at] = pair.y;
+}
+
 }  // namespace
 
 void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream) {
@@ -58,6 +69,11 @@ void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream) {
     launch(copy_frames_kernel, {{kBlocks, count}, kThreads}, stream, group);
     copies = copies.subspan(count);
   }
+}
+
+void split_chroma(const std::uint8_t* pairs, std::ptrdiff_t pitch, int width, int height, std::uint8_t* u, std::uint8_t* v,
+                  cudaStream_t stream) {
+  launch(split_chroma_kernel, {{divide_up(width, kThreads), height}, kThreads}, stream, pairs, pitch, width, u, v);
 }
 
 }  // namespace c63::cuda

@@ -155,4 +155,9 @@ struct DeviceCopy {
 /// engines: within the device, they copy no faster than over the bus.
 void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream);
 
+/// Enqueues the split of a plane of pairs of U and V into two planes of width x height samples without gaps. The pairs'
+/// rows are `pitch` bytes apart, an even number.
+void split_chroma(const std::uint8_t* pairs, std::ptrdiff_t pitch, int width, int height, std::uint8_t* u, std::uint8_t* v,
+                  cudaStream_t stream);
+
 }  // namespace c63::cuda

@@ -22,6 +22,7 @@ struct ChainFrame {
   /// The frame's samples, if the backend reads them in place: in the source's memory (see accepts()), or in the memory
   /// of SourceFrames. Empty: they are in the memory that input() returned.
   std::span<const std::uint8_t> in_place = {};
+  std::shared_ptr<const void> held = {};  ///< what keeps the memory of in_place; null: it stays anyway
   /// If a filter changed the frame: its samples before the filter, against which PSNR and SSIM are measured. Null: the
   /// frame is not filtered, or original_in_place has these samples.
   std::shared_ptr<const std::vector<std::uint8_t>> original = {};

@@ -1,6 +1,7 @@
 // The FrameSupply of a source that cannot seek. A thread reads frames as they arrive and keeps them until their GOP
 // chain takes them. So a pipe is read while frames are coded, and a frame can be coded as soon as it has arrived.
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "c63/error.h"
 #include "encode/frame_supply.h"
 #include "threads/start_thread.h"
 
@@ -22,6 +24,7 @@ class ArrivingSupply final : public FrameSupply {
         read_ahead_(options.read_ahead),
         rewindable_(options.rewindable),
         trace_(options.trace),
+        device_(options.scene_cuts ? nullptr : source.film_device()),
         reader_(start_thread([this, pool = options.pool] { pool->execute([this] { read_all(); }); })) {}
 
   ~ArrivingSupply() override { stop(); }
@@ -33,21 +36,21 @@ class ArrivingSupply final : public FrameSupply {
   }
 
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    std::unique_lock lock(mutex_);
-    auto taken = frames_.extract(index);
-    if (taken.empty()) return false;
-    lock.unlock();
-    std::ranges::copy(taken.mapped().bytes, frame.begin());
-    lock.lock();
-    if (!std::exchange(taken.mapped().taken, true)) --waiting_;
-    if (rewindable_) {
-      frames_.insert(std::move(taken));
-    } else {
-      spare_.push_back(std::move(taken.mapped().bytes));
-    }
-    lock.unlock();
-    room_.notify_one();
-    return true;
+    return take(index, [&](const Frame& taken) {
+      taken.on_device ? device_->copy(frame, taken.samples()) : static_cast<void>(std::ranges::copy(taken.bytes, frame.begin()));
+    });
+  }
+
+  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = frames_.find(index);
+    return found != frames_.end() ? found->second.samples() : std::span<const std::uint8_t>();
+  }
+
+  [[nodiscard]] std::shared_ptr<const void> hold(std::int64_t index) override {
+    std::shared_ptr<const void> memory;
+    static_cast<void>(take(index, [&](const Frame& taken) { memory = taken.on_device; }));
+    return memory;
   }
 
   [[nodiscard]] bool concurrent() const override { return false; }
@@ -87,8 +90,44 @@ class ArrivingSupply final : public FrameSupply {
  private:
   struct Frame {
     std::vector<std::uint8_t> bytes;
+    std::shared_ptr<std::uint8_t[]> on_device;  ///< the frame in device_'s memory; `bytes` is then empty
+    std::size_t size = 0;                       ///< of the frame on the device
     bool taken = false;
+
+    [[nodiscard]] std::span<std::uint8_t> samples() const { return {on_device.get(), on_device ? size : 0}; }
   };
+
+  /// Calls `use` with a frame, which then need not be kept unless rewind() may ask for it. Returns false if it is not there.
+  template <typename Use>
+  bool take(std::int64_t index, const Use& use) {
+    std::unique_lock lock(mutex_);
+    auto taken = frames_.extract(index);
+    if (taken.empty()) return false;
+    lock.unlock();
+    use(taken.mapped());
+    lock.lock();
+    if (!std::exchange(taken.mapped().taken, true)) --waiting_;
+    if (rewindable_) {
+      frames_.insert(std::move(taken));
+    } else if (!taken.mapped().on_device) {
+      spare_.push_back(std::move(taken.mapped().bytes));
+    }
+    lock.unlock();
+    room_.notify_one();
+    return true;
+  }
+
+  /// Returns memory of device_ that no frame uses any more, or new memory; null if there is none.
+  std::shared_ptr<std::uint8_t[]> device_memory() {
+    if (device_ == nullptr) return nullptr;
+    const auto free = std::ranges::find(device_memory_, 1, &std::shared_ptr<std::uint8_t[]>::use_count);
+    if (free != device_memory_.end()) return *free;
+    try {
+      return device_memory_.emplace_back(device_->allocate(frame_bytes_));
+    } catch (const Error&) {
+      return nullptr;  // the frame then goes through the host's memory
+    }
+  }
 
   /// Reads frames until the source ends, reading fails or stop() was called. The reading thread calls this.
   void read_all() {
@@ -117,31 +156,31 @@ class ArrivingSupply final : public FrameSupply {
   }
 
   bool read_next() {
-    std::vector<std::uint8_t> bytes;
+    Frame frame{.bytes = {}, .on_device = device_memory(), .size = frame_bytes_};
     std::int64_t index = 0;
     {
       const std::lock_guard lock(mutex_);
       index = next_;
-      if (!spare_.empty()) {
-        bytes = std::move(spare_.back());
+      if (!frame.on_device && !spare_.empty()) {
+        frame.bytes = std::move(spare_.back());
         spare_.pop_back();
       }
     }
-    bytes.resize(frame_bytes_);
+    if (!frame.on_device) frame.bytes.resize(frame_bytes_);
     const auto start = Clock::now();
     bool there = false;
     {
       const TraceScope trace(trace_, "read", TraceTrack::input, 0, index);
-      there = source_.read(index, bytes);
+      there = source_.read(index, frame.on_device ? frame.samples() : std::span(frame.bytes));
     }
     const auto end = Clock::now();
     std::optional<SceneCuts::Histogram> histogram;
-    if (there && cuts_) histogram = histogram_of(bytes);
+    if (there && cuts_) histogram = histogram_of(frame.bytes);
     {
       const std::lock_guard lock(mutex_);
       reading_ += end - start;
       if (!there) return false;
-      frames_.emplace(index, Frame{std::move(bytes)});
+      frames_.emplace(index, std::move(frame));
       if (histogram) cuts_->add(*histogram);
       ++next_;
       ++waiting_;
@@ -154,6 +193,8 @@ class ArrivingSupply final : public FrameSupply {
   const std::int64_t read_ahead_;
   const bool rewindable_;
   TraceSink* const trace_;
+  const std::shared_ptr<FilmDevice> device_;  ///< the GPU in whose memory frames wait; null: they wait in the host's
+  std::vector<std::shared_ptr<std::uint8_t[]>> device_memory_;  ///< that was allocated; used by the reading thread
 
   // Guarded by mutex_:
   std::condition_variable room_;

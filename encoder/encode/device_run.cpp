@@ -89,7 +89,10 @@ void DeviceRun::read_frames() {
   std::size_t work = 0;  // number of frames that take time to read
   for (Read& read : reads_) {
     const std::span<const std::uint8_t> samples = parts_.supply.in_place(read.index);
-    if (!chains_[0].lookahead && !samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
+    if (!chains_[0].lookahead && !samples.empty() && backend_.accepts(samples)) {
+      read.frame.in_place = samples;
+      read.frame.held = parts_.supply.hold(read.index);
+    }
     if (read.frame.in_place.empty()) ++work;
   }
   // Reading is shared with other threads only if it is expected to take longer than this. Sharing itself takes some

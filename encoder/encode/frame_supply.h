@@ -71,6 +71,9 @@ class FrameSupply {
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
   /// Returns the frame's samples where they lie, as FrameSource::in_place() does.
   [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
+  /// Says that frame `index` is read where in_place() says, and not by read(). Returns what keeps that memory until the
+  /// frame is coded; null: it stays anyway.
+  [[nodiscard]] virtual std::shared_ptr<const void> hold([[maybe_unused]] std::int64_t index) { return nullptr; }
   /// Returns true if reading is faster when several threads call read() at once.
   [[nodiscard]] virtual bool concurrent() const = 0;
   /// The name that a trace shows for read().

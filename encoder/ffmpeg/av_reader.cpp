@@ -14,6 +14,7 @@ extern "C" {
 #include <vector>
 
 #include "codec/geometry.h"
+#include "ffmpeg/av_device.h"
 #include "io/copy_padded.h"
 #include "io/descriptor.h"
 
@@ -71,6 +72,7 @@ AvReader::AvReader(std::unique_ptr<ByteSource> bytes, const SourceOptions& optio
       options_(options),
       check_size_(std::move(check_size)),
       name_(options.path == "-" ? "stdin" : options.path),
+      device_(options.device),
       packet_(av_packet_alloc()),
       frame_(av_frame_alloc()) {
   if (!packet_ || !frame_) throw std::bad_alloc();
@@ -81,7 +83,31 @@ AvReader::~AvReader() = default;
 
 void AvReader::open() {
   open_container();
+  if (device_ != nullptr) {
+    std::string why;
+    if (const char* const obstacle = obstacle_on_device()) {
+      why = obstacle;
+    } else {
+      try {
+        return open_decoder();
+      } catch (const Error& error) {
+        why = error.message();
+        watch_->forget_damage();
+      }
+    }
+    device_ = nullptr;
+    warn("decoded on the CPU: " + why);
+  }
   open_decoder();
+}
+
+/// Returns why the CPU decodes the film, or null if the GPU may.
+const char* AvReader::obstacle_on_device() const {
+  if (!seekable()) return "a pipe cannot be read again";  // by go_on_without_device()
+  if (options_.tolerant) return "the GPU does not tell which pictures are damaged";
+  if (options_.codec_vectors) return "the GPU does not give the codec's vectors";
+  if (options_.seek_table) return "checksums of frames are wanted";
+  return c63::obstacle_on_device(*stream().codecpar);
 }
 
 void AvReader::restart() {
@@ -216,7 +242,8 @@ void AvReader::open_decoder() {
   const AVCodecParameters& parameters = *stream().codecpar;
   if (parameters.width > kMaxSide || parameters.height > kMaxSide) check_size_(parameters.width, parameters.height);
   if (parameters.width > 0 && parameters.height > 0) check_size_(even_side(parameters.width), even_side(parameters.height));
-  const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
+  const AVCodec* codec =
+      device_ != nullptr ? find_device_decoder(parameters.codec_id) : avcodec_find_decoder(parameters.codec_id);
   if (codec == nullptr) {
     throw Error(ErrorKind::input, "C63-AV-NO-DECODER",
                 "the installed FFmpeg has no decoder for " + std::string(avcodec_get_name(parameters.codec_id)),
@@ -238,6 +265,10 @@ void AvReader::open_decoder() {
     // FFmpeg must not decode several frames at the same time here. It would export a P frame's vectors from the
     // thread of a later frame, without waiting until the P frame is decoded. So some vectors would be wrong.
     codec_->thread_type = FF_THREAD_SLICE;
+  }
+  if (device_ != nullptr) {
+    const int used = call([&] { return use_device(*codec_, *device_); });
+    if (used < 0) throw fail("C63-AV-OPEN", "FFmpeg cannot use the GPU", used);
   }
   const int opened = call([&] { return avcodec_open2(codec_.get(), codec, nullptr); });
   if (opened == AVERROR(EAGAIN)) {
@@ -275,6 +306,34 @@ void AvReader::check_container(int result, const char* what) {
 }
 
 bool AvReader::next() {
+  if (device_ == nullptr) return decode();
+  std::string why;
+  try {
+    if (!decode()) return false;
+    const char* const obstacle = obstacle_in_frame(*codec_, *frame_);
+    if (obstacle == nullptr) return true;
+    why = obstacle;
+  } catch (const Error& error) {
+    why = error.message();
+  }
+  return go_on_without_device(why);
+}
+
+/// Decodes the film on the CPU from its start, up to the frame that is next. Warnings up to there were given already.
+bool AvReader::go_on_without_device(const std::string& why) {
+  const std::int64_t reached = index;
+  const auto warn = options_.warn;
+  device_ = nullptr;
+  restart();
+  for (; index < reached; ++index) {
+    if (!decode()) return false;
+  }
+  options_.warn = warn;
+  this->warn("decoded on the CPU from frame " + std::to_string(reached) + " on: " + why);
+  return decode();
+}
+
+bool AvReader::decode() {
   for (;;) {
     const int received = call([this] { return avcodec_receive_frame(codec_.get(), frame_.get()); });
     if (received == 0) {

@@ -35,7 +35,8 @@ class AvReader {
   AvReader(const AvReader&) = delete;
   AvReader& operator=(const AvReader&) = delete;
 
-  /// Decodes the next frame in display order. Returns false at the end. Throws Error.
+  /// Decodes the next frame in display order. Returns false at the end. Throws Error. If a GPU decodes and there is any
+  /// trouble, the CPU decodes the film again, up to this frame, and goes on.
   [[nodiscard]] bool next();
   /// The frame that next() decoded.
   [[nodiscard]] AVFrame& frame() { return *frame_; }
@@ -54,6 +55,8 @@ class AvReader {
   /// The number of the frame that next() decodes; for errors. The caller sets it.
   std::int64_t index = 0;
 
+  /// Returns true if a GPU decodes. frame() then has a picture in its memory.
+  [[nodiscard]] bool on_device() const { return device_ != nullptr; }
   [[nodiscard]] bool seekable() const { return bytes_->size().has_value(); }
   [[nodiscard]] FrameRate rate() const { return rate_; }
   [[nodiscard]] std::optional<std::int64_t> expected_frame_count() const { return expected_; }
@@ -77,7 +80,10 @@ class AvReader {
   void begin_container();
   void examine_container();
   void discard_other_streams();
+  [[nodiscard]] const char* obstacle_on_device() const;
   void open_decoder();
+  [[nodiscard]] bool decode();
+  [[nodiscard]] bool go_on_without_device(const std::string& why);
   [[nodiscard]] int thread_count(const AVCodecParameters& parameters) const;
   [[nodiscard]] std::int64_t max_pixels() const;
   void check_container(int result, const char* what);
@@ -101,6 +107,7 @@ class AvReader {
   std::string name_;
   std::unique_ptr<AvInput> input_;  // must outlive the members below that read it
   std::unique_ptr<AVFormatContext, FormatCloser> container_;
+  std::shared_ptr<FilmDevice> device_;  ///< the GPU that decodes; null: the CPU decodes
   std::unique_ptr<AVCodecContext, CodecCloser> codec_;
   AvPacketPointer packet_;
   /// A packet that was read, with FFmpeg's code.

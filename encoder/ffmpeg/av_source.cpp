@@ -64,6 +64,7 @@ class AvSource final : public FrameSource {
     format_.repeated_columns = format_.width - coded_width_;
     format_.repeated_rows = format_.height - coded_height_;
     check_size(format_.width, format_.height);
+    if (reader_.on_device()) device_ = options_.device;
     if (const auto turned = turned_warning(reader_.stream())) reader_.warn(*turned);
     prepare_converter();
     if (converter_->changes_samples()) {
@@ -81,6 +82,7 @@ class AvSource final : public FrameSource {
   bool seekable() const override { return false; }
   bool live() const override { return !reader_.seekable(); }
   bool full_range() const override { return converter_->keeps_full_range(); }
+  std::shared_ptr<FilmDevice> film_device() const override { return device_; }
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (!skipped_) return read_next(index, frame);
@@ -158,7 +160,7 @@ class AvSource final : public FrameSource {
       if (!ahead_) ahead_.emplace([this] { has_frame_ = reader_.next(); });
       ahead_->begin();
     }
-    converter_->convert(shown_->data, shown_->linesize, frame, options_.luma_only);
+    copy_shown(frame);
     if (fills) table->sums.push_back(sum_of(frame));
     if (options_.details) {
       options_.details->time = time;
@@ -166,6 +168,20 @@ class AvSource final : public FrameSource {
       take_vectors(options_.details->vectors);
     }
     return true;
+  }
+
+  /// Copies shown_ to `frame`, which is in the memory of the host or of device_.
+  void copy_shown(std::span<std::uint8_t> frame) {
+    const auto& planes = shown_->data;
+    const auto& pitches = shown_->linesize;
+    if (shown_->hw_frames_ctx != nullptr) {
+      return device_->split({planes[0], planes[1], pitches[0], pitches[1], shown_->width, shown_->height}, frame, options_.luma_only);
+    }
+    const bool is_moved = device_ != nullptr && device_->owns(frame.data());
+    if (is_moved) moved_.resize(frame.size());
+    const std::span<std::uint8_t> to = is_moved ? std::span<std::uint8_t>(moved_) : frame;
+    converter_->convert(planes, pitches, to, options_.luma_only);
+    if (is_moved) device_->copy(frame, moved_);
   }
 
   /// Ends the work of ahead_, and drops its frame.
@@ -194,9 +210,10 @@ class AvSource final : public FrameSource {
   /// Makes a new converter_ if there is none for the format of the reader's frame.
   void prepare_converter() {
     const AVFrame& frame = reader_.frame();
-    if (converter_ && converter_->is_for(frame.format, frame.color_range)) return;
+    const int format = frame.hw_frames_ctx != nullptr ? static_cast<int>(AV_PIX_FMT_YUV420P) : frame.format;  // split() makes it
+    if (converter_ && converter_->is_for(format, frame.color_range)) return;
     try {
-      converter_ = std::make_unique<FrameConverter>(reader_.watch(), frame.format, coded_width_, coded_height_, frame.color_range);
+      converter_ = std::make_unique<FrameConverter>(reader_.watch(), format, coded_width_, coded_height_, frame.color_range);
     } catch (const Error& error) {
       throw error.at(reader_.place());
     }
@@ -207,6 +224,8 @@ class AvSource final : public FrameSource {
   SourceOptions options_;
   AvReader reader_;
   AvFramePointer shown_;  ///< the frame that read() copies
+  std::shared_ptr<FilmDevice> device_;  ///< the GPU that decodes, at least the first frame; null: none
+  std::vector<std::uint8_t> moved_;     ///< a frame that the CPU has decoded, on its way to device_
   std::unique_ptr<FrameConverter> converter_;
   VideoFormat format_;
   int coded_width_ = 0;

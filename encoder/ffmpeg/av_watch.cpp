@@ -213,7 +213,7 @@ struct AvWatch::Held {
 
 int AvWatch::get_buffer(AVCodecContext* codec, AVFrame* frame, int flags) noexcept {
   const int code = avcodec_default_get_buffer2(codec, frame, flags);
-  if (code < 0 || frame->buf[0] == nullptr) return code;
+  if (code < 0 || frame->buf[0] == nullptr || codec->hw_frames_ctx != nullptr) return code;  // a GPU's memory is not limited
   AvWatch& watch = of(*codec);
   std::uint64_t bytes = 0;
   for (const AVBufferRef* buffer : frame->buf) bytes += buffer != nullptr ? buffer->size : 0;

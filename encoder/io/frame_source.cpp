@@ -63,6 +63,7 @@ class AdaptedSource final : public FrameSource {
   }
   void stop_waiting() override { source_->stop_waiting(); }
   bool in_host_memory() const override { return source_->in_host_memory(); }
+  std::shared_ptr<FilmDevice> film_device() const override { return source_->film_device(); }
   bool full_range() const override { return source_->full_range(); }
   std::span<const std::uint8_t> in_place(std::int64_t index) override {
     return has(index) && !how_.take ? source_->in_place(how_.first + index) : std::span<const std::uint8_t>();

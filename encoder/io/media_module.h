@@ -39,7 +39,7 @@ struct MediaModule {
 
 /// The version that module and library must share: c63's version, and a number that is increased with every change of
 /// this file.
-inline std::string media_version() { return version() + ", interface 5"; }
+inline std::string media_version() { return version() + ", interface 6"; }
 
 /// The type of a module's only entry function, whose name is kMediaEntry. It sets `has` to the module's
 /// media_version(). It returns null if that differs from `wanted`.

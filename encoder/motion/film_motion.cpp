@@ -28,6 +28,13 @@ constexpr int whole_blocks(int side) { return (side + 7) / 8; }
 
 /// A frame of the film. Its memory is reused for later frames.
 struct Picture {
+  /// A frame in the memory of a GPU. Its luma needs no padding.
+  Picture(const VideoFormat& format, FilmDevice& device)
+      : bytes(frame_bytes(format.width, format.height)),
+        on_device(device.allocate(bytes)),
+        luma{on_device.get(), format.width, format.height, format.width},
+        is_whole(true) {}
+
   Picture(const VideoFormat& format, int columns, int rows)
       : bytes(frame_bytes(format.width, format.height)),
         memory(bytes + 2 * kGuard),
@@ -38,7 +45,11 @@ struct Picture {
     luma = {padded.data() + kGuard, 8 * columns, 8 * rows, 8 * columns};
   }
 
-  [[nodiscard]] std::span<std::uint8_t> frame() { return std::span(memory).subspan(kGuard, bytes); }
+  [[nodiscard]] std::span<std::uint8_t> frame() {
+    return on_device ? std::span(on_device.get(), bytes) : std::span(memory).subspan(kGuard, bytes);
+  }
+  /// Empty if the frame is in the memory of a GPU.
+  [[nodiscard]] std::span<const std::uint8_t> shown() { return on_device ? std::span<std::uint8_t>() : frame(); }
 
   void pad(const VideoFormat& format) {
     if (is_whole) return;
@@ -54,6 +65,7 @@ struct Picture {
   std::size_t bytes;
   std::vector<std::uint8_t> memory;
   std::vector<std::uint8_t> padded;
+  std::shared_ptr<std::uint8_t[]> on_device;
   ConstPlaneView luma;
   bool is_whole;
   std::int64_t index = 0;
@@ -104,6 +116,7 @@ struct FilmMotion::State {
 
   FilmSettings settings_;
   std::unique_ptr<FrameSource> source_;
+  std::shared_ptr<FilmDevice> device_;  ///< the GPU in whose memory pictures are; null: they are in the host's
   std::shared_ptr<FrameDetails> details_;  ///< of the frame that the source has read last; null: it gives none
   PairSearch search_;
   ThreadPool pool_;
@@ -156,6 +169,7 @@ FilmMotion::State::State(std::unique_ptr<FrameSource> film, std::shared_ptr<Fram
       history_(std::max(settings_.distance, settings_.codec_vectors ? kMostCodecDistance : 0)),
       ahead_(std::max(0, -settings_.distance)),
       searching_([this] { search_batch(next_batch_); }) {
+  if (settings_.searches_on_device && format_.width % 16 == 0 && format_.height % 8 == 0) device_ = source_->film_device();
   if (settings_.distance == 0) throw Error(ErrorKind::usage, "C63-SETTING", "distance 0 would search every frame in itself");
   const std::size_t count = static_cast<std::size_t>(std::max(0, history_) + ahead_) + 4 * kMostBatch;
   const std::uint64_t picture =
@@ -189,7 +203,7 @@ PicturePointer FilmMotion::State::take_empty(const std::stop_token& stop) {
   if (empty_.empty()) {
     --to_make_;
     lock.unlock();
-    return std::make_shared<Picture>(format_, columns_, rows_);
+    return device_ ? std::make_shared<Picture>(format_, *device_) : std::make_shared<Picture>(format_, columns_, rows_);
   }
   PicturePointer picture = std::move(empty_.back());
   empty_.pop_back();
@@ -310,7 +324,7 @@ void FilmMotion::State::make_frame(std::size_t at) {
             .kind = picture.details.kind,
             .columns = columns_,
             .rows = rows_,
-            .picture = picture.frame()};
+            .picture = picture.shown()};
   if (settings_.codec_vectors) frame_.codec = &codec_;
   if (!searched.reference) {
     if (settings_.codec_vectors)
@@ -318,7 +332,7 @@ void FilmMotion::State::make_frame(std::size_t at) {
     return;
   }
   frame_.reference = settings_.first_index + searched.reference->index;
-  frame_.reference_picture = searched.reference->frame();
+  frame_.reference_picture = searched.reference->shown();
   const auto own = [&](const auto& values, std::size_t each) {
     return values.empty() ? std::span(values) : std::span(values).subspan(each * blocks * searched.pair, each * blocks);
   };

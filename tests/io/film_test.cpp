@@ -2,6 +2,7 @@
 #include "c63/media.h"
 #include "common/digest.h"
 #include "io_test_support.h"
+#include "support/host_film_device.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
 
@@ -242,6 +243,55 @@ TEST_F(Films, RatesOfUnevenAndStillPictures) {
     EXPECT_EQ(cover.count, 1);
     EXPECT_EQ(cover.format.rate.value(), 25);
   }
+}
+
+TEST_F(Films, AGpuIsTriedForWhatItDecodesToTheSameSamples) {
+  struct Film {
+    std::string name;
+    std::string arguments;
+    bool tries;
+    std::string size = "64x48";
+  };
+  for (const Film& film : {Film{"high.mp4", "-c:v libx264 -pix_fmt yuv420p", true},
+                           {"baseline.mkv", "-c:v libx264 -pix_fmt yuv420p -profile:v baseline", true},
+                           {"full.mp4", "-c:v libx264 -pix_fmt yuvj420p -color_range pc", true},
+                           {"hevc.mkv", "-c:v libx265 -x265-params log-level=none -pix_fmt yuv420p", true},
+                           {"vp9.webm", "-c:v libvpx-vp9 -pix_fmt yuv420p", true},
+                           {"av1.mkv", "-c:v libsvtav1 -pix_fmt yuv420p", true},
+                           {"444.mkv", "-c:v libx264 -pix_fmt yuv444p", false},
+                           {"10-bits.mkv", "-c:v libx264 -pix_fmt yuv420p10le", false},
+                           {"odd.mkv", "-c:v libx265 -x265-params log-level=none -pix_fmt yuv420p", false, "65x48"},
+                           {"fields.mkv", "-c:v libx264 -pix_fmt yuv420p -flags +ildct+ilme", false},
+                           {"mpeg4.mp4", "-c:v mpeg4", false},
+                           {"vp8.webm", "-c:v libvpx", false}}) {
+    SCOPED_TRACE(film.name);
+    if (!make(film.name, film.arguments, film.size)) continue;
+    const auto device = std::make_shared<test::HostFilmDevice>();
+    std::vector<std::string> warnings;
+    SourceOptions options{.path = path(film.name), .device = device, .warn = [&](const std::string& text) { warnings.push_back(text); }};
+    EXPECT_EQ(open_frame_source(options)->film_device(), nullptr);
+    EXPECT_EQ(device->was_tried, film.tries);
+    options.device = nullptr;
+    const std::size_t count = std::exchange(warnings, {}).size();
+    static_cast<void>(open_frame_source(options));
+    EXPECT_EQ(count, warnings.size() + 1) << "one line says that the CPU decodes";
+    options.device = device;
+    EXPECT_EQ(read_film(options), read_film({.path = options.path}));
+  }
+  ASSERT_TRUE(make("h.ts", "-c:v libx264 -pix_fmt yuv420p"));
+  const auto tries = [&](SourceOptions options) {
+    const auto device = std::make_shared<test::HostFilmDevice>();
+    options.device = device;
+    static_cast<void>(open_frame_source(options));
+    return device->was_tried.load();
+  };
+  const std::string film = path("h.ts");
+  EXPECT_TRUE(tries({.path = film}));
+  EXPECT_FALSE(tries({.path = film, .tolerant = true}));
+  EXPECT_FALSE(tries({.path = film, .seek_table = std::make_shared<SeekTable>()}));
+  EXPECT_FALSE(tries({.path = film, .details = std::make_shared<FrameDetails>(), .codec_vectors = true}));
+  const test::PipedInput input(test::read_file(film));
+  EXPECT_FALSE(tries({.path = "-"}));
 }
 
 }  // namespace

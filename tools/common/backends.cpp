@@ -21,6 +21,7 @@
 #include "c63/cuda/backend.h"
 #include "c63/cuda/decoder.h"
 #include "c63/cuda/devices.h"
+#include "c63/cuda/film_device.h"
 #include "c63/cuda/motion_estimator.h"
 #endif
 
@@ -280,6 +281,14 @@ PairSearch select_pair_search(const std::string& backend, std::optional<int> dev
 #else
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + cuda_obstacle());
   return cpu;
+#endif
+}
+
+std::shared_ptr<FilmDevice> open_film_device() {
+#if defined(C63_HAVE_CUDA)
+  return cuda::open_film_device(0);
+#else
+  throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + cuda_obstacle());
 #endif
 }
 

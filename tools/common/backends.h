@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "c63/film_device.h"
 #include "c63/motion_search.h"
 
 namespace CLI {
@@ -66,6 +68,10 @@ void select_decode_device(const std::string& backend, std::optional<int> device,
 /// if a GPU is demanded and cannot be used.
 [[nodiscard]] PairSearch select_pair_search(const std::string& backend, std::optional<int> device, std::optional<double> cpu_ms,
                                             const MotionSettings& settings, std::function<void(const std::string&)> note);
+
+/// Opens the GPU on which films are decoded (SourceOptions::device): the first one that is visible. So call it after a
+/// device was selected. Throws Error (device) if it cannot be used.
+[[nodiscard]] std::shared_ptr<FilmDevice> open_film_device();
 
 /// Returns one line for each device that can encode, for --list-devices. Without a usable GPU, a line says why.
 [[nodiscard]] std::vector<std::string> list_devices();

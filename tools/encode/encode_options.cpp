@@ -162,7 +162,10 @@ void add_options(CLI::App& app, EncodeOptions& o) {
                 "already is not encoded again",
                 {.example = kSegmentExample}}});
   add_options(app, "Machine",
-              {{"--list-devices", &o.list_devices, "", "List the CPU and the GPUs that can encode, and exit", {.in_config = false}}});
+              {{"--hwaccel", &o.hwaccel, "NAME",
+                "What decodes a film: none (the CPU), or cuda (a GPU, if it decodes this kind of film to the same pictures)",
+                {.choices = {"none", "cuda"}}},
+               {"--list-devices", &o.list_devices, "", "List the CPU and the GPUs that can encode, and exit", {.in_config = false}}});
   add_options(
       app, kMeasurement,
       {{"--verify", &o.verify, "", "Decode every frame and compare it with the encoder's reconstruction"},

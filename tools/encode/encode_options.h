@@ -41,6 +41,7 @@ struct EncodeOptions {
   TargetOptions target;
   BackendChoice backend;
   bool list_devices = false;
+  std::string hwaccel = "none";  ///< what decodes a film: none (the CPU), or cuda
 
   bool compare_cpu = false;
   bool count_bits = false;

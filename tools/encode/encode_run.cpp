@@ -373,6 +373,8 @@ int EncodeProgram::run() {
   written_ = options_.output;
   options_.backend.queues = is_brief() ? 1 : queues_for(options_.encoder.coding);
   options_.backend.at_once = options_.compare_cpu;
+  const bool on_gpu = options_.hwaccel == "cuda";  // the GPU that decodes also encodes
+  if (on_gpu && options_.backend.names == std::vector<std::string>{"auto"}) options_.backend.names = {"cuda"};
   const auto select = [this](std::optional<double> cpu_ms) {
     return select_backend(options_.backend, cpu_ms, [this](const std::string& note) { session_.log->debug(note); });
   };
@@ -381,6 +383,10 @@ int EncodeProgram::run() {
   const bool waits_for_length = decides_by_length(options_.backend);
   std::future<SelectedBackend> selecting;
   if (!waits_for_length) selecting = std::async(std::launch::async, select, std::nullopt);
+  if (on_gpu) {
+    selecting.wait();
+    options_.source.device = open_film_device();
+  }
   open_first_source();
   if (options_.segment && !prepare_segment()) return kExitDone;
   const SelectedBackend backend = waits_for_length ? select(cpu_ms()) : selecting.get();

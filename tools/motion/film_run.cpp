@@ -83,14 +83,18 @@ void set_frame(MotionFrame& frame, const FilmFrame& film, const VideoFormat& for
 
 OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique_ptr<InputFile> file) {
   OpenedFilm film;
+  // The GPU that decodes also searches.
+  const std::string backend = o.hwaccel == "cuda" && o.backend == "auto" ? "cuda" : o.backend;
+  film.searches_on_device = backend == "cuda" && o.hwaccel == "cuda" && !o.shows_pictures();
   const auto select_search = [&](std::optional<double> cpu_ms) {
-    film.search = select_pair_search(o.backend, o.device, cpu_ms, film_search(o),
+    film.search = select_pair_search(backend, o.device, cpu_ms, film_search(o),
                                      [log = session.log](const std::string& text) { log->info("{}", text); });
   };
   // A GPU that is demanded starts while the film is opened. "auto" decides when the film's length is known.
-  const bool decides_by_length = o.backend == "auto" && !o.device;
+  const bool decides_by_length = backend == "auto" && !o.device;
   if (!decides_by_length) select_search({});
   SourceOptions source = o.film;
+  if (o.hwaccel == "cuda") source.device = open_film_device();
   source.path = o.input;
   source.limits = o.limits;
   source.stop = session.stop;
@@ -140,7 +144,8 @@ MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFi
                      .threads = session.common.threads,
                      .limits = o.limits,
                      .reserve = output != nullptr ? output->memory(format.width, format.height) : 0,
-                     .pair_search = std::move(film.search)});
+                     .pair_search = std::move(film.search),
+                     .searches_on_device = film.searches_on_device});
   const auto progress = session.progress(total, format.rate.value());
   MotionSummary summary;
   std::int64_t frames = 0;
@@ -208,6 +213,8 @@ void add_film_options(CLI::App& app, MotionOptions& o) {
        {"--codec-vectors", &o.codec_vectors, "",
         "Compare with the vectors that the film was coded with. Each frame is then searched in the frame to which they refer"},
        {"--codec-list", &o.codec_list, "FILE", "Write all vectors that the film was coded with as CSV, as FFmpeg exports them"},
+       {"--hwaccel", &o.hwaccel, "NAME", "What decodes a film: none (the CPU), or cuda (a GPU, if it decodes this kind of film to the same pictures)",
+        {.choices = {"none", "cuda"}}},
        {"--backend", &o.backend, "NAME", "Where to search; auto begins on the CPU, and uses a GPU for the rest of a long film",
         {.choices = {"auto", "cpu", "cuda"}}},
        {"--device", &o.device, "N", "Number of the GPU to search on", {.least = 0, .most = 1023}},

@@ -27,6 +27,7 @@ struct OpenedFilm {
   std::shared_ptr<FrameDetails> details = {};  ///< of the frame that was read last; null: the codec's vectors are not wanted
   std::shared_ptr<TextFile> list = {};                           ///< of --codec-list; `source` writes to it
   PairSearch search;
+  bool searches_on_device = false;  ///< see FilmSettings
 };
 
 /// Opens an input from which nothing has been read. If a GPU is to search, it starts at the same time.

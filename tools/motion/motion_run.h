@@ -40,6 +40,7 @@ struct MotionOptions {
   bool quarters = false;
   bool codec_vectors = false;
   std::string codec_list;         ///< file for all vectors of the film's codec
+  std::string hwaccel = "none";   ///< what decodes a film: none (the CPU), or cuda
   std::string backend = "auto";
   std::optional<int> device;
   Limits limits;

@@ -48,6 +48,9 @@ struct FilmSettings {
   std::uint64_t reserve = 0;   ///< bytes of the memory limit that the caller needs
   /// Searches instead of the CPU, by the same settings: a GPU (c63/cuda/motion_estimator.h). Its planes are guarded.
   PairSearch pair_search = {};
+  /// `pair_search` also takes planes in the memory of the GPU that decodes the film (FrameSource::film_device()). Pictures
+  /// then stay there, if their width is a multiple of 16 and their height of 8. The pictures of FilmFrame are empty.
+  bool searches_on_device = false;
 };
 
 /// The motion of one frame. Views are valid until FilmMotion is asked for the next frame.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "c63/enum_names.h"
+#include "c63/film_device.h"
 #include "c63/picture.h"
 #include "c63/settings.h"
 
@@ -59,6 +60,8 @@ class FrameSource {
   /// Returns true if the CPU can read what in_place() returns. False: it lies in a GPU's memory, and read() copies it
   /// to the host.
   [[nodiscard]] virtual bool in_host_memory() const { return true; }
+  /// The GPU that decodes the frames. read() then also takes memory of that GPU. Null: a GPU decodes nothing.
+  [[nodiscard]] virtual std::shared_ptr<FilmDevice> film_device() const { return nullptr; }
 };
 
 /// A source of whole frames in memory, without gaps. The memory must outlive the source. The constructor throws Error
@@ -153,6 +156,10 @@ struct SourceOptions {
   bool ignore_times = false;
   /// For FFmpeg: read() may leave the chroma samples of its frame as they are, which saves time.
   bool luma_only = false;
+  /// For FFmpeg: the GPU that decodes the film. A warning says why if it cannot; then the CPU decodes. A GPU does not
+  /// notice damage inside pictures. So if any other damage is found, the CPU decodes the film from its start on, up to the
+  /// frame that is next, and goes on.
+  std::shared_ptr<FilmDevice> device = {};
   Limits limits = {};
   std::stop_token stop = {};             ///< a stop request ends the wait for a pipe, as if the pipe had ended
   std::function<void(const std::string&)> warn = {};  ///< receives one line, without the file's name

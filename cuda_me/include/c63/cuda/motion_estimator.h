@@ -52,8 +52,8 @@ class MotionEstimator {
   void estimate_async(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
                       CUstream_st* stream);
 
-  /// Searches all pairs in host memory, on the estimator's own stream, and waits for the result. A plane that several
-  /// pairs share is uploaded once.
+  /// Searches all pairs on the estimator's own stream, and waits for the result. Planes are in host memory, or in this
+  /// GPU's and finished; results are in host memory. A plane that several pairs share is uploaded once.
   void estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around = nullptr);
 
   /// The same for one pair.
