@@ -12,7 +12,7 @@ import subprocess
 import time
 from unittest import mock
 
-from course_support import PROGRAMS, SKELETON, SOURCE, CourseTest, load, main, run
+from course_support import PROGRAMS, SKELETON, SOURCE, CourseTest, load, main, no_box, run
 
 from c63_course import explain, handout, programs, rules
 from c63_course.programs import CourseError
@@ -204,19 +204,46 @@ class Course(CourseTest):
 
     # ---- a search on a GPU ----
 
-    def test_a_search_on_a_gpu(self):
-        self.need(shutil.which("nvcc", path=CUDA_PATH), "no nvcc here")
-        folder = self.folder / "kernel"
+    def search_on_gpu(self):
+        """Makes a hand-in with KERNEL, and a task for it. Returns both."""
+        folder, task = self.folder / "kernel", self.folder / "rules.toml"
         shutil.copytree(SKELETON, folder)
         search = (folder / "search.c").read_text().replace("static ", "__device__ static ")
         (folder / "search.c").unlink()
         (folder / "search.cu").write_text(search[: search.index("void search_plane")] + KERNEL)
+        text = (HERE / "rules.toml").read_text().replace("width = 176\nheight = 144\nframes = 6", "width = 112\nheight = 32\nframes = 3")
+        task.write_text(text.replace('"256 MiB"', '"8 GiB"').replace("processes = 24", "processes = 256"))
+        return folder, task
+
+    def test_a_search_on_an_emulated_gpu(self):
+        self.need_all()
+        self.need_programs("c63bench")
+        self.need(no_box() is None, no_box())
+        folder, task = self.search_on_gpu()
+        self.course("--task", task, "--emulate", folder, program="c63grade", code=0)
+        result = json.loads((self.folder / "kernel.rules.json").read_text())
+        self.assertEqual(result["of"], 60)  # without speed
+        kernel = (folder / "search.cu").read_text()
+        for before, after, fault in (
+            ("2 * samples + bytes)", "2 * samples + bytes - 8)", r"search.cu:29: .*\[writes-outside\]"),
+            ("cudaMemcpy(motion,", "(void)cudaMemcpyDefault, memmove(motion,", r"search.cu:59: .*\[host-access\]"),
+            ("+ samples, reference, samples,", "+ samples, reference, samples / 2,", r"search.cu:11: .*\[reads-unwritten\]"),
+        ):
+            text = kernel.replace(before, after).replace("memmove(motion, found, bytes, cudaMemcpyDefault)", "memmove(motion, found, bytes)")
+            (folder / "search.cu").write_text(text)
+            self.course("--task", task, "--emulate", folder, program="c63grade", code=3)
+            checks = {check["id"]: check for check in json.loads((self.folder / "kernel.rules.json").read_text())["checks"]}
+            self.assertFalse(checks["memory"]["passed"])
+            self.assertRegex("\n".join(checks["memory"]["lines"]), fault)
+        self.course("--task", task, "--emulate", "--sanitize", folder, program="c63grade", code=2)
+
+    def test_a_search_on_a_gpu(self):
+        self.need(shutil.which("nvcc", path=CUDA_PATH), "no nvcc here")
+        folder, task = self.search_on_gpu()
         self.assertEqual(run(["make", "-s", "c63enc"], folder, env=dict(os.environ, PATH=CUDA_PATH)), "")
         gpu = shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode == 0
         self.need(gpu, "compiled, but not run: no GPU here")
         self.need_all()
-        task, text = self.folder / "rules.toml", (HERE / "rules.toml").read_text()
-        task.write_text(text.replace('"256 MiB"', '"8 GiB"').replace("processes = 24", "processes = 256"))
         self.course("--task", task, "--no-speed", folder, program="c63grade", code=0)
 
     # ---- explanations ----

@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -5,11 +9,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
 #include "c63/error.h"
 #include "common/process.h"
+#include "files/scratch_folder.h"
 #include "io/descriptor.h"
 #include "race/emulated_gpu.h"
 #include "race/host_search.h"
@@ -17,6 +23,7 @@
 namespace c63::tools::motion_kernel_files {
 extern const std::string_view header;
 extern const std::string_view emulated;
+extern const std::string_view runtime;
 }  // namespace c63::tools::motion_kernel_files
 
 namespace c63::race {
@@ -46,6 +53,7 @@ std::string include_option(const std::string& folder) {
   fs::create_directories(include + "/c63");
   std::ofstream(include + "/c63/motion_kernel.h") << tools::motion_kernel_files::header;
   std::ofstream(include + "/c63/emulated_cuda.h") << tools::motion_kernel_files::emulated;
+  std::ofstream(include + "/c63/emulated_runtime.h") << tools::motion_kernel_files::runtime;
   return " -I" + tools::shell_quoted(include);
 }
 
@@ -113,30 +121,103 @@ BuiltSearch compile_host_part(const std::string& path, const std::string& folder
   return compile(variable_or("CXX", "c++"), "-x c++ -std=c++17 -O2 -g -DC63_MOTION_HOST=1", path, folder);
 }
 
+namespace {
+
+/// Compiles a .cu file for the emulated GPU to an object file.
+void compile_object(BuiltSearch& built, const std::string& compiler, const std::string& path, const std::string& folder, const std::string& flags,
+                    const std::string& object, bool is_program) {
+  const auto in_folder = [&](const char* name) { return tools::shell_quoted(folder + "/" + name); };
+  std::string include = include_option(folder) + " -include " + in_folder("include/c63/emulated_cuda.h");
+  if (is_program) include += " -include " + in_folder("include/c63/emulated_runtime.h");
+  run_compiler(built, compiler, compiler + " -E -x c++ -D__CUDACC__" + include + flags + " -o " + in_folder("emulated.ii") + " " + argument(path), path, folder);
+  std::ifstream preprocessed(folder + "/emulated.ii", std::ios::binary);
+  std::ofstream(folder + "/emulated.cpp") << emulated_source({std::istreambuf_iterator<char>(preprocessed), {}}, is_program);
+  // The thread sanitizer calls functions of emulated_cuda.h, so its own library is not linked.
+  const bool is_clang = version_of(compiler, folder).find("clang") != std::string::npos;
+  const std::string tsan = is_clang ? " -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1"
+                                    : " --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1";
+  run_compiler(built, compiler,
+               compiler + flags + " -O1 -g -w -fPIC -ffp-contract=off -fno-threadsafe-statics -fno-strict-aliasing -fwrapv -fno-finite-loops -fno-optimize-sibling-calls"
+                                  " -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds" + tsan + " -c -o " + tools::shell_quoted(object) + " " +
+                   in_folder("emulated.cpp"),
+               path, folder);
+}
+
+}  // namespace
+
 BuiltSearch compile_emulated(const std::string& path, const std::string& folder) {
   require_readable(path);
   const std::string compiler = variable_or("CXX", "c++");
   BuiltSearch built;
   built.compiler = version_of(compiler, folder);
   built.library = folder + "/emulated.so";
-  const auto in_folder = [&](const char* name) { return tools::shell_quoted(folder + "/" + name); };
-  run_compiler(built, compiler,
-               compiler + " -E -x c++ -std=c++20 -D__CUDACC__ -D__CUDACC_RTC__ -D__CUDA_ARCH__=900" + include_option(folder) +
-                   " -include " + in_folder("include/c63/emulated_cuda.h") + " -o " + in_folder("emulated.ii") + " " + argument(path),
-               path, folder);
-  std::ifstream preprocessed(folder + "/emulated.ii", std::ios::binary);
-  std::ofstream(folder + "/emulated.cpp") << emulated_source({std::istreambuf_iterator<char>(preprocessed), {}});
-  // The thread sanitizer calls functions of emulated_cuda.h, so its own library is not linked.
-  const bool is_clang = built.compiler.find("clang") != std::string::npos;
-  const std::string tsan = is_clang ? " -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1"
-                                    : " --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1";
-  run_compiler(built, compiler,
-               compiler + " -std=c++20 -O1 -g -w -fPIC -fno-strict-aliasing -fwrapv -fno-finite-loops -fno-optimize-sibling-calls"
-                          " -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds" + tsan + " -c -o " + in_folder("emulated.o") + " " +
-                   in_folder("emulated.cpp") + " && " + compiler + " -shared -Wl,-Bsymbolic -o " + tools::shell_quoted(built.library) + " " +
-                   in_folder("emulated.o"),
-               path, folder);
+  const std::string object = folder + "/emulated.o";
+  compile_object(built, compiler, path, folder, " -std=c++20 -D__CUDACC_RTC__ -D__CUDA_ARCH__=900", object, false);
+  run_compiler(built, compiler, compiler + " -shared -Wl,-Bsymbolic -o " + tools::shell_quoted(built.library) + " " + tools::shell_quoted(object), path, folder);
   return built;
+}
+
+void compile_program(std::span<const std::string> arguments) {
+  const ScratchFolder folder("", "c63-nvcc");
+  const std::string compiler = variable_or("CXX", "c++");
+  std::string output;
+  std::string flags = " -std=c++17 -D__NVCC__";
+  std::string inputs;
+  std::vector<std::string> kernels;
+  std::vector<std::string> words;
+  bool compiles_only = false;
+  bool is_cuda = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {  // -Xcompiler has options of the host's compiler, between commas
+    const std::string& word = arguments[i];
+    if (word != "-Xcompiler" && word != "--compiler-options") {
+      words.push_back(word);
+    } else if (++i < arguments.size()) {
+      std::istringstream list(arguments[i]);
+      for (std::string one; std::getline(list, one, ',');) words.push_back(one);
+    }
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const auto next = [&] { return i + 1 < words.size() ? words[++i] : std::string(); };
+    if (word == "-o" || word == "--output-file") {
+      output = next();
+    } else if (word == "-c" || word == "--compile") {
+      compiles_only = true;
+    } else if (word == "-x") {
+      is_cuda = next() == "cu";
+    } else if (word == "-I" || word == "-D" || word == "-U") {
+      flags += " " + word + tools::shell_quoted(next());
+    } else if (word == "-L" || word == "-l" || word.starts_with("-L") || (word.starts_with("-l") && word != "-lineinfo")) {
+      const std::string name = word.size() > 2 ? word.substr(2) : next();
+      if (!name.starts_with("cuda")) inputs += " " + word.substr(0, 2) + tools::shell_quoted(name);
+    } else if (word.starts_with("-std=") || word.starts_with("-I") || word.starts_with("-D") || word.starts_with("-U") || word.starts_with("-M")) {
+      flags += " " + tools::shell_quoted(word);
+    } else if (word.starts_with("-") || word.empty()) {
+      constexpr std::array kWithValue = {"-arch", "-code", "-gencode", "-Xptxas", "-Xlinker", "-ccbin", "-maxrregcount", "--ptxas-options", "-MF", "-MT", "-MQ"};
+      if (std::ranges::find(kWithValue, word) != kWithValue.end()) static_cast<void>(next());  // those of a GPU mean nothing here
+    } else if (is_cuda || word.ends_with(".cu")) {
+      kernels.push_back(word);
+    } else {
+      inputs += " " + argument(word);
+    }
+  }
+  if (kernels.empty() && inputs.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "nvcc: no file to compile or link");
+  BuiltSearch built;
+  for (const std::string& kernel : kernels) {
+    require_readable(kernel);
+    const std::string stem = fs::path(kernel).stem().string();
+    const std::string object = !compiles_only ? folder.file(fmt::format("{}.o", inputs.size())) : output.empty() ? stem + ".o" : output;
+    compile_object(built, compiler, kernel, folder.path(), flags, object, true);
+    inputs += " " + tools::shell_quoted(object);
+  }
+  if (output.empty()) output = "a.out";
+  if (compiles_only) {
+    if (kernels.empty()) run_compiler(built, compiler, compiler + flags + " -fPIC -O2 -c -o " + argument(output) + inputs, output, folder.path());
+    return;
+  }
+  run_compiler(built, compiler, compiler + " -shared -fPIC -Wl,-Bsymbolic -o " + argument(output + ".so") + inputs, output, folder.path());
+  std::ofstream(output) << "#!/bin/sh\nexec c63bench emulated \"$0.so\" \"$@\"\n";
+  fs::permissions(output, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
 }
 
 }  // namespace c63::race

@@ -1,4 +1,4 @@
-// What a kernel file sees of CUDA when `c63bench me --emulate` compiles it for the CPU. The compiler's thread sanitizer calls
+// What a file sees of CUDA when `c63bench me --emulate` or `c63bench nvcc` compiles it for the CPU. The compiler's thread sanitizer calls
 // __tsan_read4() and similar functions before each access to memory. This file defines these functions. They report the
 // access to the emulated GPU. The words of CUDA (__shared__, __global__, ...) and inline PTX are replaced in the preprocessed
 // file (emulated_source.cpp).
@@ -26,6 +26,12 @@ struct C63EmulatedGpu {
   void (*copy)(void* to, const void* from_memory, unsigned bytes, void* from);
   void (*end_copies)();
   void (*wait_copies)(unsigned left);
+  // For whole programs (emulated_runtime.h). Errors are those of CUDA.
+  int (*launch)(void (*kernel)(void*), void* data, uint3 grid, uint3 block, unsigned long shared_bytes);
+  void* (*allocate)(unsigned long bytes, bool is_managed);
+  int (*release)(void* at);
+  bool (*is_device)(const void* at);
+  int (*transfer)(void* to, const void* from_memory, unsigned long bytes, int value, void* from);  // from_memory null: fills with the value
 };
 
 #if defined(__CUDACC__)
@@ -36,8 +42,9 @@ struct C63EmulatedGpu {
 // For functions that are seen as one instruction: their own accesses to memory do not count.
 #define C63_CALLED static __attribute__((noinline, unused, no_sanitize("thread", "undefined")))
 #define C63_HERE __builtin_return_address(0)
-#define C63_HOOK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread", "undefined")))
-#define C63_SEEN __attribute__((visibility("default")))
+// A program may have several such files.
+#define C63_HOOK extern "C" __attribute__((weak, visibility("hidden"), no_sanitize("thread", "undefined")))
+#define C63_SEEN __attribute__((weak, visibility("default")))
 
 extern "C" {
 C63_SEEN const C63EmulatedGpu* c63_emulated_gpu;
@@ -96,7 +103,10 @@ struct C63As {
 
 // ---- Threads ----
 
-using dim3 = uint3;
+struct dim3 : uint3 {
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : uint3{x, y, z} {}
+  constexpr dim3(uint3 size) : uint3(size) {}
+};
 constexpr int warpSize = 32;
 C63_CALLED __attribute__((const)) uint3 c63_place(int what) { return c63_emulated_gpu->place(what); }
 #define threadIdx c63_place(0)

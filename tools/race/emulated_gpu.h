@@ -16,11 +16,23 @@ namespace c63::race {
 /// Compiles a .cu file for EmulatedGpu, as compile_search() does.
 [[nodiscard]] BuiltSearch compile_emulated(const std::string& path, const std::string& folder);
 
-/// Returns the preprocessed text of a .cu file with CUDA's words and inline PTX replaced by C++.
-[[nodiscard]] std::string emulated_source(const std::string& preprocessed);
+/// Compiles a CUDA program as nvcc does with these arguments, so that run_program() runs it. Throws Error.
+void compile_program(std::span<const std::string> arguments);
 
-/// Returns the line of the file at `path` for each place in the code of a library; 0: unknown, or binutils (addr2line) is missing.
-[[nodiscard]] std::map<std::uint32_t, int> lines_of(const std::vector<std::uint32_t>& places, const std::string& library, const std::string& path);
+/// Runs a program that compile_program() has linked: the words are its library and its arguments. Ends this process. If there was a
+/// fault, it is printed, and the exit code is 3. The file that C63_EMULATED_FAULTS names gets faults and doubts, one a line.
+[[noreturn]] void run_program(std::vector<std::string> words);
+
+/// Returns the preprocessed text of a .cu file with CUDA's words and inline PTX replaced by C++. A program may launch its kernels.
+[[nodiscard]] std::string emulated_source(const std::string& preprocessed, bool is_program);
+
+/// A line of a user's file. 0: unknown, or binutils (addr2line) is missing.
+struct CodeLine {
+  std::string file;
+  int line = 0;
+};
+/// Returns the lines of the file at `path`, or of any .cu file if that is empty, for places in the code of a library.
+[[nodiscard]] std::map<std::uint32_t, CodeLine> lines_of(const std::vector<std::uint32_t>& places, const std::string& library, const std::string& path);
 
 /// A GPU that a CPU emulates, with one search from a file. Threads of a block are fibres; blocks run one after another. Their order
 /// changes from launch to launch, and so do the bytes of memory that nobody has written. All accesses to memory are checked.

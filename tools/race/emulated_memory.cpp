@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace c63::race {
 namespace {
@@ -14,9 +15,10 @@ constexpr std::uintptr_t kMostParameters = 1 << 16;  // bytes of the host's stac
 EmulatedMemory::EmulatedMemory(const Image& image, EmulatedThreads& threads, std::mt19937& random, Notes& faults, Notes& doubts)
     : image_(image), threads_(threads), random_(random), faults_(faults), doubts_(doubts), image_shadow_(image.bytes), copies_(kMostThreads) {}
 
-std::uint8_t* EmulatedMemory::allocate(std::size_t bytes, const char* name, unsigned order) {
-  std::uint8_t* const place = device_.allocate(bytes, name, false);
+std::uint8_t* EmulatedMemory::allocate(std::size_t bytes, const char* name, unsigned order, bool is_managed) {
+  std::uint8_t* const place = device_.allocate(bytes, name, false, is_managed);
   if (place != nullptr) fill(place, bytes, order);
+  if (place != nullptr && is_managed) device_.find(reinterpret_cast<std::uintptr_t>(place))->shadow->set_written(0, bytes, threads_.host_stamp());
   return place;
 }
 
@@ -74,6 +76,27 @@ void EmulatedMemory::access(const void* at, std::size_t bytes, unsigned kind, st
     threads_.stop("illegal-access", std::string(is_write ? "writes to " : "reads ") + (place < 65536 ? "a null pointer" : "an address far from all memory"), from);
   }
   threads_.count_access((kind & kC63Together) != 0 && !is_write, from);
+}
+
+bool EmulatedMemory::transfer(void* to, const void* from_memory, std::size_t bytes, int value, std::uint32_t from) {
+  const auto allocation_of = [&](const void* at, const char* what) -> const DeviceMemory::Allocation* {
+    const auto place = reinterpret_cast<std::uintptr_t>(at);
+    const DeviceMemory::Allocation* const found = device_.find(place);
+    if (found != nullptr && place + bytes <= found->end) return found;
+    faults_.add(what[0] == 'w' ? "writes-outside" : "reads-outside", from, what + device_.distance(place, bytes));
+    return nullptr;
+  };
+  const auto is_device = [&](const void* at) { return device_.contains(reinterpret_cast<std::uintptr_t>(at)); };
+  if (from_memory != nullptr && is_device(from_memory) && allocation_of(from_memory, "a copy reads ") == nullptr) return false;
+  if (is_device(to)) {
+    const DeviceMemory::Allocation* const found = allocation_of(to, "writes ");
+    if (found == nullptr) return false;
+    found->shadow->set_written(reinterpret_cast<std::uintptr_t>(to) - found->begin, bytes, threads_.host_stamp());
+  }
+  device_.hide(false);
+  from_memory != nullptr ? std::memmove(to, from_memory, bytes) : std::memset(to, value, bytes);
+  device_.hide(true);
+  return true;
 }
 
 void EmulatedMemory::copy(void* to, const void* from_memory, unsigned bytes, std::uint32_t from) {

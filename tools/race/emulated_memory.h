@@ -26,11 +26,14 @@ class EmulatedMemory {
 
   [[nodiscard]] DeviceMemory& device() { return device_; }
   /// Returns device memory with unknown bytes, or null if there is none left. `order` chooses them.
-  [[nodiscard]] std::uint8_t* allocate(std::size_t bytes, const char* name, unsigned order);
+  [[nodiscard]] std::uint8_t* allocate(std::size_t bytes, const char* name, unsigned order, bool is_managed = false);
 
   /// `stack` is near the parameters of the kernel, which threads may read.
   void begin_launch(std::size_t dynamic_bytes, const void* stack);
   void begin_block(unsigned order);
+
+  /// Copies bytes, or fills them with `value` if `from_memory` is null. Returns false if they leave their memory.
+  bool transfer(void* to, const void* from_memory, std::size_t bytes, int value, std::uint32_t from);
 
   // What a thread does. `from` is a place in the code.
   void access(const void* at, std::size_t bytes, unsigned kind, std::uint32_t from);

@@ -124,9 +124,19 @@ std::string names_of_kernels(std::string_view text) {
   return lines + "\n";
 }
 
+/// Makes kernel->*C63Shape(...)(...) of kernel<<<...>>>(...).
+void replace_launches(std::string& text) {
+  for (std::size_t at = text.find("<<<"); at != std::string::npos; at = text.find("<<<", at)) {
+    const std::size_t end = text.find(">>>", at);
+    if (end == std::string::npos) return;
+    text.replace(end, 3, ")");
+    text.replace(at, 3, "->*C63Shape(");
+  }
+}
+
 }  // namespace
 
-std::string emulated_source(const std::string& preprocessed) {
+std::string emulated_source(const std::string& preprocessed, bool is_program) {
   // A pointer takes the place of the array without a size, which is all of the block's dynamic shared memory.
   static const std::regex dynamic(R"(extern\s+__shared__\s+((?:__align__|alignas)\s*\(\s*\d+\s*\)\s*)?([\w\s:]+?)\s*(\w+)\s*\[\s*\]\s*;)");
   std::string text;
@@ -158,29 +168,32 @@ std::string emulated_source(const std::string& preprocessed) {
     with_arrays.replace(start, end - start, changed);
     at = start + changed.size();
   }
-  return std::string(kWords) + "#define __grid_constant__\n" + with_arrays + names_of_kernels(with_arrays);
+  if (is_program) replace_launches(with_arrays);
+  return std::string(kWords) + "#define __grid_constant__\n" + with_arrays + (is_program ? std::string() : names_of_kernels(with_arrays));
 }
 
-std::map<std::uint32_t, int> lines_of(const std::vector<std::uint32_t>& places, const std::string& library, const std::string& path) {
-  std::map<std::uint32_t, int> lines;
+std::map<std::uint32_t, CodeLine> lines_of(const std::vector<std::uint32_t>& places, const std::string& library, const std::string& path) {
+  std::map<std::uint32_t, CodeLine> lines;
   std::string command = "addr2line -a -i -e " + tools::shell_quoted(library);
   for (const std::uint32_t place : places) {
-    if (lines.try_emplace(place, 0).second) command += fmt::format(" {:#x}", place);
+    if (lines.try_emplace(place).second) command += fmt::format(" {:#x}", place);
   }
   if (lines.empty()) return lines;
   const ScratchFolder folder("", "c63-race");
   const std::string out = folder.file("lines");
   static_cast<void>(tools::run_process(command, {}, out, folder.path(), {}, {.seconds = 20}));
-  const std::string name = std::filesystem::path(path).filename().string() + ":";
+  const std::string name = (path.empty() ? ".cu" : std::filesystem::path(path).filename().string()) + ":";
   std::ifstream file(out);
-  int* line = nullptr;
+  CodeLine* line = nullptr;
   // After an address come the places that were inlined into each other, the innermost first. Helpers of c63's header are not the
   // user's.
   for (std::string text; std::getline(file, text);) {
     if (text.starts_with("0x")) {
       line = &lines[static_cast<std::uint32_t>(std::stoul(text, nullptr, 16))];
-    } else if (const std::size_t at = text.rfind(name); line != nullptr && *line == 0 && at != std::string::npos) {
-      *line = std::atoi(text.c_str() + at + name.size());
+    } else if (const std::size_t at = text.rfind(name); line != nullptr && line->line == 0 && at != std::string::npos) {
+      const std::size_t colon = at + name.size() - 1;
+      const std::size_t start = text.rfind('/', colon) + 1;
+      *line = {text.substr(start, colon - start), std::atoi(text.c_str() + colon + 1)};
     }
   }
   return lines;

@@ -35,6 +35,11 @@ class EmulatedThreads {
   /// Runs a kernel. `order` chooses orders of threads and blocks. Returns false if a fault has ended it.
   bool run(const Launch& launch, unsigned order);
 
+  /// Returns true while a kernel runs.
+  [[nodiscard]] bool is_running() const { return current_ != nullptr; }
+  /// Returns who the host is: before the next launch.
+  [[nodiscard]] Stamp host_stamp() const { return {.block = block_}; }
+
   // For the thread that runs now:
 
   [[nodiscard]] int index() const { return static_cast<int>(current_ - threads_.data()); }
@@ -110,7 +115,7 @@ class EmulatedThreads {
   unsigned how_ = 0;  ///< threads and blocks are ordered
   uint3 block_place_{};
   int block_size_ = 0;
-  std::uint32_t block_ = 0;
+  std::uint32_t block_ = 1;
   std::uint32_t first_block_ = 1;  ///< of the launch
   std::uint32_t interval_ = 0;
   std::array<std::uint16_t, kMostThreads / kWarp> epochs_{};

@@ -67,6 +67,10 @@ void ShadowMemory::set_pending(std::size_t at, std::size_t count) {
   for (std::size_t i = at; i < at + count; ++i) bytes_[i].write.is_pending = true;
 }
 
+void ShadowMemory::set_written(std::size_t at, std::size_t count, Stamp now) {
+  for (std::size_t i = at; i < at + count; ++i) bytes_[i].write = now;
+}
+
 DeviceMemory::DeviceMemory() : arena_(map_memory(kArenaBytes)), owners_(kArenaBytes / kPage) {}
 
 DeviceMemory::~DeviceMemory() { ::munmap(arena_, kArenaBytes); }
@@ -77,12 +81,30 @@ void DeviceMemory::free_all() {
   used_ = kPage;
 }
 
-std::uint8_t* DeviceMemory::allocate(std::size_t bytes, const char* name, bool is_read_only) {
+bool DeviceMemory::free(std::uintptr_t place) {
+  const Allocation* const found = contains(place) ? find(place) : nullptr;
+  if (found == nullptr || found->begin != place) return false;
+  Allocation& gone = allocations_[static_cast<std::size_t>(found - allocations_.data())];
+  std::ranges::replace(owners_, static_cast<std::uint16_t>(found - allocations_.data() + 1), std::uint16_t{0});
+  gone.shadow.reset();
+  if (std::ranges::all_of(owners_, [](std::uint16_t owner) { return owner == 0; })) free_all();
+  return true;
+}
+
+void DeviceMemory::hide(bool hides) const {
+  if (!is_hidden_) return;
+  ::mprotect(arena_, kArenaBytes, hides ? PROT_NONE : PROT_READ | PROT_WRITE);
+  for (const Allocation& a : allocations_) {
+    if (hides && a.is_managed) ::mprotect(reinterpret_cast<void*>(a.begin), a.end - a.begin, PROT_READ | PROT_WRITE);
+  }
+}
+
+std::uint8_t* DeviceMemory::allocate(std::size_t bytes, const char* name, bool is_read_only, bool is_managed) {
   const std::size_t pages = (bytes + kPage - 1) / kPage;
   if (pages + 1 > (kArenaBytes - used_) / kPage) return nullptr;
   std::uint8_t* const place = arena_ + used_;
   const auto begin = reinterpret_cast<std::uintptr_t>(place);
-  allocations_.push_back({begin, begin + bytes, name, is_read_only ? nullptr : std::make_unique<ShadowMemory>(bytes)});
+  allocations_.push_back({begin, begin + bytes, name, is_read_only ? nullptr : std::make_unique<ShadowMemory>(bytes), is_managed});
   std::fill_n(owners_.begin() + static_cast<std::ptrdiff_t>(used_ / kPage), pages, static_cast<std::uint16_t>(allocations_.size()));
   used_ += (pages + 1) * kPage;
   return place;
@@ -96,6 +118,8 @@ const DeviceMemory::Allocation* DeviceMemory::find(std::uintptr_t place) const {
 }
 
 std::string DeviceMemory::distance(std::uintptr_t place, std::size_t bytes) const {
+  const auto was_here = std::ranges::find_if(allocations_, [&](const Allocation& a) { return place >= a.begin && place + bytes <= a.end; });
+  if (was_here != allocations_.end() || allocations_.empty()) return "memory that was freed";
   const auto distance_to = [&](const Allocation& a) { return place < a.begin ? a.begin - place : place + bytes - a.end; };
   const Allocation& near = *std::ranges::min_element(allocations_, {}, distance_to);
   const std::uintptr_t distance = distance_to(near);

@@ -71,6 +71,8 @@ class ShadowMemory {
   void check(std::size_t at, std::size_t count, const Access& access, Stamp now, Notes& faults, Notes& doubts);
   /// Bytes that were just written by a copy have their values only after it has ended.
   void set_pending(std::size_t at, std::size_t count);
+  /// Notes that the host has written bytes.
+  void set_written(std::size_t at, std::size_t count, Stamp now);
 
  private:
   struct Byte {
@@ -89,6 +91,7 @@ class DeviceMemory {
     std::uintptr_t end = 0;
     const char* name = "";
     std::unique_ptr<ShadowMemory> shadow = {};  ///< null if it must not be written to
+    bool is_managed = false;                    ///< the host may access it
   };
   DeviceMemory();
   ~DeviceMemory();
@@ -96,8 +99,13 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   void free_all();
+  /// Returns false unless this is the begin of an allocation.
+  bool free(std::uintptr_t place);
   /// Returns null if there is none left.
-  [[nodiscard]] std::uint8_t* allocate(std::size_t bytes, const char* name, bool is_read_only);
+  [[nodiscard]] std::uint8_t* allocate(std::size_t bytes, const char* name, bool is_read_only, bool is_managed = false);
+  /// If the host is a user's program, device memory that is not managed is hidden from it.
+  void hide(bool hides) const;
+  void hide_from_host() { is_hidden_ = true; }
   [[nodiscard]] bool contains(std::uintptr_t place) const;
   /// Returns the allocation with this address, or null.
   [[nodiscard]] const Allocation* find(std::uintptr_t place) const;
@@ -107,6 +115,7 @@ class DeviceMemory {
  private:
   std::uint8_t* arena_;
   std::size_t used_ = 0;
+  bool is_hidden_ = false;
   std::vector<Allocation> allocations_;
   std::vector<std::uint16_t> owners_;  ///< number of each page's allocation plus 1; 0: none
 };

@@ -25,6 +25,8 @@ COMPILERS = re.compile(r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|nvcc)(?:-\d+)?")
 STREAM = b"\xff\xd8\xff\xdb\x00\xc3\x00"  # the first bytes of the course encoder's streams
 SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=all"
 OWN_PROGRAMS = ("c63enc", "c63dec", "c63pred", "c63join", "c63mpi")
+EMULATED = 20  # times as long as a limit says may take what a CPU emulates
+MOST_SAMPLES = 352 * 288 * 3  # of a video's luma, to emulate
 BUSY = 0.15  # share of the CPUs that other programs may use before times are doubtful
 
 
@@ -57,6 +59,11 @@ class Check:
         return self
 
 
+def record_of(compiler):
+    """Returns the line of a script that records the command line of a compiler."""
+    return f'echo "{compiler} $*" >>"${{0%/*}}/../run/compiled" 2>/dev/null'
+
+
 def how_it_ended(ended):
     if ended["over"]:
         return f"It exceeded its limit of {ended['over']}."
@@ -76,7 +83,7 @@ class Grader:
         self.rules, self.options, self.say, self.made = task_rules, options, say, sequences
         self.secret = options.seed or "public"
         self.checks, self.streams, self.counter = {}, {}, 0
-        self.result, self.right = {"isolation": []}, False
+        self.result, self.right, self.seen = {"isolation": []}, False, []
 
     def __enter__(self):
         self.folder_of_work = tempfile.TemporaryDirectory(prefix="c63grade-")  # only the grader may read it: 0700
@@ -92,7 +99,12 @@ class Grader:
     # ---- what is judged ----
 
     def make_sequences(self):
-        entries = self.rules["sequence"] + [entry_of(file) for file in self.options.video or []]
+        entries = self.rules["sequence"]
+        if self.options.emulate:
+            entries = [
+                entry | {"frames": min(entry["frames"], max(2, MOST_SAMPLES // (entry["width"] * entry["height"])))} for entry in entries
+            ]
+        entries = entries + [entry_of(file) for file in self.options.video or []]
         self.sequences = [self.made.get(entry, self.rules["name"], self.secret) for entry in entries]
         for sequence in self.sequences:
             for quantizer in self.quantizers():
@@ -104,11 +116,14 @@ class Grader:
     def make_box(self, covered=()):
         box = Box(self.options.trust, [path for name in covered if (path := find_program(name, needed=False))])
         self.result["isolation"] = box.notes
+        if self.options.emulate:
+            self.result["isolation"].append("A CPU emulated the GPU (--emulate): videos were short, and there are no points for speed.")
         return box
 
     def limits(self, seconds=None):
         run = self.rules["run"]
-        return run | {"seconds": seconds or run["seconds"], "processes": run["processes"] + 4 * (os.cpu_count() or 1)}
+        seconds = (seconds or run["seconds"]) * (EMULATED if self.options.emulate else 1)
+        return run | {"seconds": seconds, "processes": run["processes"] + 4 * (os.cpu_count() or 1)}
 
     def compilers(self, more=""):
         """Returns scripts that stand in front of the compilers: they record their command lines, and may add options."""
@@ -117,15 +132,21 @@ class Grader:
             for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
                 if COMPILERS.fullmatch(name):
                     added = "" if name == "nvcc" else more
-                    record = f'echo "{name} $*" >>"${{0%/*}}/../run/compiled" 2>/dev/null'
-                    script = f'#!/bin/sh\n{record}\nexec {folder}/{name} "$@" {added}\n'
+                    script = f'#!/bin/sh\n{record_of(name)}\nexec {folder}/{name} "$@" {added}\n'
                     scripts.setdefault(f"tools/{name}", script)
+        if self.options.emulate:
+            scripts["tools/nvcc"] = f'#!/bin/sh\n{record_of("nvcc")}\nPATH=${{PATH#*:}} exec "${{0%/*}}/c63bench" nvcc "$@"\n'
         return scripts
+
+    def emulator(self):
+        """Returns the program that stands for CUDA without a GPU, as a file of the box."""
+        return {"tools/c63bench": (pathlib.Path(find_program("c63bench")).read_bytes(), 0o755)} if self.options.emulate else {}
 
     def build(self, files, more=""):
         """Builds in a box. Returns the result of make, the compilers' command lines, and the files that are there then."""
         files = {f"handin/{name}": file for name, file in files.items()}
-        tools = {name: (script.encode(), 0o755) for name, script in self.compilers(more).items()}
+        more = "-fPIC" if self.options.emulate else more
+        tools = {name: (script.encode(), 0o755) for name, script in self.compilers(more).items()} | self.emulator()
         limits = self.limits(self.rules["build"]["seconds"]) | {"memory": max(self.rules["run"]["memory"], 4 << 30)}
         command = shlex.split(self.rules["build"]["command"])
         ended = self.box.run(files | tools, command, limits, take=("handin", "run/compiled"))
@@ -198,7 +219,10 @@ class Grader:
         argv = self.argv(sequence, quantizer, "{box}/run/in.yuv", "{box}/run/out.c63", command)
         argv = more.pop("prefix", []) + argv
         files = files | {"run/in.yuv": (sequence.source.read_bytes(), 0o644)}
-        ended = self.box.run(files, argv, limits or self.limits(), take=("run/out.c63",), **more)
+        if self.options.emulate:
+            more["environment"] = {"C63_EMULATED_FAULTS": "{box}/run/faults"}
+        ended = self.box.run(files, argv, limits or self.limits(), take=("run/out.c63", "run/faults"), **more)
+        self.seen += ended["files"].get("run/faults", (b"", 0))[0].decode(errors="replace").splitlines()
         return ended, ended["files"].get("run/out.c63", (None, 0))[0]
 
     def argv(self, sequence, quantizer, source, target, command=None):
@@ -319,7 +343,7 @@ class Grader:
         if stream is None:
             check.fails(f"Not checked: it wrote no stream of {sequence.name} that can be decoded.")
             return
-        patience = max(1, want["seconds"] / 3)
+        patience = max(1, self.limits(want["seconds"])["seconds"] / 3)
         feeder = Feeder(sequence.source.read_bytes(), sequence.frame_bytes, want["frames"], stream, patience)
         self.box.run(built, self.argv(sequence, quantizer, "-", "-"), self.limits(want["seconds"]), feeder=feeder)
         check.holds() if feeder.came == len(stream) and not feeder.differs else check.fails()
@@ -393,6 +417,14 @@ class Grader:
             check.fails(*faults) if faults else check.holds()
         else:
             check.of = 0
+
+    def judge_emulated(self):
+        """Judges what the emulated GPU has seen. A doubt is a fault only if the streams are wrong."""
+        check, seen = self.check("memory"), dict.fromkeys(self.seen)
+        faults = [line.removeprefix("fault: ")[:300] for line in seen if line.startswith("fault: ")]
+        if not self.right:
+            faults += [line.removeprefix("doubt: ")[:300] for line in seen if line.startswith("doubt: ")]
+        check.fails(*faults[:20]) if faults else check.holds()
 
     # ---- speed ----
 
@@ -521,13 +553,16 @@ class Grader:
             files, built = {}, self.take_command()
         if built is None:
             return None
+        built = built | self.emulator()
         self.judge_streams(built)
         for name in ("search", "flight", "decoder"):
             if self.rules[name] and (self.folder or name != "decoder"):
                 getattr(self, f"judge_{name}")(built)
         if self.folder and (self.options.sanitize or self.options.compute_sanitizer):
             self.judge_memory(files, built)
-        if self.rules["speed"] and not self.options.no_speed:
+        if self.options.emulate:
+            self.judge_emulated()
+        if self.rules["speed"] and not self.options.no_speed and not self.options.emulate:
             self.judge_speed(built)
         return built
 
@@ -547,9 +582,9 @@ class Grader:
         """Adds the checks that were not reached, which give no points. Checks that an option leaves out do not count."""
         for name, of in self.rules["points"].items():
             left_out = (
-                (name == "speed" and self.options.no_speed)
+                (name == "speed" and (self.options.no_speed or self.options.emulate))
                 or (not self.folder and name in ("build", "optimized", "own", "answers", "decoder"))
-                or (name == "memory" and not (self.options.sanitize or self.options.compute_sanitizer))
+                or (name == "memory" and not (self.options.sanitize or self.options.compute_sanitizer or self.options.emulate))
             )
             if of and name not in self.checks and not left_out:
                 self.check(name).fails("Not checked, because it was not built." if built is None else "Not checked.")
