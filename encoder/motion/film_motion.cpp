@@ -88,7 +88,17 @@ struct Batch {
   std::vector<std::uint16_t> sads;
   std::vector<std::uint16_t> seconds;
   std::vector<std::uint16_t> quarters;
+  std::vector<FineVector> fine;
+  std::vector<std::uint8_t> agrees;
 };
+
+/// Returns a vector in whole samples.
+MotionVector whole_vector(FineVector v) {
+  const auto whole = [](int units) {
+    return static_cast<std::int8_t>(std::clamp((units + (units < 0 ? -kFineUnits : kFineUnits) / 2) / kFineUnits, -127, 127));
+  };
+  return {whole(v.x), whole(v.y)};
+}
 
 /// Returns the search of the settings, by default on the CPU. It gets guarded planes.
 PairSearch search_of(const FilmSettings& settings) {
@@ -171,6 +181,9 @@ FilmMotion::State::State(std::unique_ptr<FrameSource> film, std::shared_ptr<Fram
       searching_([this] { search_batch(next_batch_); }) {
   if (settings_.searches_on_device && format_.width % 16 == 0 && format_.height % 8 == 0) device_ = source_->film_device();
   if (settings_.distance == 0) throw Error(ErrorKind::usage, "C63-SETTING", "distance 0 would search every frame in itself");
+  if (settings_.search.fine && (settings_.seconds || settings_.quarters)) {
+    throw Error(ErrorKind::usage, "C63-SETTING", "the search of true motion has no second SADs and no quarters");
+  }
   const std::size_t count = static_cast<std::size_t>(std::max(0, history_) + ahead_) + 4 * kMostBatch;
   const std::uint64_t picture =
       std::uint64_t{3} * static_cast<std::uint64_t>(columns_) * static_cast<std::uint64_t>(rows_) * 64;
@@ -292,7 +305,16 @@ void FilmMotion::State::search_batch(Batch& batch) {
   batch.sads.resize(blocks);
   batch.seconds.resize(settings_.seconds ? blocks : 0);
   batch.quarters.resize(settings_.quarters ? 4 * blocks : 0);
+  const bool is_fine = settings_.search.fine.has_value();
+  batch.fine.resize(is_fine ? blocks : 0);
+  batch.agrees.resize(is_fine && settings_.search.fine->check >= 0 ? blocks : 0);
   if (pairs.empty()) return;
+  if (is_fine) {
+    const MotionResults results{.sads = batch.sads.data(), .fine = batch.fine.data(), .agrees = batch.agrees.empty() ? nullptr : batch.agrees.data()};
+    pool_.execute([&] { search_(pairs, results); });
+    std::ranges::transform(batch.fine, batch.vectors.begin(), whole_vector);
+    return;
+  }
   const MotionResults results{batch.vectors.data(), batch.sads.data(), settings_.seconds ? batch.seconds.data() : nullptr,
                               settings_.quarters ? batch.quarters.data() : nullptr};
   pool_.execute([&] { search_(pairs, results); });
@@ -340,6 +362,8 @@ void FilmMotion::State::make_frame(std::size_t at) {
   frame_.sads = own(batch_.sads, 1);
   frame_.seconds = own(batch_.seconds, 1);
   frame_.quarters = own(batch_.quarters, 4);
+  frame_.fine = own(batch_.fine, 1);
+  frame_.agrees = own(batch_.agrees, 1);
   if (settings_.codec_vectors) codec_ = codec_field(picture.details.vectors, picture.luma, searched.reference->luma);
 }
 

@@ -22,7 +22,7 @@ namespace {
 class FilmCsvOutput final : public MotionOutput {
  public:
   explicit FilmCsvOutput(const MotionOptions& o) : file_(o.output, o.durability) {
-    file_.add("frame,reference,x,y,mv_x,mv_y,sad{}{}{}\n", o.second ? ",second" : "",
+    file_.add("frame,reference,x,y,mv_x,mv_y,sad{}{}{}{}\n", o.check ? ",agrees" : "", o.second ? ",second" : "",
               o.quarters ? ",sad_top_left,sad_top_right,sad_bottom_left,sad_bottom_right" : "",
               o.codec_vectors ? ",codec_x,codec_y,codec_sad" : "");
   }
@@ -32,8 +32,9 @@ class FilmCsvOutput final : public MotionOutput {
     const FilmFrame& film = *frame.film;
     for (std::size_t i = 0; i < film.vectors.size(); ++i) {
       const auto columns = static_cast<std::size_t>(film.columns);
-      file_.add("{},{},{},{},{},{},{}", film.index, film.reference, i % columns * 8, i / columns * 8,
-                film.vectors[i].x, film.vectors[i].y, film.sads[i]);
+      const auto [vector_x, vector_y] = film.in_samples(i);
+      file_.add("{},{},{},{},{},{},{}", film.index, film.reference, i % columns * 8, i / columns * 8, vector_x, vector_y, film.sads[i]);
+      if (!film.agrees.empty()) file_.add(",{}", film.agrees[i]);
       if (!film.seconds.empty()) file_.add(",{}", film.seconds[i]);
       for (std::size_t q = 0; q < 4 && !film.quarters.empty(); ++q) file_.add(",{}", film.quarters[4 * i + q]);
       if (film.codec != nullptr && film.codec->inter[i] != 0) {
@@ -66,7 +67,9 @@ class NpzOutput final : public MotionOutput {
     if (film.reference < 0) return;
     append(frame_, std::array{film.index});
     append(reference_, std::array{film.reference});
-    if (vectors_) append(*vectors_, film.vectors);
+    if (vectors_ && film.fine.empty()) append(*vectors_, film.vectors);
+    if (vectors_ && !film.fine.empty()) append(*vectors_, in_samples(film));
+    if (agrees_) append(*agrees_, film.agrees);
     if (sads_) append(*sads_, film.sads);
     if (seconds_) append(*seconds_, film.seconds);
     if (quarters_) append(*quarters_, film.quarters);
@@ -87,13 +90,19 @@ class NpzOutput final : public MotionOutput {
     begun_ = true;
     frame_ = file_.add_array("frame", "<i8", {});
     reference_ = file_.add_array("reference", "<i8", {});
-    if (options_.wants("mv")) vectors_ = file_.add_array("vectors", "|i1", {rows, columns, 2});
+    if (options_.wants("mv")) vectors_ = file_.add_array("vectors", options_.fine() ? "<f4" : "|i1", {rows, columns, 2});
+    if (options_.check) agrees_ = file_.add_array("agrees", "|u1", {rows, columns});
     if (options_.wants("sad")) sads_ = file_.add_array("sad", "<u2", {rows, columns});
     if (options_.second) seconds_ = file_.add_array("second", "<u2", {rows, columns});
     if (options_.quarters) quarters_ = file_.add_array("quarters", "<u2", {rows, columns, 4});
     if (!options_.codec_vectors) return;
     codec_vectors_ = file_.add_array("codec_vectors", "<f4", {rows, columns, 2});
     codec_sads_ = file_.add_array("codec_sad", "<u2", {rows, columns});
+  }
+  static std::vector<std::array<float, 2>> in_samples(const FilmFrame& film) {
+    std::vector<std::array<float, 2>> vectors;
+    for (std::size_t i = 0; i < film.fine.size(); ++i) vectors.push_back(film.in_samples(i));
+    return vectors;
   }
   template <typename Values>
   void append(std::size_t array, const Values& values) {
@@ -106,6 +115,7 @@ class NpzOutput final : public MotionOutput {
   std::size_t frame_ = 0;
   std::size_t reference_ = 0;
   std::optional<std::size_t> vectors_;
+  std::optional<std::size_t> agrees_;
   std::optional<std::size_t> sads_;
   std::optional<std::size_t> seconds_;
   std::optional<std::size_t> quarters_;
@@ -133,9 +143,8 @@ class FlowOutput final : public MotionOutput {
     flow.reserve(std::size_t{2} * width * height);
     for (std::size_t y = 0; y < height; ++y) {
       for (std::size_t x = 0; x < width; ++x) {
-        const MotionVector v = film.vectors[y / 8 * static_cast<std::size_t>(film.columns) + x / 8];
-        flow.push_back(v.x);
-        flow.push_back(v.y);
+        const auto v = film.in_samples(y / 8 * static_cast<std::size_t>(film.columns) + x / 8);
+        flow.insert(flow.end(), v.begin(), v.end());
       }
     }
     const std::string name = name_.of(frame.index);

@@ -58,7 +58,9 @@ std::vector<std::uint8_t> predicted(const FilmFrame& film, const VideoFormat& fo
 }
 
 /// The settings of the search in a film.
-MotionSettings film_search(const MotionOptions& o) { return {.range = o.range, .zero_bias = o.zero_bias, .guarded = true}; }
+MotionSettings film_search(const MotionOptions& o) {
+  return {.range = std::min(o.range, 127), .zero_bias = o.zero_bias, .guarded = true, .fine = o.fine()};
+}
 
 /// Sets what the outputs need of a film's frame.
 void set_frame(MotionFrame& frame, const FilmFrame& film, const VideoFormat& format) {
@@ -193,8 +195,16 @@ void check_film_options(const MotionOptions& o) {
   if (!o.truth.empty() && (o.first_frame != 0 || o.codec_vectors))
     refuse("--truth cannot be used with --seek or --codec-vectors");
   if (o.codec_vectors && o.distance != 1) refuse("--codec-vectors chooses the distance itself");
+  if (o.fine() && (o.second || o.quarters || o.zero_bias != 0))
+    refuse("--second, --quarters and --zero-bias are for the plain search: 8x8 blocks, whole samples, a range of at most 127, no --smooth, no --check");
   if (o.types.size() == 1 && o.types[0] == "bits")
     refuse("--type bits is for c63 streams; for a film, the bits of blocks are not known");
+}
+
+std::optional<FineMotionSettings> MotionOptions::fine() const {
+  if (fraction == 1 && block == 8 && smooth == 0 && !check && range <= 127) return std::nullopt;
+  return FineMotionSettings{.range = range, .block = block, .fraction = fraction, .smooth = smooth,
+                            .check = check ? *check * (kFineUnits / 4) : -1};
 }
 
 void add_film_options(CLI::App& app, MotionOptions& o) {
@@ -205,7 +215,14 @@ void add_film_options(CLI::App& app, MotionOptions& o) {
   add_options(
       app, "Films",
       {{"--search", &o.search, "", "Search the pictures of a c63 stream like those of a film, instead of showing the stream's own vectors"},
-       {"--merange", &o.range, "N", "Search range: vectors from -N to N-1 samples", {.least = 1, .most = 127}},
+       {"--merange", &o.range, "N", "Search range: vectors from -N to N-1 samples; above 127 by a pyramid of exact searches", {.least = 1, .most = 512}},
+       {"--fraction", &o.fraction, "N", "Find vectors in fractions of 1/N samples", {.choices = {"1", "2", "4", "32"}}},
+       {"--block", &o.block, "N", "Sides of the searched blocks; outputs have the vector and the SAD of each 8x8 block", {.choices = {"8", "16", "32"}}},
+       {"--smooth", &o.smooth, "N", "Add N for each sample of distance to the neighbours' vectors to the SAD: true motion instead of the least difference",
+        {.least = 0, .most = 1000}},
+       {"--check", &o.check, "N",
+        "Also search from the reference to the frame, and mark blocks whose vectors differ by more than N quarter samples (csv, json, npz)",
+        {.least = 0, .most = 4096}},
        {"--distance", &o.distance, "N", "Search each frame in the frame N before it; negative: in a later frame", {.least = -64, .most = 64}},
        {"--zero-bias", &o.zero_bias, "N", "Take the zero vector if its SAD is less than the best SAD plus N", {.least = 0, .most = 16320}},
        {"--second", &o.second, "", "Also find the second smallest SAD of each block (csv, json, npz)"},

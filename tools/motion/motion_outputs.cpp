@@ -89,13 +89,17 @@ class JsonOutput final : public MotionOutput {
     file_.add(", \"key\": {}, \"columns\": {}, \"rows\": {}", frame.blocks.key, luma.columns, luma.rows);
     if (options_.wants("mv")) {
       add_numbers("inter", luma.inter);
+      const bool is_fine = frame.film != nullptr && !frame.film->fine.empty();
       add_list("vectors", luma.vectors, [&](std::size_t i, const char* comma) {
-        file_.add("{}[{},{}]", comma, luma.vectors[i].x, luma.vectors[i].y);
+        if (!is_fine) return file_.add("{}[{},{}]", comma, luma.vectors[i].x, luma.vectors[i].y);
+        const auto [x, y] = frame.film->in_samples(i);
+        file_.add("{}[{},{}]", comma, x, y);
       });
     }
     if (options_.wants("sad")) add_sads("sads", luma.inter, frame.sads[0]);
     if (const FilmFrame* const film = frame.film) {
       file_.add(", \"reference\": {}", film->reference);
+      if (!film->agrees.empty()) add_numbers("agrees", film->agrees);
       if (!film->seconds.empty()) add_numbers("seconds", film->seconds);
       if (!film->quarters.empty()) add_numbers("quarters", film->quarters);
       if (film->codec != nullptr) add_codec(*film->codec);
@@ -105,7 +109,7 @@ class JsonOutput final : public MotionOutput {
       add_numbers("coefficient_bits", luma.coefficient_bits);
     }
     if (truth != nullptr) {
-      const auto errors = truth->endpoint_errors(frame.index, frame.blocks, frame.film != nullptr);
+      const auto errors = truth->endpoint_errors(frame.index, frame.blocks, frame.film);
       const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
       file_.add(",\n     \"mean_endpoint_error_samples\": {}",
                 errors.empty() ? "null" : fmt::format("{}", sum / static_cast<double>(errors.size())));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
@@ -48,12 +49,14 @@ std::span<const std::uint8_t> bytes_of(const std::vector<T>& values) {
 /// none, and the SAD.
 std::vector<std::int16_t> film_values(const MotionFrame& frame, bool of_codec) {
   const PlaneBlocks& luma = frame.blocks.planes[0];
-  const auto whole = [](int samples) { return static_cast<std::int16_t>(CodecField::kUnits * samples); };
+  const auto quarters = [](float samples) { return static_cast<std::int16_t>(std::lround(CodecField::kUnits * samples)); };
   std::vector<std::int16_t> values;
   for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
     const bool inter = (of_codec ? frame.codec()->inter[i] : luma.inter[i]) != 0;
-    const std::int16_t x = of_codec ? frame.codec()->vectors[i].x : whole(luma.vectors[i].x);
-    const std::int16_t y = of_codec ? frame.codec()->vectors[i].y : whole(luma.vectors[i].y);
+    const bool searched = !of_codec && inter;
+    const auto found = searched ? frame.film->in_samples(i) : std::array<float, 2>{};
+    const std::int16_t x = of_codec ? frame.codec()->vectors[i].x : quarters(found[0]);
+    const std::int16_t y = of_codec ? frame.codec()->vectors[i].y : quarters(found[1]);
     const std::uint32_t sad = of_codec ? frame.codec()->sads[i] : frame.sads[0][i];
     values.insert(values.end(), {inter ? x : std::int16_t{INT16_MIN}, y, static_cast<std::int16_t>(sad)});
   }

@@ -144,7 +144,7 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, std::uni
 
 void check_stream_options(const MotionOptions& o) {
   const MotionOptions plain;
-  const bool is_plain = o.range == plain.range && o.distance == plain.distance && o.zero_bias == plain.zero_bias && !o.second &&
+  const bool is_plain = o.range == plain.range && o.distance == plain.distance && o.zero_bias == plain.zero_bias && !o.fine() && !o.second &&
                         !o.quarters && !o.codec_vectors && o.codec_list.empty() && o.backend == plain.backend && !o.device;
   if (is_plain && o.format != "npz" && o.format != "flo") return;
   throw Error(ErrorKind::usage, "C63-USAGE",

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "c63/fine_motion.h"
 #include "c63/frame_source.h"
 #include "common/command_line.h"
 #include "motion/overlay.h"
@@ -36,6 +37,10 @@ struct MotionOptions {
   int range = 16;
   int distance = 1;
   int zero_bias = 0;
+  int fraction = 1;
+  int block = 8;
+  int smooth = 0;
+  std::optional<int> check;  ///< quarters of a sample
   bool second = false;
   bool quarters = false;
   bool codec_vectors = false;
@@ -49,6 +54,8 @@ struct MotionOptions {
 
   /// Returns true if this kind of value is to be shown: mv, sad or bits.
   [[nodiscard]] bool wants(const std::string& type) const { return std::ranges::find(types, type) != types.end(); }
+  /// Returns the settings of the search of true motion, if an option asks for it.
+  [[nodiscard]] std::optional<FineMotionSettings> fine() const;
   /// Returns true if the output shows a film's pictures, not only their motion.
   [[nodiscard]] bool shows_pictures() const { return format == "png" || format == "html"; }
 };

@@ -42,7 +42,7 @@ void MotionSummary::add(const MotionFrame& frame, const MotionTruth* truth) {
   sad_of_source_ = frame.sad_of_source;
   if (truth != nullptr) {
     with_truth_ = true;
-    for (const double error : truth->endpoint_errors(frame.index, frame.blocks, film_)) errors_.push_back(static_cast<float>(error));
+    for (const double error : truth->endpoint_errors(frame.index, frame.blocks, frame.film)) errors_.push_back(static_cast<float>(error));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "c63/byte_count.h"
 #include "c63/error.h"
+#include "c63/film_motion.h"
 #include "common/text.h"
 #include "common/values.h"
 #include "io/input_file.h"
@@ -99,11 +100,11 @@ void MotionTruth::check_length(std::int64_t frames, bool all) const {
               {.file = path_});
 }
 
-std::vector<double> MotionTruth::endpoint_errors(std::int64_t frame, const FrameBlocks& blocks, bool film) const {
+std::vector<double> MotionTruth::endpoint_errors(std::int64_t frame, const FrameBlocks& blocks, const FilmFrame* film) const {
   std::vector<double> errors;
   const auto found = frames_.find(frame);
   if (found == frames_.end() || blocks.key || blocks.repeat) return errors;
-  if (!film && !blocks_line_up(blocks.width)) {
+  if (film == nullptr && !blocks_line_up(blocks.width)) {
     throw Error(
         ErrorKind::usage, "C63-MV-SHEARED",
         fmt::format("width {} is not a multiple of 16: the codec shears such pictures, so that coded vectors are not "
@@ -115,7 +116,9 @@ std::vector<double> MotionTruth::endpoint_errors(std::int64_t frame, const Frame
     if (entry.x < 0 || entry.y < 0 || entry.x / 8 >= luma.columns || entry.y / 8 >= luma.rows) continue;
     const auto block = static_cast<std::size_t>(entry.y / 8) * luma.columns + entry.x / 8;
     if (luma.inter[block] == 0) continue;
-    errors.push_back(std::hypot(entry.mv_x - luma.vectors[block].x, entry.mv_y - luma.vectors[block].y));
+    const MotionVector whole = luma.vectors[block];
+    const auto [x, y] = film != nullptr ? film->in_samples(block) : std::array<float, 2>{static_cast<float>(whole.x), static_cast<float>(whole.y)};
+    errors.push_back(std::hypot(entry.mv_x - x, entry.mv_y - y));
   }
   return errors;
 }

@@ -8,6 +8,10 @@
 
 #include "encode/block_statistics.h"
 
+namespace c63 {
+struct FilmFrame;
+}
+
 namespace c63::tools {
 
 /// The true motion of a sequence, as c63gen writes it: CSV with the columns frame,x,y,mv_x,mv_y. The vector is in
@@ -30,9 +34,9 @@ class MotionTruth {
   void check_length(std::int64_t frames, bool all) const;
 
   /// Returns the distances in samples between the true and the coded vectors of a frame's luma blocks. Blocks that lack
-  /// one of the two are left out. `film`: blocks are aligned with the picture, whatever its width. Otherwise throws Error
-  /// (usage, C63-MV-SHEARED) if the width is not a multiple of 16.
-  [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks, bool film = false) const;
+  /// one of the two are left out. In a film, blocks are aligned with the picture, whatever its width. If `film` is null,
+  /// throws Error (usage, C63-MV-SHEARED) if the width is not a multiple of 16.
+  [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks, const FilmFrame* film = nullptr) const;
 
  private:
   struct Entry {

@@ -62,13 +62,21 @@ struct FilmFrame {
   int columns = 0;              ///< of blocks
   int rows = 0;
   // In raster order, one value per block; empty if there is no reference, or if they are not wanted.
-  std::span<const MotionVector> vectors = {};
+  std::span<const MotionVector> vectors = {};  ///< of a search of true motion: in whole samples, at most 127
   std::span<const std::uint16_t> sads = {};
   std::span<const std::uint16_t> seconds = {};
   std::span<const std::uint16_t> quarters = {};  ///< four values per block
+  std::span<const FineVector> fine = {};         ///< with MotionSettings::fine: the vectors, see MotionResults
+  std::span<const std::uint8_t> agrees = {};     ///< with FineMotionSettings::check: see MotionResults
   const CodecField* codec = nullptr;        ///< if the codec's vectors are wanted
   std::span<const std::uint8_t> picture = {};    ///< the whole frame, as the source gives it
   std::span<const std::uint8_t> reference_picture = {};
+
+  /// Returns the vector of a block in samples, x and y.
+  [[nodiscard]] std::array<float, 2> in_samples(std::size_t block) const {
+    if (fine.empty()) return {static_cast<float>(vectors[block].x), static_cast<float>(vectors[block].y)};
+    return {static_cast<float>(fine[block].x) / kFineUnits, static_cast<float>(fine[block].y) / kFineUnits};
+  }
 };
 
 /// Decodes a film on a separate thread, and searches the motion between its frames at the same time. Its memory does

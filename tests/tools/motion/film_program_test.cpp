@@ -109,6 +109,47 @@ TEST_F(FilmProgramTest, VectorsAreThoseOfTheDecodedSamples) {
   EXPECT_EQ(piped.output, csv.output);
 }
 
+TEST_F(FilmProgramTest, TrueMotionIsThatOfTheLibrary) {
+  const std::string options = "--quiet --merange 200 --fraction 32 --block 16 --smooth 4 --check 2 ";
+  const auto rows = rows_of(mv(options + "--format csv '" + raw_ + "'").output);
+  const auto json = nlohmann::json::parse(mv(options + "--format json '" + raw_ + "'").output);
+  ASSERT_EQ(mv(options + "-o '" + file("flow-%d.flo") + "' '" + raw_ + "'").exit_code, 0);
+  ASSERT_EQ(mv(options + "-o '" + file("fine.npz") + "' '" + raw_ + "'").exit_code, 0);
+  const std::string arrays = test::read_file(file("fine.npz"));
+  const auto planes = padded_luma();
+  std::size_t row = 0;
+  for (std::size_t frame = 1; frame < kFrames; ++frame) {
+    const auto view = [&](std::size_t index) { return ConstPlaneView{planes[index].data(), kWidth, kPaddedHeight, kWidth}; };
+    const MotionPair pair{view(frame), view(frame - 1)};
+    constexpr std::size_t kAll = kBlocks * kPaddedHeight / 8;
+    std::vector<FineVector> vectors(kAll);
+    std::vector<std::uint16_t> sads(kAll);
+    std::vector<std::uint8_t> agrees(kAll);
+    estimate_fine_motion({&pair, 1}, {.range = 200, .block = 16, .fraction = 32, .smooth = 4, .check = 16},
+                         {.sads = sads.data(), .fine = vectors.data(), .agrees = agrees.data()});
+    std::vector<float> samples;
+    for (std::size_t i = 0; i < kAll; ++i, ++row) {
+      samples.insert(samples.end(), {static_cast<float>(vectors[i].x) / 32, static_cast<float>(vectors[i].y) / 32});
+      const std::vector<double> expected{static_cast<double>(frame), static_cast<double>(frame) - 1, static_cast<double>(i % kBlocks * 8),
+                                         static_cast<double>(i / kBlocks * 8), vectors[i].x / 32.0, vectors[i].y / 32.0,
+                                         static_cast<double>(sads[i]), static_cast<double>(agrees[i])};
+      ASSERT_LT(row, rows.size());
+      ASSERT_EQ(rows[row], expected);
+      ASSERT_EQ(json["frames"][frame]["vectors"][i], (nlohmann::json{vectors[i].x / 32.0, vectors[i].y / 32.0}));
+    }
+    EXPECT_EQ(json["frames"][frame]["agrees"], nlohmann::json(agrees));
+    float first_of_flow = 0;
+    std::memcpy(&first_of_flow, test::read_file(file(fmt::format("flow-{}.flo", frame))).data() + 12, 4);
+    EXPECT_EQ(first_of_flow, samples[0]);
+    const auto holds = [&](const auto& values) {
+      return arrays.find(std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]))) != std::string::npos;
+    };
+    EXPECT_TRUE(holds(samples) && holds(sads) && holds(agrees)) << "of the .npz file";
+  }
+  EXPECT_EQ(row, rows.size());
+  for (const char* plain : {"--second", "--quarters", "--zero-bias 1"}) EXPECT_EQ(mv(std::string("--smooth 1 ") + plain + " '" + raw_ + "'").exit_code, 2);
+}
+
 TEST_F(FilmProgramTest, EveryKindOfFilmGivesTheSame) {
   ASSERT_EQ(mv("--quiet '" + raw_ + "' -o '" + file("raw.npz") + "'").exit_code, 0);
   const std::string expected = test::read_file(file("raw.npz"));
