@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <map>
 #include <regex>
 
 #include "c63/decoder.h"

@@ -1,7 +1,9 @@
 // Tests c63enc --segment and c63join. The joined stream must have the bytes of an encode by one process, also after
 // stops and failures.
 
+#include <chrono>
 #include <csignal>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
