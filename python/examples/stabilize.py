@@ -13,12 +13,11 @@ import numpy as np
 import c63
 
 
-def camera_motion(current, reference):
+def camera_motion(motion):
     """Returns the motion from a frame to the one before, in whole samples, by most certain blocks; 0, 0 if none is
     certain."""
-    found = c63.estimate_motion(current, reference, 24, second=True, second_distance=3)
-    sure = found.second > 1.3 * found.sad + 64
-    vectors, counts = np.unique(found.vectors[sure], axis=0, return_counts=True)
+    sure = motion.second > 1.3 * motion.sad + 64
+    vectors, counts = np.unique(motion.vectors[sure], axis=0, return_counts=True)
     return vectors[counts.argmax()].astype(int) if len(vectors) else np.zeros(2, int)
 
 
@@ -30,16 +29,15 @@ def moved(plane, x, y):
 
 
 def main(film, steady, smoothing=0.9):
-    with c63.open(film) as video, open(steady, "wb") as out:
-        out.write(f"YUV4MPEG2 W{video.width} H{video.height} F{video.rate.numerator}:{video.rate.denominator} C420jpeg\n".encode())
-        height, width = video.height // 8 * 8, video.width // 8 * 8
-        offset, before = np.zeros(2), None
-        for frame in video:
-            luma = c63.luma(frame)[:height, :width]
-            if before is not None:
-                offset = smoothing * (offset + camera_motion(luma, before))  # keeps the shaking, forgets slow movement
-            before, shift = luma, np.rint(offset / 2).astype(int) * 2  # even, because chroma has half the samples
-            planes = [moved(plane, *(shift // (1 if i == 0 else 2))) for i, plane in enumerate(c63.planes(frame))]
+    with c63.film_motion(film, 24, second=True, second_distance=3, pictures=True) as motions, open(steady, "wb") as out:
+        rate = motions.rate
+        out.write(f"YUV4MPEG2 W{motions.width} H{motions.height} F{rate.numerator}:{rate.denominator} C420jpeg\n".encode())
+        offset = np.zeros(2)
+        for motion in motions:
+            if motion.reference is not None:
+                offset = smoothing * (offset + camera_motion(motion))  # keeps the shaking, forgets slow movement
+            shift = np.rint(offset / 2).astype(int) * 2  # even, because chroma has half the samples
+            planes = [moved(plane, *(shift // (1 if i == 0 else 2))) for i, plane in enumerate(c63.planes(motion.picture))]
             out.write(b"FRAME\n" + b"".join(plane.tobytes() for plane in planes))
 
 
