@@ -38,6 +38,14 @@ AVPixelFormat choose_cuda(AVCodecContext* /*codec*/, const AVPixelFormat* format
   return *formats;
 }
 
+bool is_interlaced(const AVFrame& frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+  return (frame.flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#else
+  return frame.interlaced_frame != 0;
+#endif
+}
+
 }  // namespace
 
 const char* obstacle_on_device(const AVCodecParameters& parameters) {
@@ -87,6 +95,7 @@ const char* obstacle_in_frame(const AVCodecContext& codec, const AVFrame& frame)
   if (frames.sw_format != AV_PIX_FMT_NV12) return "a frame is not 4:2:0 with 8 bits";
   // FFmpeg leaves it to the user of such a frame to cut its left and upper edge off.
   if (frame.crop_left != 0 || frame.crop_top != 0) return "frames are cropped";
+  if (is_interlaced(frame)) return "it is interlaced";
   if ((codec.properties & FF_CODEC_PROPERTY_FILM_GRAIN) != 0) return "film grain is added to its frames";
   return nullptr;
 }

@@ -126,6 +126,7 @@ def film_motion(
     count: Optional[int] = None,
     backend: Literal["auto", "cpu", "cuda"] = "auto",
     device: Optional[int] = None,
+    hwaccel: Literal["none", "cuda"] = "none",
     threads: int = 0,
     max_memory: Optional[int] = None,
     on_progress: Optional[Callable[[int, Optional[int]], object]] = None,
@@ -152,6 +153,7 @@ def film_motion(
     pictures: also return the frames themselves.
     first, count: search only `count` frames from `first` on.
     backend, device: where to search; "auto" uses a GPU for a long film. device: the number of a GPU.
+    hwaccel: "cuda": the GPU decodes the film and searches it, if it decodes this kind of film to the same pictures.
     threads: for the search on the CPU; 0: all. max_memory: bytes that pictures and buffers may take; None: 8 GiB.
     on_progress: called after each frame with the number of frames so far, and the expected number or None.
     input_res, format, strict, tolerant: as in c63.open().
@@ -170,7 +172,7 @@ def film_motion(
     arguments = {
         "range": range, "distance": distance, "zero_bias": zero_bias, "second": second, "second_distance": second_distance,
         "quarters": quarters, "codec_vectors": codec_vectors, "pictures": pictures, "first": first, "count": count,
-        "backend": backend, "device": device, "threads": threads, "max_memory": max_memory, "width": width, "height": height,
+        "backend": backend, "device": device, "hwaccel": hwaccel, "threads": threads, "max_memory": max_memory, "width": width, "height": height,
         "format": format, "strict": strict, "tolerant": tolerant,
     }
     return FilmMotion(_c63.MotionReader(encoded, arguments), name, on_progress)

@@ -10,6 +10,7 @@
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
+#include "c63/cuda/film_device.h"
 #include "c63/cuda/motion_estimator.h"
 #endif
 
@@ -81,6 +82,15 @@ Devices select_devices(const std::string& names, const std::vector<int>& gpus, [
   Devices devices{cuda_factories(gpus)};
   if (on_cpu) devices.factories.emplace_back(open_cpu_backend);
   return devices;
+}
+
+std::shared_ptr<FilmDevice> open_film_device([[maybe_unused]] int device) {
+  if (!gpu_obstacle().empty()) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + gpu_obstacle());
+#if defined(C63_HAVE_CUDA)
+  return cuda::open_film_device(device);
+#else
+  return nullptr;
+#endif
 }
 
 PairSearch select_pair_search(const std::string& backend, std::optional<int> device, [[maybe_unused]] std::optional<double> cpu_ms,

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "c63/encoder.h"
+#include "c63/film_device.h"
 #include "c63/motion_search.h"
 
 namespace c63::python {
@@ -21,6 +23,9 @@ struct Devices {
 /// first usable GPU. "auto" chooses by `cpu_ms`, the time that the CPU would need (c63/device_choice.h). Throws Error: usage (C63-SETTING) for other lists, or if `gpus` are given and the list has only
 /// the CPU; device (C63-NO-GPU) if a GPU is demanded and none is usable.
 [[nodiscard]] Devices select_devices(const std::string& names, const std::vector<int>& gpus, std::optional<double> cpu_ms);
+
+/// Opens a GPU to decode films on. Throws Error (device, C63-NO-GPU) if it cannot be used.
+[[nodiscard]] std::shared_ptr<FilmDevice> open_film_device(int device);
 
 /// Returns a search for pairs of guarded planes of one size: on the CPU, or on a GPU, which starts while the caller goes on.
 /// `backend` is "cpu", "cuda" or "auto", which `cpu_ms` decides; `device` demands that GPU. If a GPU that "auto" chose

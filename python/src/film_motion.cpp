@@ -121,12 +121,20 @@ class MotionReader {
     settings_.threads = of.get<int>("threads");
     if (const auto most = of.find<std::uint64_t>("max_memory")) film.limits.max_memory = settings_.limits.max_memory = *most;
     const auto count = of.find<std::int64_t>("count");
-    const auto backend = of.get<std::string>("backend");
+    auto backend = of.get<std::string>("backend");
     const auto device = of.find<int>("device");
+    const auto hwaccel = of.get<std::string>("hwaccel");
+    if (hwaccel != "none" && hwaccel != "cuda")
+      throw Error(ErrorKind::usage, "C63-SETTING", "hwaccel: wanted none or cuda, got '" + hwaccel + "'");
     if (settings_.codec_vectors && settings_.distance != 1)
       throw Error(ErrorKind::usage, "C63-SETTING", "codec_vectors chooses the distance itself");
     keep_media_messages();
     const py::gil_scoped_release released;
+    if (hwaccel == "cuda") {
+      film.device = open_film_device(device.value_or(0));
+      if (backend == "auto") backend = "cuda";  // the GPU that decodes also searches
+      settings_.searches_on_device = backend == "cuda" && !pictures_;
+    }
     auto source = open_frame_source(film);
     format_ = source->format();
     if (settings_.first_index != 0 || count) source = clip_frames(std::move(source), settings_.first_index, count.value_or(-1));

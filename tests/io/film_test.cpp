@@ -261,7 +261,7 @@ TEST_F(Films, AGpuIsTriedForWhatItDecodesToTheSameSamples) {
                            {"444.mkv", "-c:v libx264 -pix_fmt yuv444p", false},
                            {"10-bits.mkv", "-c:v libx264 -pix_fmt yuv420p10le", false},
                            {"odd.mkv", "-c:v libx265 -x265-params log-level=none -pix_fmt yuv420p", false, "65x48"},
-                           {"fields.mkv", "-c:v libx264 -pix_fmt yuv420p -flags +ildct+ilme", false},
+                           {"fields.mp4", "-vf setfield=tff -c:v libx264 -pix_fmt yuv420p -flags +ildct+ilme", false},
                            {"mpeg4.mp4", "-c:v mpeg4", false},
                            {"vp8.webm", "-c:v libvpx", false}}) {
     SCOPED_TRACE(film.name);

@@ -190,6 +190,7 @@ def test_closing_ends_a_loop_that_waits_for_a_pipe(tmp_path):
         ({"distance": 2, "codec_vectors": True}, "usage", "C63-SETTING"),
         ({"zero_bias": -1}, "usage", "C63-SETTING"),
         ({"backend": "tpu"}, "usage", "C63-SETTING"),
+        ({"hwaccel": "tpu"}, "usage", "C63-SETTING"),
         ({"backend": "cpu", "device": 0}, "usage", "C63-SETTING"),
         ({"on_progress": 3}, "usage", "C63-SETTING"),
         ({"count": -2}, "usage", "C63-SETTING"),
