@@ -82,16 +82,18 @@ struct FineEstimator::State {
     }
     const std::size_t all = jobs.size() * level.blocks();
     MotionVector* const vectors = make_room(whole, all);
+    std::uint16_t* const sads = make_room(whole_sads, all);
     std::vector<MotionJob> searched;
-    std::vector<RefineJob> refined;
+    std::vector<FineExact> taken;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      searched.push_back({jobs[i].current, jobs[i].reference, jobs[i].current_pitch, jobs[i].reference_pitch, level.grid.width, level.grid.height,
-                          range, vectors + i * level.blocks(), nullptr});
-      refined.push_back({.motion = searched.back()});
+      const FineJob& job = jobs[i];
+      const std::size_t at = i * level.blocks();
+      searched.push_back({job.current, job.reference, job.current_pitch, job.reference_pitch, level.grid.width, level.grid.height, range,
+                          vectors + at, sads + at});
+      taken.push_back({job, vectors + at, sads + at});
     }
     exact->enqueue(searched, stream);
-    refine_motion(refined, {.zero_bias = 1}, stream);
-    widen_vectors(vectors, level.vectors.data(), all, stream);
+    take_vectors(taken, stream);
   }
 
   void smooth(Level& level, const Jobs& jobs, cudaStream_t stream) {
@@ -185,7 +187,8 @@ struct FineEstimator::State {
   int device;
   std::vector<Level> levels;  ///< from the full size down
   std::unique_ptr<MotionSearch> exact;
-  DeviceBuffer<MotionVector> whole;
+  DeviceBuffer<MotionVector> whole;  ///< results of `exact`
+  DeviceBuffer<std::uint16_t> whole_sads;
   DeviceBuffer<std::uint8_t> halves;
   DeviceBuffer<FineVector> backward;
   // For calls with pairs in host memory.

@@ -16,7 +16,6 @@ constexpr int kFineWarps = 4;  ///< of a thread block
 constexpr int kFineThreads = kFineWarps * kWarp;
 /// The samples around a block that its fractions use: one to the left and above, one to the right and below.
 constexpr int kPatchRows = kBlockSize + 2;
-constexpr int kPatchWords = 3;  ///< of a row
 
 /// Jobs as a kernel's parameter.
 template <typename Job>
@@ -87,9 +86,13 @@ __global__ void halve_kernel(const __grid_constant__ FineBatch<FineHalving> batc
       static_cast<std::uint8_t>((a[left] + a[right] + b[left] + b[right] + 2) >> 2);
 }
 
-__global__ void widen_kernel(const MotionVector* from, FineVector* to, std::size_t count) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < count) to[i] = {from[i].x, from[i].y};
+__global__ void __launch_bounds__(kFineThreads) take_vectors_kernel(const __grid_constant__ FineBatch<FineExact> batch) {
+  const FineExact& exact = batch.jobs[blockIdx.z];
+  const int index = static_cast<int>(blockIdx.x) * kFineThreads + static_cast<int>(threadIdx.x);
+  if (index >= exact.job.grid.blocks()) return;
+  const std::uint32_t zero = sad_of_parts(exact.job, exact.job.grid.block(index), {});
+  const MotionVector found = zero <= exact.sads[index] ? MotionVector{} : exact.vectors[index];
+  exact.job.vectors[index] = {found.x, found.y};
 }
 
 __global__ void __launch_bounds__(kFineThreads) search_blocks_kernel(const __grid_constant__ FineBatch<FineJob> batch, int range) {
@@ -167,7 +170,7 @@ __global__ void interpolate_kernel(const __grid_constant__ FineBatch<FineFinish>
 
 /// The interpolated samples around an 8x8 block at its whole vector, from one sample left of it and above it.
 struct FinePatch {
-  std::uint32_t words[4][kPatchRows][kPatchWords];
+  uint4 rows[4][kPatchRows];  ///< ten samples, and six bytes that do not matter
 };
 
 /// Loads the patch of the 8x8 block whose whole vector points to (x, y). The whole warp takes part.
@@ -178,9 +181,7 @@ __device__ void load_patch(FinePatch& patch, const std::uint8_t* halves, const F
     const int row = i % kPatchRows;
     const std::uint8_t* const from = halves + layout.offset(plane, x - 1, y - 1 + row);
     const uint2 eight = load_eight(from);
-    patch.words[plane][row][0] = eight.x;
-    patch.words[plane][row][1] = eight.y;
-    patch.words[plane][row][2] = static_cast<std::uint32_t>(from[8] | from[9] << 8);
+    patch.rows[plane][row] = {eight.x, eight.y, static_cast<std::uint32_t>(from[8] | from[9] << 8), 0};
   }
   __syncwarp();
 }
@@ -194,10 +195,10 @@ __device__ std::uint32_t sad_of_fraction(const FinePatch& patch, const uint2 (&c
   std::uint32_t sad = 0;
 #pragma unroll
   for (int row = 0; row < kBlockSize; ++row) {
-    const std::uint32_t(&p)[kPatchWords] = patch.words[a.plane][row + a.y + 1];
-    const std::uint32_t(&q)[kPatchWords] = patch.words[b.plane][row + b.y + 1];
-    const std::uint32_t left = __vavgu4(__funnelshift_r(p[0], p[1], a_shift), __funnelshift_r(q[0], q[1], b_shift));
-    const std::uint32_t right = __vavgu4(__funnelshift_r(p[1], p[2], a_shift), __funnelshift_r(q[1], q[2], b_shift));
+    const uint4 p = patch.rows[a.plane][row + a.y + 1];
+    const uint4 q = patch.rows[b.plane][row + b.y + 1];
+    const std::uint32_t left = __vavgu4(__funnelshift_r(p.x, p.y, a_shift), __funnelshift_r(q.x, q.y, b_shift));
+    const std::uint32_t right = __vavgu4(__funnelshift_r(p.y, p.z, a_shift), __funnelshift_r(q.y, q.z, b_shift));
     sad = absdiff4_add(current[row].x, left, absdiff4_add(current[row].y, right, sad));
   }
   return sad;
@@ -311,9 +312,10 @@ void search_blocks(std::span<const FineJob> jobs, int range, cudaStream_t stream
   });
 }
 
-void widen_vectors(const MotionVector* from, FineVector* to, std::size_t count, cudaStream_t stream) {
-  constexpr int kEach = 256;
-  launch(widen_kernel, {divide_up(count, kEach), kEach}, stream, from, to, count);
+void take_vectors(std::span<const FineExact> jobs, cudaStream_t stream) {
+  for_each_batch(jobs, [&](const FineBatch<FineExact>& batch, std::size_t count) {
+    launch(take_vectors_kernel, {{divide_up(batch.jobs[0].job.grid.blocks(), kFineThreads), 1, count}, kFineThreads}, stream, batch);
+  });
 }
 
 void refine_vectors(std::span<const FineStep> jobs, int range, cudaStream_t stream) {

@@ -35,8 +35,14 @@ void halve_planes(std::span<const FineHalving> jobs, cudaStream_t stream);
 
 /// Searches exactly, for blocks of any size.
 void search_blocks(std::span<const FineJob> jobs, int range, cudaStream_t stream);
-/// Takes the vectors of an exact search of 8x8 blocks.
-void widen_vectors(const MotionVector* from, FineVector* to, std::size_t count, cudaStream_t stream);
+/// A job whose 8x8 blocks have been searched exactly.
+struct FineExact {
+  FineJob job;
+  const MotionVector* vectors = nullptr;
+  const std::uint16_t* sads = nullptr;
+};
+/// Takes the vectors of the exact search, or the zero vector if its SAD is not greater.
+void take_vectors(std::span<const FineExact> jobs, cudaStream_t stream);
 
 /// A job with the field of the smaller picture, or of the previous pass.
 struct FineStep {

@@ -181,13 +181,14 @@ FilmMotion::State::State(std::unique_ptr<FrameSource> film, std::shared_ptr<Fram
       searching_([this] { search_batch(next_batch_); }) {
   if (settings_.searches_on_device && format_.width % 16 == 0 && format_.height % 8 == 0) device_ = source_->film_device();
   if (settings_.distance == 0) throw Error(ErrorKind::usage, "C63-SETTING", "distance 0 would search every frame in itself");
-  if (settings_.search.fine && (settings_.seconds || settings_.quarters)) {
-    throw Error(ErrorKind::usage, "C63-SETTING", "the search of true motion has no second SADs and no quarters");
+  if (settings_.search.fine && (settings_.seconds || settings_.quarters || settings_.search.zero_bias != 0)) {
+    throw Error(ErrorKind::usage, "C63-SETTING", "the search of true motion has no second SADs, no quarters and no zero bias");
   }
   const std::size_t count = static_cast<std::size_t>(std::max(0, history_) + ahead_) + 4 * kMostBatch;
   const std::uint64_t picture =
       std::uint64_t{3} * static_cast<std::uint64_t>(columns_) * static_cast<std::uint64_t>(rows_) * 64;
-  const std::uint64_t all = count * picture + settings_.reserve;
+  // A search of true motion has interpolated planes, and smaller ones.
+  const std::uint64_t all = (count + (settings_.search.fine ? 3 : 0)) * picture + settings_.reserve;
   if (all > settings_.limits.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "searching " + std::to_string(format_.width) + "x" + std::to_string(format_.height) + " takes " +

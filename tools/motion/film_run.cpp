@@ -202,9 +202,9 @@ void check_film_options(const MotionOptions& o) {
 }
 
 std::optional<FineMotionSettings> MotionOptions::fine() const {
-  if (fraction == 1 && block == 8 && smooth == 0 && !check && range <= 127) return std::nullopt;
-  return FineMotionSettings{.range = range, .block = block, .fraction = fraction, .smooth = smooth,
-                            .check = check ? *check * (kFineUnits / 4) : -1};
+  const FineMotionSettings wanted{.range = range, .block = block, .fraction = fraction, .smooth = smooth,
+                                  .check = check ? *check * (kFineUnits / 4) : -1};
+  return wanted.is_plain() ? std::nullopt : std::optional(wanted);
 }
 
 void add_film_options(CLI::App& app, MotionOptions& o) {

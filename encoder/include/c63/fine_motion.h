@@ -47,6 +47,9 @@ struct FineMotionSettings {
   /// vector leads back: on each axis, their sum is at most `check` units of FineVector. Negative: no such search.
   int check = -1;
   std::optional<SimdLevel> simd = {};  ///< instruction set on the CPU; empty: the fastest that the machine has
+
+  /// Returns true if the plain search (c63/motion_search.h) can do this.
+  [[nodiscard]] bool is_plain() const { return range <= 127 && block == 8 && fraction == 1 && smooth == 0 && check < 0; }
 };
 
 /// Searches motion on the CPU for several calls with planes of the same size, with all threads of the caller's pool. It
