@@ -291,9 +291,8 @@ def race(
                 searches["c63.estimate_motion"] = of(built_in_on_device)
             timings = time_searches(judge, searches, checked, search_range, rounds, seed)
             judge.judge(searches[label], seed + 1, search_range, _SEARCHES_AGAIN)
-    except (Stopped, ChildProcessError) as error:
+    except (Stopped, _c63.SearchEnded) as error:
         timings = []
-        causes = {"writes or reads": "writes-outside", "reads": "reads-outside", "writes into": "writes-planes", "a thread": "works-after", "crashes": "crash"}
-        cause = next((cause for words, cause in causes.items() if f": it {words}" in str(error) or f": {words}" in str(error) or str(error).startswith(words)), "raises")
-        judge.stopped(f"it {error}", cause, "an error of the function, or memory that is not its own")
+        what, *cause = error.args
+        judge.stopped(f"it {what}", *(cause or ("raises", "an error of the function")))
     return Race(label, judge.verdict(), timings, checked, device_of(library), seed)

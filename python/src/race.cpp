@@ -95,13 +95,15 @@ py::dict verdict_of(const Judge& judge) {
 
 void add_race(py::module_& module) {
   using namespace py::literals;
+  static const py::handle search_ended = py::exception<race::SearchEnded>(module, "SearchEnded").release();  // text, id of the cause, advice
   py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       std::rethrow_exception(thrown);
     } catch (const race::SearchFailed& failed) {
-      PyErr_SetString(PyExc_ChildProcessError, failed.what());
+      PyErr_SetObject(search_ended.ptr(), py::make_tuple(failed.what(), "raises", "an error of the function").ptr());
     } catch (const race::SearchEnded& end) {
-      PyErr_SetString(PyExc_ChildProcessError, (end.place.empty() ? "ends its process" : end.place).c_str());
+      const MotionSuspicion cause = race::cause_of(end);
+      PyErr_SetObject(search_ended.ptr(), py::make_tuple(end.place.empty() ? "ends its process" : end.place, cause.id, cause.text).ptr());
     }
   });
   py::class_<race::SearchProcess>(module, "SearchProcess").def(py::init(&start_process), "search"_a, "most_samples"_a);

@@ -101,37 +101,22 @@ std::string text_of(const std::string& path) {
 std::uint32_t unknown_seed() { return std::random_device{}() | 1; }
 
 void add_end(Json& entrant, const std::string& stage, const race::SearchEnded& end, double limit_s) {
-  const auto stopped = [&](const std::string& what, const char* id, const std::string& text) {
-    entrant["verdict"] = "stopped";
-    entrant["first"] = stage + ": " + what;
-    if (!entrant.contains("suspicions")) entrant["suspicions"] = Json::array();
-    Json& suspicions = entrant["suspicions"];
-    suspicions.insert(suspicions.begin(), Json::object({{"id", id}, {"text", text}}));
-    std::printf("%s: STOPPED\n  %s\n  suspicion: %s [%s]\n", entrant["name"].get<std::string>().c_str(),
-                entrant["first"].get<std::string>().c_str(), text.c_str(), id);
-  };
   // SIGKILL also ends a process that the system has no memory for. On a busy machine, the kernel counts CPU time for
   // the limit in whole ticks, which may be much more than the time that it reports.
   const bool used_up = end.exit_code == 128 + SIGXCPU || (end.exit_code == 128 + SIGKILL && end.cpu_s >= 0.5 * limit_s);
+  MotionSuspicion cause = race::cause_of(end);
+  std::string what = end.exit_code <= 128 ? "ends the process" : end.place.empty() ? signal_text(end.exit_code - 128) : one_line(end.place);
   if (end.timed_out || used_up) {
-    stopped(fmt::format("hangs: no result after {:g} s{} (--limit)", limit_s, used_up ? " of CPU time" : ""), "hangs",
-            "a loop that does not end, or a barrier that not all threads reach");
-  } else if (end.exit_code <= 128) {
-    stopped("ends the process", "exits", "it calls exit(): a search returns");
-  } else {
-    const std::string what = end.place.empty() ? signal_text(end.exit_code - 128) : one_line(end.place);
-    const auto says = [&](const char* words) { return what.find(words) != std::string::npos; };
-    if (says("reads") && !end.place.empty()) {
-      stopped(what, says("writes or reads") ? "writes-outside" : "reads-outside",
-              "a row or column too many: rows end at the width, planes at the last row, results at the last block");
-    } else if (says("works on after")) {
-      stopped(what, "works-after", "when a search returns, all of its work must be done");
-    } else if (says("writes into")) {
-      stopped(what, "writes-planes", "the planes must not be written to");
-    } else {
-      stopped(what, "crash", "a pointer or an array index that was not set, or is far too large");
-    }
+    cause = {"hangs", "a loop that does not end, or a barrier that not all threads reach", 1};
+    what = fmt::format("hangs: no result after {:g} s{} (--limit)", limit_s, used_up ? " of CPU time" : "");
   }
+  entrant["verdict"] = "stopped";
+  entrant["first"] = stage + ": " + what;
+  if (!entrant.contains("suspicions")) entrant["suspicions"] = Json::array();
+  Json& suspicions = entrant["suspicions"];
+  suspicions.insert(suspicions.begin(), Json::object({{"id", cause.id}, {"text", cause.text}}));
+  std::printf("%s: STOPPED\n  %s\n  suspicion: %s [%s]\n", entrant["name"].get<std::string>().c_str(),
+              entrant["first"].get<std::string>().c_str(), cause.text.c_str(), cause.id.c_str());
 }
 
 void add_once(Report& report, Json row) {

@@ -79,7 +79,7 @@ struct SearchProcess::Shared {
   std::array<SharedArea, 4> areas{};
   std::array<SharedArea, 4> areas_before{};  ///< of the last search
   char text[256] = {};  ///< what a crash touched, or the message of an exception
-  char id[32] = {};     ///< of an Error; empty: another exception
+  char id[32] = {};     ///< of an Error, or of the cause of a crash; empty: another exception
   ErrorKind kind = ErrorKind::internal;
   bool threw = false;
 
@@ -135,20 +135,23 @@ void SearchProcess::Shared::on_crash(int signal, siginfo_t* info, void*) {
   const auto hit = std::ranges::find_if(shared.areas, [address](const SharedArea& a) { return address >= a.slot && address < a.slot + a.slot_bytes; });
   const auto is_in_last = [address](const SharedArea& a) { return address >= a.data && address < a.data + a.bytes; };
   const bool is_late = shared.current() != kGo || std::ranges::any_of(shared.areas_before, is_in_last);
-  const auto write = [&shared](auto... values) { std::snprintf(shared.text, sizeof shared.text, values...); };
+  const auto write = [&shared](const char* cause, auto... values) {
+    std::snprintf(shared.id, sizeof shared.id, "%s", cause);
+    std::snprintf(shared.text, sizeof shared.text, values...);
+  };
   if (signal != SIGSEGV && signal != SIGBUS) {
-    write("crashes: %s", signal == SIGFPE ? "a division by zero" : "an instruction that this CPU does not have");
+    write("crash", "crashes: %s", signal == SIGFPE ? "a division by zero" : "an instruction that this CPU does not have");
   } else if (is_late && (hit == shared.areas.end() || !is_in_last(*hit))) {
-    write("crashes: %s", "a thread works on after its search has returned");
+    write("works-after", "crashes: %s", "a thread works on after its search has returned");
   } else if (hit == shared.areas.end()) {
-    write("crashes: %s", reinterpret_cast<std::uintptr_t>(address) < 65536 ? "it uses a null pointer" : "an address far from its planes and results");
+    write("crash", "crashes: %s", reinterpret_cast<std::uintptr_t>(address) < 65536 ? "it uses a null pointer" : "an address far from its planes and results");
   } else {
     const char* const name = kNames[static_cast<std::size_t>(hit - shared.areas.begin())];
     const bool is_before = address < hit->data;
     if (!is_before && address < hit->data + hit->bytes) {
-      write("crashes: it writes into %s", name);
+      write("writes-planes", "crashes: it writes into %s", name);
     } else {
-      write("crashes: it %s %zd bytes %s %s", hit->is_result ? "writes or reads" : "reads",
+      write(hit->is_result ? "writes-outside" : "reads-outside", "crashes: it %s %zd bytes %s %s", hit->is_result ? "writes or reads" : "reads",
             is_before ? hit->data - address : address - hit->data - static_cast<std::ptrdiff_t>(hit->bytes) + 1,
             is_before ? "before" : "past the end of", name);
     }
@@ -235,7 +238,18 @@ void SearchProcess::throw_end() {
   const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
   end.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   end.place.assign(shared_->text, ::strnlen(shared_->text, sizeof shared_->text));
+  end.cause.assign(shared_->id, ::strnlen(shared_->id, sizeof shared_->id));
   throw end;
+}
+
+MotionSuspicion cause_of(const SearchEnded& end) {
+  if (end.exit_code <= 128) return {"exits", "it calls exit(): a search returns", 1};
+  if (end.cause.ends_with("-outside")) {
+    return {end.cause, "a row or column too many: rows end at the width, planes at the last row, results at the last block", 1};
+  }
+  if (end.cause == "works-after") return {end.cause, "when a search returns, all of its work must be done", 1};
+  if (end.cause == "writes-planes") return {end.cause, "the planes must not be written to", 1};
+  return {"crash", "a pointer or an array index that was not set, or is far too large", 1};
 }
 
 void SearchProcess::wait_until(std::uint32_t state) {

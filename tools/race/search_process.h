@@ -53,8 +53,12 @@ struct SearchEnded : std::exception {
   bool timed_out = false;
   double cpu_s = 0;
   std::string place;     ///< what the crash touched; may be empty
+  std::string cause;     ///< id of what a crash was; empty: unknown
   [[nodiscard]] const char* what() const noexcept override { return "the search's process has ended"; }
 };
+
+/// Returns the likely cause.
+[[nodiscard]] MotionSuspicion cause_of(const SearchEnded& end);
 
 /// What SearchProcess throws if the search threw something else than an Error.
 struct SearchFailed : std::exception {
