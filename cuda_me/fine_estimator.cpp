@@ -1,5 +1,6 @@
 #include "c63/cuda/fine_estimator.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -100,10 +101,18 @@ struct FineEstimator::State {
     if (settings.smooth == 0) return;
     const std::size_t all = jobs.size() * level.blocks();
     FineVector* const before = make_room(level.before, all);
-    std::vector<FineStep> steps;
-    for (std::size_t i = 0; i < jobs.size(); ++i) steps.push_back({jobs[i], before + i * level.blocks(), level.grid});
+    copy_async(before, level.vectors.data(), all, stream);
+    static_assert(kSmoothPasses % 2 == 1);  // so that the last pass writes the level's vectors
     for (int pass = 0; pass < kSmoothPasses; ++pass) {
-      copy_async(before, level.vectors.data(), all, stream);
+      std::vector<FineStep> steps;
+      for (std::size_t i = 0; i < jobs.size(); ++i) {
+        FineStep step{jobs[i], before + i * level.blocks(), level.grid};
+        if (pass % 2 == 1) {
+          step.from = jobs[i].vectors;
+          step.job.vectors = before + i * level.blocks();
+        }
+        steps.push_back(step);
+      }
       smooth_vectors(steps, settings.smooth, stream);
     }
   }

@@ -34,9 +34,9 @@ void for_each_batch(std::span<const Job> jobs, const Body& body) {
   }
 }
 
-/// The shape of a launch with a warp for each block of each job.
-LaunchShape warp_for_each_block(const FineGrid& grid, std::size_t jobs) {
-  return {{divide_up(grid.blocks(), kFineWarps), 1, jobs}, {kWarp, kFineWarps}};
+/// The shape of a launch with a warp for each block, or for several, of each job.
+LaunchShape warp_for_each_block(const FineGrid& grid, std::size_t jobs, int blocks_of_warp = 1) {
+  return {{divide_up(grid.blocks(), kFineWarps * blocks_of_warp), 1, jobs}, {kWarp, kFineWarps}};
 }
 /// The index of this warp's block; it may be beyond the grid.
 __device__ int block_of_warp() { return static_cast<int>(blockIdx.x) * kFineWarps + static_cast<int>(threadIdx.y); }
@@ -119,30 +119,57 @@ __global__ void __launch_bounds__(kFineThreads) refine_vectors_kernel(const __gr
   if (index >= job.grid.blocks()) return;
   const FineBlock block = job.grid.block(index);
   constexpr int kEach = kRefineSide * kRefineSide;
-  const auto seed_of = [&](int seed) { return refine_seed(seed, block, job.grid, step.from_grid, step.from, range); };
-  const auto vector_of = [&](int i) { return refine_candidate(seed_of(i / kEach), i % kEach); };
-  const std::uint32_t best = first_of_least(kRefineSeeds * kEach, [&](int i) {
-    const FineVector v = vector_of(i);
-    return block.is_legal(v, job.grid.width, job.grid.height) && is_in_range(v, range) ? sad_of_parts(job, block, v) : kNoCandidate;
-  });
-  if (threadIdx.x == 0) job.vectors[index] = vector_of(static_cast<int>(best));
+  static_assert(kEach <= kWarp);
+  const int lane = static_cast<int>(threadIdx.x);
+  FineVector seeds[kRefineSeeds];
+  FineVector best{};
+  std::uint32_t least = kNoCandidate;
+#pragma unroll
+  for (int i = 0; i < kRefineSeeds; ++i) {
+    seeds[i] = refine_seed(i, block, job.grid, step.from_grid, step.from, range);
+    bool is_new = true;  // for all lanes
+    for (int j = 0; j < i; ++j) is_new = is_new && !(seeds[j] == seeds[i]);
+    if (!is_new) continue;
+    const FineVector v = refine_candidate(seeds[i], lane);
+    const bool is_candidate = lane < kEach && block.is_legal(v, job.grid.width, job.grid.height) && is_in_range(v, range);
+    const std::uint32_t sad = is_candidate ? sad_of_parts(job, block, v) : kNoCandidate;
+    const std::uint32_t key = warp_min(is_candidate ? sad << 5 | static_cast<std::uint32_t>(lane) : kNoCandidate);
+    if (key >> 5 >= least) continue;
+    least = key >> 5;
+    best = refine_candidate(seeds[i], static_cast<int>(key & 31));
+  }
+  if (lane == 0) job.vectors[index] = best;
 }
 
+struct Least {
+  using Partial = std::uint32_t;
+  __device__ static Partial combine(Partial a, Partial b) { return min(a, b); }
+};
+
+/// Half a warp works on a block.
 __global__ void __launch_bounds__(kFineThreads) smooth_vectors_kernel(const __grid_constant__ FineBatch<FineStep> batch, int weight) {
   const FineStep& step = batch.jobs[blockIdx.z];
   const FineJob& job = step.job;
-  const int index = block_of_warp();
-  if (index >= job.grid.blocks()) return;
-  const FineBlock block = job.grid.block(index);
-  const int column = index % job.grid.columns();
-  const int row = index / job.grid.columns();
-  const int own_weight = weight * (block.width / kBlockSize) * (block.height / kBlockSize);
-  const std::uint32_t best = first_of_least(kSmoothCandidates, [&](int i) {
-    const FineVector v = smooth_candidate(i, column, row, job.grid, step.from);
-    if (!block.is_legal(v, job.grid.width, job.grid.height)) return kNoCandidate;
-    return sad_of_parts(job, block, v) + static_cast<std::uint32_t>(own_weight * smooth_distance(v, column, row, job.grid, step.from));
-  });
-  if (threadIdx.x == 0) job.vectors[index] = smooth_candidate(static_cast<int>(best), column, row, job.grid, step.from);
+  constexpr int kLanes = kWarp / 2;
+  static_assert(kSmoothCandidates <= kLanes);
+  const int candidate = static_cast<int>(threadIdx.x) % kLanes;
+  const int index = 2 * block_of_warp() + static_cast<int>(threadIdx.x) / kLanes;
+  const bool has_block = index < job.grid.blocks();
+  const int columns = job.grid.columns();
+  const int column = index % columns;
+  const int row = index / columns;
+  std::uint32_t key = kNoCandidate;
+  FineVector v{};
+  if (has_block && candidate < kSmoothCandidates) {
+    const FineBlock block = job.grid.block(index);
+    const int own_weight = weight * (block.width / kBlockSize) * (block.height / kBlockSize);
+    v = smooth_candidate(candidate, column, row, job.grid, step.from);
+    if (block.is_legal(v, job.grid.width, job.grid.height)) {
+      const auto distance = static_cast<std::uint32_t>(own_weight * smooth_distance(v, column, row, job.grid, step.from));
+      key = (sad_of_parts(job, block, v) + distance) << 4 | static_cast<std::uint32_t>(candidate);
+    }
+  }
+  if (reduce_lanes<Least, kLanes>(key) == key && key != kNoCandidate) job.vectors[index] = v;
 }
 
 __global__ void interpolate_kernel(const __grid_constant__ FineBatch<FineFinish> batch) {
@@ -208,16 +235,21 @@ __device__ std::uint32_t sad_of_fraction(const FinePatch& patch, const uint2 (&c
 __device__ FineVector step_along_gradient(const FineFinish& finish, const FineHalves& layout, const FineBlock& block, FineVector v) {
   const FineJob& job = finish.job;
   const SearchWindow window = gradient_window(block, job.grid.width, job.grid.height);
-  const HalfPoint a = quarter_point(v.x / (kFineUnits / 4), v.y / (kFineUnits / 4), false);
-  const HalfPoint b = quarter_point(v.x / (kFineUnits / 4), v.y / (kFineUnits / 4), true);
-  const int width = window.right - window.left;
+  const auto samples_at = [&](bool second) {
+    const HalfPoint p = quarter_point(v.x / (kFineUnits / 4), v.y / (kFineUnits / 4), second);
+    return finish.halves + layout.offset(p.plane, p.x, p.y);
+  };
+  const std::uint8_t* const a = samples_at(false);
+  const std::uint8_t* const b = samples_at(true);
+  constexpr int kLanesOfRow = 16;  // the width of the window of an 8x8 block
+  const int lane = static_cast<int>(threadIdx.x);
   GradientSums sums;
-  for (int i = static_cast<int>(threadIdx.x); i < width * (window.bottom - window.top); i += kWarp) {
-    const int x = window.left + i % width;
-    const int y = window.top + i / width;
-    const std::uint8_t* const at = job.current + y * job.current_pitch + x;
-    const int predicted = mean_sample(finish.halves[layout.offset(a.plane, x + a.x, y + a.y)], finish.halves[layout.offset(b.plane, x + b.x, y + b.y)]);
-    sums.add(at[1] - at[-1], at[job.current_pitch] - at[-job.current_pitch], at[0] - predicted);
+  for (int y = window.top + lane / kLanesOfRow; y < window.bottom; y += kWarp / kLanesOfRow) {
+    for (int x = window.left + lane % kLanesOfRow; x < window.right; x += kLanesOfRow) {
+      const std::uint8_t* const at = job.current + y * job.current_pitch + x;
+      const std::ptrdiff_t place = y * layout.pitch() + x;
+      sums.add(at[1] - at[-1], at[job.current_pitch] - at[-job.current_pitch], at[0] - mean_sample(a[place], b[place]));
+    }
   }
   const auto total = [](std::int32_t value) { return reduce_lanes<Adding<std::int32_t>>(value); };
   return gradient_step({total(sums.xx), total(sums.xy), total(sums.yy), total(sums.xt), total(sums.yt)}, v);
@@ -326,7 +358,7 @@ void refine_vectors(std::span<const FineStep> jobs, int range, cudaStream_t stre
 
 void smooth_vectors(std::span<const FineStep> jobs, int weight, cudaStream_t stream) {
   for_each_batch(jobs, [&](const FineBatch<FineStep>& batch, std::size_t count) {
-    launch(smooth_vectors_kernel, warp_for_each_block(batch.jobs[0].job.grid, count), stream, batch, weight);
+    launch(smooth_vectors_kernel, warp_for_each_block(batch.jobs[0].job.grid, count, 2), stream, batch, weight);
   });
 }
 
