@@ -60,10 +60,13 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.activity_power = settings.rate.tune == Tune::ssim ? kMostActivityPower : is_best ? 2 : 0;
   decisions.may_ignore_activity = is_best && settings.rate.tune != Tune::ssim;
   if (is_best && flat) decisions.finer_tables = finer_tables(decisions.tables);
-  // At high qualities, the temporal filter of preset best removes more of what would be coded. So λ is lower there.
+  // At high qualities, the temporal filter of preset best removes more of what would be coded. So λ is lower there. At
+  // the lowest ones, it does not fall with the quality more than that of other presets.
+  constexpr double kLowQuality = 10;
   constexpr double kMiddleQuality = 12;
   const double tilt = is_best ? -0.3 : 0;
-  rate.lambda = lambda_of_qp(settings.qp, settings.rate.lambda_scale * std::pow(settings.qp / kMiddleQuality, tilt));
+  const double tilted = std::pow(std::max(settings.qp, kLowQuality) / kMiddleQuality, tilt);
+  rate.lambda = lambda_of_qp(settings.qp, settings.rate.lambda_scale * tilted);
   decisions.lambda_power += tilt;
   rate.sad_per_bit = sad_per_bit(rate.lambda);
   decisions.lookahead = {.filter = c.temporal_filter,

@@ -52,7 +52,7 @@ struct PresetDecisions {
   FrameHeaders key_headers;
   FrameHeaders inter_headers;
   RateDecisions rate;
-  double lambda_power = -1.2;  ///< λ is proportional to this power of the quality
+  double lambda_power = -1.2;  ///< λ is proportional to this power of the quality, except at the lowest ones
   LookaheadDecisions lookahead;
   /// Single frames may do without RateDecisions::activity_power.
   bool may_ignore_activity = false;
