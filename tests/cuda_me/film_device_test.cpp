@@ -7,6 +7,7 @@
 #include "c63/cuda/motion_estimator.h"
 #include "cuda_me/backend_test_support.h"
 #include "cuda_me/runtime/memory.h"
+#include "support/host_film_device.h"
 #include "support/motion_definition.h"
 
 namespace c63::cuda {
@@ -65,6 +66,24 @@ TEST_F(FilmDeviceTest, PlanesInItsMemoryAreSearchedThere) {
   std::vector<std::uint16_t> sads(vectors.size());
   MotionEstimator({.width = kWidth, .height = kHeight}).estimate({&pair, 1}, {.vectors = vectors.data(), .sads = sads.data()});
   EXPECT_EQ(vectors, expected.vectors);
+}
+
+TEST_F(FilmDeviceTest, FramesInItsMemoryAreEncodedThere) {
+  const auto device = open_film_device(0);
+  const Bytes video = test::moving_video(80, 48, 50);
+  for (const Preset preset : {Preset::reference, Preset::good, Preset::best}) {
+    for (const bool scene_cuts : {false, true}) {
+      EncoderSettings settings{
+          .coding = {.width = 80, .height = 48, .preset = preset, .key_interval = 9, .scene_cuts = scene_cuts}};
+      settings.measurement.ssim = true;
+      const Encoded expected = on_cpu(settings, video);
+      test::DecodedVideo source(video, 80, 48, device);
+      expect_same_frames(expected, encode_with(Encoder(settings, make_backend_factories()), source));
+      EXPECT_EQ(source.reads_on_device(), scene_cuts ? 0 : 50);
+      test::DecodedVideo other(video, 80, 48, device);
+      expect_same_frames(expected, encode_with(Encoder(settings), other));
+    }
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "encode/backends.h"
 #include "encode/rate_support.h"
 #include "support/expect_error.h"
+#include "support/host_film_device.h"
 
 namespace c63::test::encoder_test {
 namespace {
@@ -94,6 +95,14 @@ TEST(Encoder, FramesInDeviceMemoryAreReadIfTheCpuNeedsThem) {
   const auto clipped = clip_frames(std::move(source), 0);
   EXPECT_EQ(without_error(encode_source(*clipped, settings)).stream(), expected.stream());
   munmap(hidden, size);
+}
+
+TEST(Encoder, FramesThatAGpuDecodesAreCopiedFromThereForTheCpu) {
+  VideoSource file(video(), kWidth, kHeight);
+  const Bytes expected = without_error(encode_source(file, small_gops())).stream();
+  DecodedVideo source(video(), kWidth, kHeight, std::make_shared<HostFilmDevice>());
+  EXPECT_EQ(without_error(encode_source(source, small_gops())).stream(), expected);
+  EXPECT_EQ(source.reads_on_device(), kFrames);
 }
 
 TEST(Encoder, ReconstructionPredictionAndStatisticsAreThoseOfTheDecoder) {

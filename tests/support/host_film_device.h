@@ -7,8 +7,10 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "c63/film_device.h"
+#include "support/sources.h"
 
 namespace c63::test {
 
@@ -33,6 +35,27 @@ class HostFilmDevice final : public FilmDevice {
 
  private:
   std::set<const void*> owned_;
+};
+
+/// A pipe of frames that a GPU decodes.
+class DecodedVideo final : public VideoSource {
+ public:
+  DecodedVideo(Bytes frames, int width, int height, std::shared_ptr<FilmDevice> device)
+      : VideoSource(std::move(frames), width, height, Kind::pipe), device_(std::move(device)) {}
+
+  [[nodiscard]] std::shared_ptr<FilmDevice> film_device() const override { return device_; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    Bytes samples(frame.size());
+    if (!VideoSource::read(index, samples)) return false;
+    if (device_->owns(frame.data())) ++reads_on_device_;
+    device_->copy(frame, samples);
+    return true;
+  }
+  [[nodiscard]] std::int64_t reads_on_device() const { return reads_on_device_; }
+
+ private:
+  std::shared_ptr<FilmDevice> device_;
+  std::atomic<std::int64_t> reads_on_device_ = 0;
 };
 
 }  // namespace c63::test
