@@ -27,11 +27,13 @@ class FrameMotion:
     time: float  #: presentation time in seconds, as the container gives it
     kind: str  #: how the film's codec has coded it: "I", "P", "B"; "?": unknown
     reference: Optional[int]  #: number of the frame that was searched; None: there is none
-    #: int8 (rows, columns, 2): x (right) and y (down), in samples, from each 8x8 block to where it is in the reference
+    #: int8, for true motion float32 (rows, columns, 2): x (right) and y (down), in samples, from each 8x8 block to where
+    #: it is in the reference
     vectors: Any = dataclasses.field(repr=False)
     sad: Optional[U16] = dataclasses.field(repr=False)  #: (rows, columns): sums of absolute differences
     second: Optional[U16] = dataclasses.field(repr=False)  #: (rows, columns): smallest SAD of other candidates; 65535: none
     quarters: Optional[U16] = dataclasses.field(repr=False)  #: (rows, columns, 4): SADs of the 4x4 quarters
+    agrees: Optional[U8] = dataclasses.field(repr=False)  #: (rows, columns): 1: the motion back to the frame agrees
     #: float32 (rows, columns, 2): the vectors of the film's own codec, in samples; NaN: the block has none
     codec_vectors: Any = dataclasses.field(repr=False)
     codec_sad: Optional[U16] = dataclasses.field(repr=False)  #: (rows, columns): their SADs; 65535: the block has no vector
@@ -50,6 +52,7 @@ class FilmArrays(NamedTuple):
     sad: U16
     second: Optional[U16]
     quarters: Optional[U16]
+    agrees: Optional[U8]
     codec_vectors: Any
     codec_sad: Optional[U16]
 
@@ -115,6 +118,10 @@ def film_motion(
     path: Union[str, "os.PathLike[str]"],
     range: int = 16,
     *,
+    fraction: Literal[1, 2, 4, 32] = 1,
+    block: Literal[8, 16, 32] = 8,
+    smooth: int = 0,
+    check: Optional[int] = None,
     distance: int = 1,
     zero_bias: int = 0,
     second: bool = False,
@@ -144,7 +151,11 @@ def film_motion(
     c63.film_motion(path).read() returns arrays of the whole film. The search is that of c63.estimate_motion(), and the
     results are those of c63mv. If a side is not a multiple of 8, the last column or row is repeated.
 
-    range: 1 to 127. Vectors have components from -range to range-1.
+    range: 1 to 512. Vectors have components from -range to range-1.
+    fraction, block, smooth, check: search true motion instead of the least difference. Vectors are float32 then, in samples.
+    fraction: vectors are multiples of 1/fraction. block: sides of the searched blocks; results are still those of 8x8
+    blocks. smooth: 0 to 1000, what a sample of distance to the neighbours' vectors adds to the SAD. check: also search the
+    motion back; `agrees` is 1 where both differ by at most `check` quarters of a sample.
     distance: each frame is searched in the frame `distance` before it; negative: in a later frame. Frames without such
     a frame have no vectors.
     zero_bias, second, second_distance, quarters: as in estimate_motion().
@@ -170,9 +181,10 @@ def film_motion(
         raise setting_error(f"count: wanted 0 or more, got {count}")
     width, height = picture_size(input_res) or (0, 0)
     arguments = {
-        "range": range, "distance": distance, "zero_bias": zero_bias, "second": second, "second_distance": second_distance,
-        "quarters": quarters, "codec_vectors": codec_vectors, "pictures": pictures, "first": first, "count": count,
-        "backend": backend, "device": device, "hwaccel": hwaccel, "threads": threads, "max_memory": max_memory, "width": width, "height": height,
+        "range": range, "fraction": fraction, "block": block, "smooth": smooth, "check": check, "distance": distance,
+        "zero_bias": zero_bias, "second": second, "second_distance": second_distance, "quarters": quarters,
+        "codec_vectors": codec_vectors, "pictures": pictures, "first": first, "count": count, "backend": backend,
+        "device": device, "hwaccel": hwaccel, "threads": threads, "max_memory": max_memory, "width": width, "height": height,
         "format": format, "strict": strict, "tolerant": tolerant,
     }
     return FilmMotion(_c63.MotionReader(encoded, arguments), name, on_progress)

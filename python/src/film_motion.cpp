@@ -45,12 +45,16 @@ class Arguments {
 /// Values of the blocks of some frames. Fields that are not wanted stay empty.
 struct Fields {
   std::vector<MotionVector> vectors;
+  std::vector<std::array<float, 2>> fine;  ///< in place of `vectors`
+  std::vector<std::uint8_t> agrees;
   std::vector<std::uint16_t> sads, seconds, quarters;
   std::vector<std::array<float, 2>> codec_vectors;
   std::vector<std::uint16_t> codec_sads;
 
   void add(const FilmFrame& frame) {
-    vectors.insert(vectors.end(), frame.vectors.begin(), frame.vectors.end());
+    if (frame.fine.empty()) vectors.insert(vectors.end(), frame.vectors.begin(), frame.vectors.end());
+    for (std::size_t i = 0; i < frame.fine.size(); ++i) fine.push_back(frame.in_samples(i));
+    agrees.insert(agrees.end(), frame.agrees.begin(), frame.agrees.end());
     sads.insert(sads.end(), frame.sads.begin(), frame.sads.end());
     seconds.insert(seconds.end(), frame.seconds.begin(), frame.seconds.end());
     quarters.insert(quarters.end(), frame.quarters.begin(), frame.quarters.end());
@@ -62,7 +66,7 @@ struct Fields {
   }
 
   void reserve(std::size_t blocks, const FilmSettings& settings) {
-    vectors.reserve(blocks);
+    settings.search.fine ? fine.reserve(blocks) : vectors.reserve(blocks);
     sads.reserve(blocks);
     if (settings.seconds) seconds.reserve(blocks);
     if (settings.quarters) quarters.reserve(4 * blocks);
@@ -70,8 +74,8 @@ struct Fields {
     if (settings.codec_vectors) codec_sads.reserve(blocks);
   }
 
-  /// Returns vectors, sad, second, quarters, codec_vectors and codec_sad as arrays that begin with `shape`; None for
-  /// those that are not wanted.
+  /// Returns vectors, sad, second, quarters, agrees, codec_vectors and codec_sad as arrays that begin with `shape`; None
+  /// for those that are not wanted.
   [[nodiscard]] py::tuple to_python(const std::vector<py::ssize_t>& shape, const FilmSettings& settings) {
     const auto with = [&](py::ssize_t each) {
       std::vector<py::ssize_t> all = shape;
@@ -80,9 +84,12 @@ struct Fields {
     };
     const auto array_if = [](bool wanted, auto&& make) { return wanted ? make() : py::object(py::none()); };
     return py::make_tuple(
-        numpy_array<std::int8_t>(std::move(vectors), with(2)), numpy_array<std::uint16_t>(std::move(sads), shape),
+        settings.search.fine ? numpy_array<float>(std::move(fine), with(2)) : numpy_array<std::int8_t>(std::move(vectors), with(2)),
+        numpy_array<std::uint16_t>(std::move(sads), shape),
         array_if(settings.seconds, [&] { return numpy_array<std::uint16_t>(std::move(seconds), shape); }),
         array_if(settings.quarters, [&] { return numpy_array<std::uint16_t>(std::move(quarters), with(4)); }),
+        array_if(settings.search.fine && settings.search.fine->check >= 0,
+                 [&] { return numpy_array<std::uint8_t>(std::move(agrees), shape); }),
         array_if(settings.codec_vectors, [&] { return numpy_array<float>(std::move(codec_vectors), with(2)); }),
         array_if(settings.codec_vectors, [&] { return numpy_array<std::uint16_t>(std::move(codec_sads), shape); }));
   }
@@ -109,7 +116,14 @@ class MotionReader {
     pictures_ = of.get<bool>("pictures");
     film.luma_only = !pictures_;
     film.details = std::make_shared<FrameDetails>();
-    settings_.search.range = of.get<int>("range");
+    const auto check = of.find<int>("check");  // in quarters of a sample
+    const FineMotionSettings fine{.range = of.get<int>("range"), .block = of.get<int>("block"), .fraction = of.get<int>("fraction"),
+                                  .smooth = of.get<int>("smooth"), .check = check ? *check * (kFineUnits / 4) : -1};
+    if (fine.is_plain()) {
+      settings_.search.range = fine.range;
+    } else {
+      settings_.search.fine = fine;
+    }
     settings_.search.zero_bias = of.get<int>("zero_bias");
     settings_.search.second_distance = of.get<int>("second_distance");
     settings_.search.guarded = true;
@@ -126,6 +140,10 @@ class MotionReader {
     const auto hwaccel = of.get<std::string>("hwaccel");
     if (hwaccel != "none" && hwaccel != "cuda")
       throw Error(ErrorKind::usage, "C63-SETTING", "hwaccel: wanted none or cuda, got '" + hwaccel + "'");
+    if (check && (*check < 0 || *check > 4096)) throw Error(ErrorKind::usage, "C63-SETTING", "check: wanted 0 to 4096 quarter samples");
+    if (settings_.search.fine && (settings_.seconds || settings_.quarters || settings_.search.zero_bias != 0))
+      throw Error(ErrorKind::usage, "C63-SETTING",
+                  "second, quarters and zero_bias are for the plain search: 8x8 blocks, whole samples, a range of at most 127, no smooth, no check");
     if (settings_.codec_vectors && settings_.distance != 1)
       throw Error(ErrorKind::usage, "C63-SETTING", "codec_vectors chooses the distance itself");
     keep_media_messages();
@@ -174,7 +192,7 @@ class MotionReader {
     const py::object reference = has_vectors ? py::object(py::int_(frame->reference)) : py::object(py::none());
     const py::object values =
         has_vectors ? fields.to_python({frame->rows, frame->columns}, settings_)
-                    : py::make_tuple(py::none(), py::none(), py::none(), py::none(), py::none(), py::none());
+                    : py::make_tuple(py::none(), py::none(), py::none(), py::none(), py::none(), py::none(), py::none());
     return py::make_tuple(frame->index, frame->time, std::string(1, frame->kind), reference) + values + py::make_tuple(picture);
   }
 

@@ -62,6 +62,10 @@ OPTIONS = {
     "plain": ({}, []),
     "all": ({"range": 7, "second": True, "quarters": True, "zero_bias": 5}, ["--merange", 7, "--second", "--quarters", "--zero-bias", 5]),
     "later": ({"distance": -2, "first": 3, "count": 9}, ["--distance", -2, "--seek", 3, "-f", 9]),
+    "fine": (
+        {"fraction": 32, "block": 16, "smooth": 4, "check": 2, "range": 200},
+        ["--fraction", 32, "--block", 16, "--smooth", 4, "--check", 2, "--merange", 200],
+    ),
     "codec": ({"codec_vectors": True}, ["--codec-vectors"]),
 }
 
@@ -184,10 +188,13 @@ def test_closing_ends_a_loop_that_waits_for_a_pipe(tmp_path):
 @pytest.mark.parametrize(
     "keywords, kind, id",
     [
-        ({"range": 128}, "usage", "C63-MERANGE-RANGE"),
+        ({"range": 0}, "usage", "C63-MERANGE-RANGE"),
         ({"range": "16"}, "usage", "C63-SETTING"),
         ({"distance": 0}, "usage", "C63-SETTING"),
         ({"distance": 2, "codec_vectors": True}, "usage", "C63-SETTING"),
+        ({"range": 513}, "usage", "C63-MERANGE-RANGE"),
+        ({"fraction": 3}, "usage", "C63-SETTING"),
+        ({"smooth": 4, "second": True}, "usage", "C63-SETTING"),
         ({"zero_bias": -1}, "usage", "C63-SETTING"),
         ({"backend": "tpu"}, "usage", "C63-SETTING"),
         ({"hwaccel": "tpu"}, "usage", "C63-SETTING"),
