@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Draws where a film moves: heat_map.py film.mp4 map.png
 
-The map shows how far each block moves in a second, in the mean, over the film's first picture. Blocks whose second-best
-candidate is hardly worse do not count, nor those that are found nowhere: walls and the sky show no motion, and what comes
-into view has none.
+The map shows how far each block moves in a second, in the mean, over the film's first picture. Blocks whose
+second-best candidate is hardly worse do not count, nor those that are found nowhere: walls and the sky show no
+motion, and what comes into view has none.
 """
 
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Says when the camera of a film stands still, moves, and when the film cuts: static_camera.py film.mp4
 
-The camera's motion is the most frequent vector among the certain blocks. A block is certain if its second-best candidate
-is clearly worse. What moves before a still camera is not as frequent.
+The camera's motion is the most frequent vector among the certain blocks. A block is certain if its second-best
+candidate is clearly worse. What moves before a still camera is not as frequent.
 """
 
 import itertools
@@ -26,7 +26,7 @@ def states(film):
                 yield motion.time, "unclear"
                 continue
             x, y = (-vectors[counts.argmax()].astype(int)).tolist()  # vectors lead back
-            words = [word for word in ("left" * (x > 0) or "right" * (x < 0), "up" * (y > 0) or "down" * (y < 0)) if word]
+            words = ["left"] * (x > 0) + ["right"] * (x < 0) + ["up"] * (y > 0) + ["down"] * (y < 0)
             yield motion.time, "moves " + " and ".join(words) if words else "still"
 
 
