@@ -30,8 +30,7 @@ def moved(plane, x, y):
 
 def main(film, steady, smoothing=0.9):
     with c63.film_motion(film, 24, second=True, second_distance=3, pictures=True) as motions, open(steady, "wb") as out:
-        rate = motions.rate
-        out.write(f"YUV4MPEG2 W{motions.width} H{motions.height} F{rate.numerator}:{rate.denominator} C420jpeg\n".encode())
+        out.write(b"YUV4MPEG2 W%d H%d F%d:%d C420jpeg\n" % (motions.width, motions.height, *motions.rate.as_integer_ratio()))
         offset = np.zeros(2)
         for motion in motions:
             if motion.reference is not None:
