@@ -74,8 +74,10 @@ TEST(BenchProgram, AllPartsWriteOneForm) {
     if (std::string(part.name) != "estimate") continue;
     EXPECT_TRUE(figures.at("not_measured").contains("ffmpeg"));
     for (const auto& row : figures.at("results")) {
-      if (row.at("estimator") == "c63, CPU") EXPECT_EQ(row.at("sad_of_exact"), 1.0) << row;
-      if (row.at("estimator") == "c63, smooth, CPU") EXPECT_LT(row.at("mean_error_samples").get<double>(), 0.1) << row;
+      const bool is_plain = row.at("estimator") == "c63, CPU";
+      EXPECT_TRUE(!is_plain || row.at("sad_of_exact") == 1.0) << row;
+      const bool is_pan = row.at("clip") == "pan" && row.at("estimator") == "c63, smooth, CPU";
+      EXPECT_TRUE(!is_pan || row.at("mean_error_samples").get<double>() < 0.02) << row;
     }
     EXPECT_GT(figures.at("results").at(0).at("share_within_half_a_sample").get<double>(), 0.7) << "a pan by whole samples";
   }
