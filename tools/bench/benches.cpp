@@ -137,7 +137,7 @@ void add_options(CLI::App& app, const Benchmark& bench, Options& o) {
       {"--limit", &o.limit_s, "SECONDS", "Stop a raced file that takes longer than this", {.least = 1, .most = 3600}},
       {"--counters", &o.counters, "",
        "Measure what limits each --kernel with NVIDIA's profiler Nsight Compute (ncu), if it is installed and "
-       "permitted; takes seconds"},
+       "permitted, and keep its profile (KERNEL.ncu-rep) next to the file of --json; takes seconds"},
       {"--emulate", &o.emulate, "",
        "Judge each --kernel (.cu) without a GPU: a CPU runs it, finds races, divergent barriers, and accesses outside memory by line, and counts "
        "accesses. There are no times"},

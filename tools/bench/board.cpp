@@ -61,7 +61,10 @@ std::vector<Json> rows_of(const std::string& path) {
       const auto is_own = [&](const Json& row) { return row["kernel"] == name; };
       if (verdict == "right" && !knew_seed && std::ranges::any_of(rows, is_own)) {
         for (Json& row : rows) {
-          if (is_own(row)) row["verdict"] = verdict;
+          if (!is_own(row)) continue;
+          row["verdict"] = verdict;
+          const std::string report = entrant.value("counters", Json::object()).value("report", "");
+          if (!report.empty()) row["profile"] = (std::filesystem::path(path).parent_path() / std::filesystem::path(report).filename()).string();
         }
         continue;
       }
@@ -120,9 +123,13 @@ void make_board(const Options& options) {
   for (const std::string& file : options.results) {
     for (Json& row : rows_of(file)) rows.push_back(std::move(row));
   }
-  const Json ladder = ladder_of(std::move(rows));
+  Json ladder = ladder_of(std::move(rows));
   if (options.output != "-") tools::write_stdout(text_of_ladder(ladder));
   if (options.output.empty()) return;
+  const auto page_folder = std::filesystem::absolute(options.output).parent_path();
+  for (Json& row : ladder) {
+    if (row.contains("profile")) row["profile"] = "./" + std::filesystem::proximate(row["profile"].get<std::string>(), page_folder).string();
+  }
   OutputFile file(options.output, Durability::process);
   file.write(tools::fill_in(tools::board_files::html, '@', '@', {{"DATA", tools::embedded(ladder)}}));
   file.commit();

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "bench/race_files.h"
@@ -48,16 +49,20 @@ Json counters_of(const std::string& csv, int exit_code) {
   return counters;
 }
 
-Json count_by_ncu(const std::string& command) {
+Json count_by_ncu(const std::string& command, const std::string& report) {
   const ScratchFolder folder("", "c63-race");
   if (tools::run_process("command -v ncu", {}, {}, folder.path()).exit_code != 0) return {{"why_not", "ncu is not installed"}};
   std::string metrics;
   for (const Counter& counter : kCounters) metrics += (metrics.empty() ? "" : ",") + std::string(counter.metric);
   const std::string csv = folder.file("counters.csv");
-  const tools::ProcessResult result = tools::run_process("exec ncu --csv --profile-from-start off --kill yes -k c63_motion -c 1 --metrics " + metrics + " " + command, {}, csv,
-                                                         folder.path(), {}, {.seconds = kMostSeconds});
-  if (result.timed_out) return {{"why_not", "ncu takes longer than half a minute"}};
-  return counters_of(text_of(csv) + result.error_output, result.exit_code);
+  const std::string kept = " --page details -f -o " + tools::shell_quoted(report) + " ";  // without --page, ncu prints nothing if it keeps a report
+  const tools::ProcessResult result =
+      tools::run_process("exec ncu --csv --profile-from-start off --kill yes -k c63_motion -c 1 --set full --metrics " + metrics + kept + command, {}, csv,
+                         folder.path(), {}, {.seconds = kMostSeconds});
+  Json counters = {{"why_not", "ncu takes longer than half a minute"}};
+  if (!result.timed_out) counters = counters_of(text_of(csv) + result.error_output, result.exit_code);
+  if (std::filesystem::is_regular_file(report)) counters["report"] = std::filesystem::path(report).filename().string();
+  return counters;
 }
 
 }  // namespace c63::bench

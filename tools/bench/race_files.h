@@ -56,8 +56,9 @@ inline constexpr int kMostFiles = 256;
 
 /// Runs `command` under NVIDIA's profiler ncu, which takes seconds. Counts its first launch of c63_motion after
 /// cudaProfilerStart(). Returns the figures in percent of the GPU's peak, with a line for people in `text`. Returns only
-/// `why_not` if ncu is missing, counts nothing or takes longer than half a minute.
-[[nodiscard]] Json count_by_ncu(const std::string& command);
+/// `why_not` if ncu is missing, counts nothing or takes longer than half a minute. Keeps ncu's profile in the file `report`, whose name
+/// ends in .ncu-rep; `report` of the result is the name if there is one.
+[[nodiscard]] Json count_by_ncu(const std::string& command, const std::string& report);
 
 /// Returns the same from what ncu --csv wrote, and from its exit code.
 [[nodiscard]] Json counters_of(const std::string& csv, int exit_code);

@@ -4,6 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
+#include "support/folder_test.h"
+#include "support/shell.h"
+
 namespace c63::bench {
 namespace {
 
@@ -23,6 +29,25 @@ TEST(KernelCounters, AreReadFromCsv) {
 TEST(KernelCounters, SayIfThereAreNone) {
   for (const char* output : {"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", ""})
     EXPECT_TRUE(counters_of(output, 1).contains("why_not"));
+}
+
+class KeptProfile : public test::FolderTest {};
+
+TEST_F(KeptProfile, IsNextToTheResultsAndOnTheBoard) {
+  // Stands for ncu: keeps what follows -o, and prints the figures.
+  write_file("ncu", std::string("#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\necho profile >\"$2\"\ncat <<'END'\n") + kCsv + "END\n");
+  std::filesystem::permissions(path("ncu"), std::filesystem::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", (path(".") + ":" + before).c_str(), 1);
+  const Json counters = count_by_ncu("true", path("mine.cu.ncu-rep"));
+  ::setenv("PATH", before.c_str(), 1);
+  EXPECT_EQ(counters.at("report"), "mine.cu.ncu-rep");
+  EXPECT_EQ(counters.at("alu_percent"), 64.2);
+  const Json row = {{"kernel", "mine.cu"}, {"size", "8x8"}, {"content", "noise"}, {"us", {{"median", 1.0}}}};
+  const Json results = {{"results", {row}}, {"entrants", {{{"name", "mine.cu"}, {"verdict", "right"}, {"counters", counters}}}}};
+  write_file("mine.json", results.dump());
+  make_board({.results = {path("mine.json")}, .output = path("board.html")});
+  EXPECT_NE(test::read_file(path("board.html")).find("\"profile\":\"./mine.cu.ncu-rep\""), std::string::npos);
 }
 
 }  // namespace

@@ -237,10 +237,12 @@ class MeBench {
                [&](Json& entrant, const std::string& file) {
                  if (!options_.counters || entrant.value("verdict", "") != "right") return;
                  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-                 const Json counters =
-                     count_by_ncu(tools::shell_quoted(program) + " " + arguments + tools::shell_quoted(file));
+                 const std::string name = std::filesystem::path(file).filename().string() + ".ncu-rep";
+                 const std::string report = (std::filesystem::path(options_.json).parent_path() / name).string();
+                 const Json counters = count_by_ncu(tools::shell_quoted(program) + " " + arguments + tools::shell_quoted(file), report);
                  std::printf("  counters: %s\n",
                              counters.at(counters.contains("text") ? "text" : "why_not").get<std::string>().c_str());
+                 if (counters.contains("report")) std::printf("  profile: %s (ncu-ui shows it)\n", report.c_str());
                  entrant["counters"] = counters;
                });
   }
