@@ -135,7 +135,7 @@ class MotionReader {
     settings_.threads = of.get<int>("threads");
     if (const auto most = of.find<std::uint64_t>("max_memory")) film.limits.max_memory = settings_.limits.max_memory = *most;
     const auto count = of.find<std::int64_t>("count");
-    auto backend = of.get<std::string>("backend");
+    const auto backend = of.get<std::string>("backend");
     const auto device = of.find<int>("device");
     const auto hwaccel = of.get<std::string>("hwaccel");
     if (hwaccel != "none" && hwaccel != "cuda")
@@ -147,19 +147,10 @@ class MotionReader {
     if (settings_.codec_vectors && settings_.distance != 1)
       throw Error(ErrorKind::usage, "C63-SETTING", "codec_vectors chooses the distance itself");
     keep_media_messages();
-    const py::gil_scoped_release released;
-    if (hwaccel == "cuda") {
-      film.device = open_film_device(device.value_or(0));
-      if (backend == "auto") backend = "cuda";  // the GPU that decodes also searches
-      settings_.searches_on_device = backend == "cuda" && !pictures_;
-    }
-    auto source = open_frame_source(film);
-    format_ = source->format();
-    if (settings_.first_index != 0 || count) source = clip_frames(std::move(source), settings_.first_index, count.value_or(-1));
-    expected_ = source->expected_frame_count();
-    const auto cpu_ms = cpu_ms_to_search(format_.width, format_.height, expected_, settings_.threads);
-    settings_.pair_search = select_pair_search(backend, device, cpu_ms, settings_.search);
-    motion_ = std::make_unique<FilmMotion>(std::move(source), film.details, settings_);
+    run_interruptibly([&](const std::stop_token& stop) {
+      const std::stop_callback wake(stop, [this] { stop_all(); });  // a pipe may keep the opening waiting
+      open(film, backend, device, hwaccel == "cuda", count);
+    });
   }
   ~MotionReader() { close(); }
   MotionReader(const MotionReader&) = delete;
@@ -257,6 +248,22 @@ class MotionReader {
     }
     if (!motion_) throw Error(ErrorKind::usage, "C63-SETTING", path_ + ": the film was closed");
     return lock;
+  }
+
+  void open(SourceOptions film, std::string backend, std::optional<int> device, bool decodes_on_gpu,
+            std::optional<std::int64_t> count) {
+    if (decodes_on_gpu) {
+      film.device = open_film_device(device.value_or(0));
+      if (backend == "auto") backend = "cuda";  // the GPU that decodes also searches
+      settings_.searches_on_device = backend == "cuda" && !pictures_;
+    }
+    auto source = open_frame_source(film);
+    format_ = source->format();
+    if (settings_.first_index != 0 || count) source = clip_frames(std::move(source), settings_.first_index, count.value_or(-1));
+    expected_ = source->expected_frame_count();
+    const auto cpu_ms = cpu_ms_to_search(format_.width, format_.height, expected_, settings_.threads);
+    settings_.pair_search = select_pair_search(backend, device, cpu_ms, settings_.search);
+    motion_ = std::make_unique<FilmMotion>(std::move(source), film.details, settings_);
   }
 
   void stop_all() {

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import threading
 
@@ -171,18 +172,35 @@ def test_progress_and_the_rest_of_a_loop(films):
         c63.film_motion(films / "raw_92x70.yuv", on_progress=lambda *args: 1 / 0).read()
 
 
-def test_closing_ends_a_loop_that_waits_for_a_pipe(tmp_path):
-    pipe = tmp_path / "pipe_16x16.yuv"
-    os.mkfifo(pipe)
-    writer = os.open(pipe, os.O_RDWR)
+@pytest.fixture
+def pipe(tmp_path):
+    """A pipe for raw video of 16x16, which a writer keeps open."""
+    path = tmp_path / "pipe_16x16.yuv"
+    os.mkfifo(path)
+    writer = os.open(path, os.O_RDWR)
+    yield path, writer
+    os.close(writer)
+
+
+def test_closing_ends_a_loop_that_waits_for_a_pipe(pipe):
+    path, writer = pipe
     os.write(writer, bytes(3 * 384))
-    motion = c63.film_motion(pipe)
+    motion = c63.film_motion(path)
     assert next(motion).frame == 0
     threading.Timer(0.3, motion.close).start()
     with pytest.raises((StopIteration, c63.UsageError)):
         while True:
             next(motion)
-    os.close(writer)
+
+
+@pytest.mark.parametrize("wait", [lambda film: list(film), lambda film: film.read(), None])
+def test_ctrl_c_ends_a_wait(pipe, wait):
+    path, writer = pipe
+    if wait is not None:
+        os.write(writer, bytes(3 * 384))
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        (wait or list)(c63.film_motion(path))
 
 
 @pytest.mark.parametrize(
