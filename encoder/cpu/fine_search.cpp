@@ -69,10 +69,20 @@ struct PyramidLevel {
   std::vector<FineVector> before;   ///< those of the previous pass of smoothing
 };
 
+/// The first of the cheapest vectors that were offered.
+struct Cheapest {
+  std::uint32_t cost = UINT32_MAX;
+  FineVector vector{};
+
+  void offer(FineVector candidate, std::uint32_t its_cost) {
+    if (its_cost < cost) *this = {its_cost, candidate};
+  }
+};
+
 class FinePairSearch {
  public:
   FinePairSearch(const FineMotionSettings& settings, const Kernels& kernels, int width, int height)
-      : settings_(settings), kernels_(kernels), has_pyramid_(settings.range > kMostExactRange), levels_(has_pyramid_ ? kPyramidSteps + 1 : 1) {
+      : settings_(settings), kernels_(kernels), levels_(settings.range > kMostExactRange ? kPyramidSteps + 1 : 1) {
     for (PyramidLevel& level : levels_) {
       level.grid = {width, height, &level == levels_.data() ? settings.block : kBlockSize};
       level.current.resize(width, height);
@@ -166,19 +176,16 @@ class FinePairSearch {
       return;
     }
     for_each_block(level, [&](int index, const FineBlock& block) {
-      FineVector best{};
-      std::uint32_t least = sad_of(level, block, best);
+      Cheapest best;
+      best.offer({}, sad_of(level, block, {}));
       const SearchWindow window = block.window(range, level.grid.width, level.grid.height);
       for (int y = window.top; y < window.bottom; ++y) {
         for (int x = window.left; x < window.right; ++x) {
           const FineVector v{static_cast<std::int16_t>(x - block.x), static_cast<std::int16_t>(y - block.y)};
-          const std::uint32_t sad = sad_of(level, block, v);
-          if (sad >= least) continue;
-          least = sad;
-          best = v;
+          best.offer(v, sad_of(level, block, v));
         }
       }
-      level.vectors[static_cast<std::size_t>(index)] = best;
+      level.vectors[static_cast<std::size_t>(index)] = best.vector;
     });
   }
 
@@ -186,22 +193,18 @@ class FinePairSearch {
   void refine(PyramidLevel& level, const PyramidLevel& smaller, int range) {
     for_each_block(level, [&](int index, const FineBlock& block) {
       std::array<FineVector, kRefineSeeds> seeds;
-      FineVector best{};
-      std::uint32_t least = UINT32_MAX;
+      Cheapest best;
       for (int i = 0; i < kRefineSeeds; ++i) {
         const FineVector seed = refine_seed(i, block, level.grid, smaller.grid, smaller.vectors.data(), range);
         seeds[static_cast<std::size_t>(i)] = seed;
         if (std::find(seeds.begin(), seeds.begin() + i, seed) != seeds.begin() + i) continue;  // it would find nothing better
         for (int j = 0; j < kRefineSide * kRefineSide; ++j) {
           const FineVector v = refine_candidate(seed, j);
-          if (!block.is_legal(v, level.grid.width, level.grid.height) || !is_in_range(v, range)) continue;
-          const std::uint32_t sad = sad_of(level, block, v);
-          if (sad >= least) continue;
-          least = sad;
-          best = v;
+          const bool is_candidate = block.is_legal(v, level.grid.width, level.grid.height) && is_in_range(v, range);
+          if (is_candidate) best.offer(v, sad_of(level, block, v));
         }
       }
-      level.vectors[static_cast<std::size_t>(index)] = best;
+      level.vectors[static_cast<std::size_t>(index)] = best.vector;
     });
   }
 
@@ -216,19 +219,14 @@ class FinePairSearch {
         const int row = index / grid.columns();
         const int weight = settings_.smooth * (block.width / kBlockSize) * (block.height / kBlockSize);
         std::array<FineVector, kSmoothCandidates> tried;
-        FineVector best{};
-        std::uint32_t least = UINT32_MAX;
+        Cheapest best;
         for (int i = 0; i < kSmoothCandidates; ++i) {
           const FineVector v = smooth_candidate(i, column, row, grid, before);
           tried[static_cast<std::size_t>(i)] = v;
           if (std::find(tried.begin(), tried.begin() + i, v) != tried.begin() + i || !block.is_legal(v, grid.width, grid.height)) continue;
-          const std::uint32_t cost = sad_of(level, block, v) +
-                                     static_cast<std::uint32_t>(weight * smooth_distance(v, column, row, grid, before));
-          if (cost >= least) continue;
-          least = cost;
-          best = v;
+          best.offer(v, sad_of(level, block, v) + static_cast<std::uint32_t>(weight * smooth_distance(v, column, row, grid, before)));
         }
-        level.vectors[static_cast<std::size_t>(index)] = best;
+        level.vectors[static_cast<std::size_t>(index)] = best.vector;
       });
     }
   }
@@ -316,7 +314,6 @@ class FinePairSearch {
 
   FineMotionSettings settings_;
   const Kernels& kernels_;
-  bool has_pyramid_;
   std::vector<PyramidLevel> levels_;          ///< from the full size down
   std::array<WidePlane, 3> halves_;    ///< of the reference: half a sample right, below, both
   std::optional<PlaneSearcher> exact_; ///< of the smallest level, if its blocks have 8x8 samples
