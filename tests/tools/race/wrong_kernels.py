@@ -181,7 +181,7 @@ WRONG = [
         41, "divergent-barrier",
     ),
     Wrong(
-        "null pointer", {"illegal-access"},
+        "null pointer", {"illegal-access", "sads-not-written"},
         {STORE: STORE + "    unsigned short* sads = nullptr;\n", "job.sads[": "sads["},
         48,
     ),
