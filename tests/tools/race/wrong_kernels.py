@@ -228,7 +228,7 @@ WRONG = [
         78, example="sums.cu", on_gpu=False,
     ),
 ]
-# Files in exploits/, and what must be reported of each. What the L2 cache is asked to keep must not help.
+# Files in exploits/, and what must be reported of each.
 EXPLOITS = {
     "content": {"replays"},
     "pointer": {"timed-runs-differ", "stale", "unsteady", "first-time-only", "replays"},
@@ -236,7 +236,9 @@ EXPLOITS = {
     "stream": {"not-written", "timed-runs-differ", "unsteady", "works-after"},
     "late": {"not-written", "unsteady", "works-after", "illegal-access"},
     "input": {"writes-planes"},
+    "persist": set(),
 }
+WITHOUT_GAIN = {"content", "persist"}  # or not reported, if they are not faster than the honest kernel
 FAST = "--limit 6 --kernels fast --sizes 352x288 --contents natural --jobs 1 --repeats".split()
 
 
@@ -289,27 +291,28 @@ def write_exploit(name, examples, folder):
 def race_exploits(bench, examples, folder):
     """Returns the names of the exploits that were not caught, or not named."""
     missed = []
+    honest = pathlib.Path(examples, "textbook.cu")
+
+    def ranks(out):
+        return "not ranked" not in subprocess.run([bench, "board", out], capture_output=True, text=True, check=False).stdout
+
     for name, causes in EXPLOITS.items():
         out = folder / f"{name}.json"
-        options = [*FAST, "3"]
+        options = [*FAST, "9"]
         if name == "content":
             options[options.index("--jobs") + 1] = "8"  # eight frames a launch, so that the time of launches hides no replay
-        code, results = race(bench, [write_exploit(name, examples, folder)], out, *options)
+        files = [write_exploit(name, examples, folder)] + ([honest] if name in WITHOUT_GAIN else [])
+        code, results = race(bench, files, out, *options)
         entrant = results.get("entrants", [{}])[0]
-        board = subprocess.run([bench, "board", out], capture_output=True, text=True, check=False).stdout
-        is_caught = code == 3 and is_named(entrant, causes) and "not ranked" in board
+        is_caught = code == 3 and is_named(entrant, causes) and not ranks(out)
+        us = {row["kernel"]: row["us"]["median"] for row in results.get("results", [])}
+        if name in WITHOUT_GAIN and entrant.get("verdict") == "right":
+            is_caught = us[f"{name}.cu"] > 0.9 * us["textbook.cu"]
         told = [s["id"] for s in entrant.get("suspicions", [])]
-        print(f"exploit {name}: {'caught' if is_caught else 'NOT CAUGHT'} {told}: {entrant.get('first')}", flush=True)
+        print(f"exploit {name}: {'caught' if is_caught else 'NOT CAUGHT'} {told} {us}: {entrant.get('first')}", flush=True)
         missed += [] if is_caught else [name]
-    out = folder / "persist.json"
-    honest = pathlib.Path(examples, "textbook.cu")
-    _, results = race(bench, [write_exploit("persist", examples, folder), honest], out, *FAST, "9")
-    us = {row["kernel"]: row["us"]["median"] for row in results.get("results", [])}
-    print(f"exploit persist: {us}", flush=True)
-    missed += [] if us.get("persist.cu", 0) > 0.9 * us.get("textbook.cu", 0) > 0 else ["persist"]
     race(bench, [honest], folder / "seed.json", *FAST, "3", "--seed", "5")
-    board = subprocess.run([bench, "board", folder / "seed.json"], capture_output=True, text=True, check=False).stdout
-    return missed + ([] if "not ranked" in board else ["seed"])
+    return missed + (["seed"] if ranks(folder / "seed.json") else [])
 
 
 def main():
