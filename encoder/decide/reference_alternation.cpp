@@ -111,7 +111,8 @@ void ReferenceAlternation::end() {
 }
 
 bool ReferenceAlternation::is_much(std::int64_t bits) const {
-  constexpr int kFewMcuBits = 6;
+  // Noise of a quiet video takes about this much. A trial would code two such frames that are better repeated.
+  constexpr int kFewMcuBits = 16;
   return bits > kFewMcuBits * mcus_;
 }
 

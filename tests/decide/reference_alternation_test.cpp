@@ -111,8 +111,8 @@ TEST(ReferenceAlternation, EndsWhenFramesThatStayTakeMoreThanAdvancingOnesWould)
 }
 
 TEST(ReferenceAlternation, NothingIsSavedIfFramesTakeNextToNothing) {
-  EXPECT_EQ(choices_of(with_bits(6 * kMcus, 1)), std::string(kFrames, '.'));
-  EXPECT_NE(choices_of(with_bits(7 * kMcus, 1)).find("rsr"), std::string::npos);
+  EXPECT_EQ(choices_of(with_bits(16 * kMcus, 1)), std::string(kFrames, '.'));
+  EXPECT_NE(choices_of(with_bits(17 * kMcus, 1)).find("rsr"), std::string::npos);
 }
 
 TEST(ReferenceAlternation, AGopMustBeAbleToWinATrialBack) {
@@ -124,9 +124,8 @@ TEST(ReferenceAlternation, AGopMustBeAbleToWinATrialBack) {
 /// bits. Alternation saves only bits above this number. So no trial is made unless the frames have enough of these bits
 /// to win back the cost.
 TEST(ReferenceAlternation, FramesOfFewBitsAreNotTried) {
-  EXPECT_EQ(choices_of(with_bits(600, 599)).find('s'), std::string::npos);
-  EXPECT_EQ(choices_of(with_bits(1300, 1299), 100).find('s'), std::string::npos);
-  EXPECT_EQ(choices_of(with_bits(1400, 1399), 100).find('s'), 5U);
+  EXPECT_EQ(choices_of(with_bits(2500, 2499), 60).find('s'), std::string::npos);
+  EXPECT_EQ(choices_of(with_bits(2600, 2599), 60).find('s'), 5U);
 }
 
 TEST(ReferenceAlternation, PicturesThatComeTwiceAreLeftToRepeats) {
