@@ -98,7 +98,7 @@ def test_names_are_those_of_the_command_line():
     only_here = {"keep_reconstruction", "keep_prediction", "keep_motion"}
     assert set(FIELDS) - set(options) == only_here
     files_and_programs = {"Input and output", "Segments", "General", "Measurement"}
-    left_out = {"stats", "spool", "me_kernel", "entropy", "upload", "launch", "sync", "list_devices"}
+    left_out = {"stats", "spool", "me_kernel", "entropy", "upload", "launch", "sync", "list_devices", "hwaccel"}
     of_encodes = {name for name, group in options.items() if group not in files_and_programs}
     assert {name for name in of_encodes if not name.startswith("no_")} - set(FIELDS) - left_out == set()
 
