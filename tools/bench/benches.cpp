@@ -1,6 +1,5 @@
 // The list of benchmarks, and the options that they have.
 
-#include <CLI/App.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -217,21 +216,11 @@ std::vector<tools::Subcommand> benches() {
                                  return tools::kExitDone;
                                }});
   }
-  // What follows these names is not for c63bench.
-  const auto add = [&](const char* name, const char* description, void (*run)(std::vector<std::string>)) {
-    const auto rest = std::make_shared<CLI::App*>();
-    subcommands.push_back({.name = name,
-                           .description = description,
-                           .add_options = [rest](CLI::App& app) { *rest = app.fallthrough(false)->prefix_command(); },
-                           .run =
-                               [rest, run](const tools::Session&) {
-                                 run((*rest)->remaining());
-                                 return tools::kExitDone;
-                               }});
-  };
-  add("nvcc", "Compile a CUDA program with nvcc's options for a GPU that the CPU emulates: it finds races and accesses outside memory by line",
-      [](std::vector<std::string> words) { race::compile_program(words); });
-  add("emulated", "Run a program of c63bench nvcc; such programs call this themselves", [](std::vector<std::string> words) { race::run_program(std::move(words)); });
+  subcommands.push_back(tools::subcommand_of_words(
+      "nvcc", "Compile a CUDA program with nvcc's options for a GPU that the CPU emulates: it finds races and accesses outside memory by line",
+      [](std::vector<std::string> words) { race::compile_program(words); }));
+  subcommands.push_back(tools::subcommand_of_words("emulated", "Run a program of c63bench nvcc; such programs call this themselves",
+                                                   [](std::vector<std::string> words) { race::run_program(std::move(words)); }));
   return subcommands;
 }
 

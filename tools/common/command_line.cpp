@@ -21,6 +21,7 @@
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <new>
 #include <numeric>
 #include <sstream>
@@ -479,6 +480,17 @@ Subcommand subcommand_without_cuda(std::string name) {
           .description = "Needs CUDA: " + not_built_with_cuda().message(),
           .add_options = [](CLI::App& app) { app.fallthrough(false)->allow_extras(); },
           .run = [](Session&) -> int { throw not_built_with_cuda(); }};
+}
+
+Subcommand subcommand_of_words(std::string name, std::string description, void (*run)(std::vector<std::string>)) {
+  const auto app = std::make_shared<CLI::App*>();
+  return {.name = std::move(name),
+          .description = std::move(description),
+          .add_options = [app](CLI::App& added) { *app = added.fallthrough(false)->prefix_command(); },
+          .run = [app, run](Session&) {
+            run((*app)->remaining());
+            return kExitDone;
+          }};
 }
 
 std::unique_ptr<Progress> Session::progress(std::optional<std::int64_t> total, double video_fps) const {

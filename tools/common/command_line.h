@@ -57,6 +57,9 @@ struct Subcommand {
 /// Returns a subcommand that accepts anything after its name and throws not_built_with_cuda().
 [[nodiscard]] Subcommand subcommand_without_cuda(std::string name);
 
+/// Returns a subcommand that gets all that follows its name, options too.
+[[nodiscard]] Subcommand subcommand_of_words(std::string name, std::string description, void (*run)(std::vector<std::string>));
+
 /// An example for the help: a command line, and what it does.
 struct Example {
   std::string command;
