@@ -414,8 +414,8 @@ std::string TargetSearch::shortfall() const {
   const std::string text = describe(target_) + " is not met: preset " + std::string(name(settings_.preset));
   if (!is_end) {
     return text + " comes no closer than " + figure_text(target_, nearest) +
-           ", because the video's bits jump between two qualities; --preset " +
-           (settings_.preset == Preset::good ? "fast" : "good") + " may come closer";
+           (tried_ < kMostPasses ? ", because the video's bits jump between two qualities" : " in " + number(kMostPasses) + " passes") +
+           "; --preset " + (settings_.preset == Preset::good ? "fast" : "good") + " may come closer";
   }
   const bool is_ssim = target_.kind == Target::Kind::ssim_y;
   const double figure = target_figure(target_, nearest).value();

@@ -20,7 +20,7 @@ from ._c63 import VERSION as __version__
 from ._c63 import keep_media_messages
 from ._decode import DecodedFrame, Decoder, decode
 from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, VideoEncoder, encode, encode_with_statistics
-from ._error import Error, FileError, UsageError
+from ._error import Error, FileError, TargetWarning, UsageError
 from ._film import FilmArrays, FilmMotion, FrameMotion, film_motion
 from ._measure import BdRate, Psnr, Ssim, bd_rate, estimate_motion, psnr, ssim
 from ._planes import join_planes, luma, planes, rgb_to_yuv, yuv_to_rgb
@@ -47,6 +47,7 @@ __all__ = [
     "Race",
     "Settings",
     "Ssim",
+    "TargetWarning",
     "Timing",
     "UsageError",
     "Video",

@@ -140,11 +140,14 @@ class Decoder:
 
 
 def decode(stream: Stream, *, threads: int = 0) -> U8:
-    """Returns all frames of a stream as one array (n, height*3/2, width). Raises Error like Decoder."""
+    """Returns all frames of a stream as one array (n, height*3/2, width). Raises Error like Decoder, and for an empty
+    stream (input, C63-STREAM-EMPTY)."""
     frames = _c63.SeekableStream(_bytes_of(stream), Settings(threads=integer("threads", threads, 0)), False, False)
     count = frames.count()
     width, height = frames.size()
+    if not count:
+        cause = "the stream is empty"
+        raise Error(f"{cause} [C63-STREAM-EMPTY]", kind="input", id="C63-STREAM-EMPTY", message=cause)
     pictures: U8 = np.empty((count, *frame_shape(width, height)), np.uint8)
-    if count:
-        frames.decode_into(pictures)
+    frames.decode_into(pictures)
     return as_frames(pictures, width, height)

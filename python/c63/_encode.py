@@ -99,7 +99,7 @@ def encode(
 
     Keywords are the fields of Settings (see help(c63.Settings)). They override those of `settings`:
     encode(frames, qp=30, preset="good"). With bitrate, size, target_psnr or target_ssim, the video is encoded several
-    times, until one stream meets the target.
+    times, until one stream meets the target. If none does, the nearest is returned, with a TargetWarning.
 
     Raises UsageError for arrays and settings that cannot be encoded, Error (input, C63-NO-FRAMES) for a video without
     frames, and Error for all other problems.

@@ -40,6 +40,10 @@ class FileError(Error, OSError):
     """A file that cannot be opened (kind "input"). It is also an OSError, like the errors of Python's open()."""
 
 
+class TargetWarning(UserWarning):
+    """An encode that does not meet its target. The text says what was reached, and which options come closer."""
+
+
 class UsageError(Error, ValueError, TypeError):
     """Wrong arguments: a wrong value or type, or values that contradict each other (kind "usage").
 

@@ -1,4 +1,4 @@
-"""Video files: raw, Y4M, and all that FFmpeg reads."""
+"""Video files: raw, Y4M, c63 streams, and all that FFmpeg reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Video:
     """A video file. A loop over it gives its frames, uint8 (height*3/2, width).
 
     Raw video and Y4M files also have len(video), video[17], video[-1] and video[0:100:10]. A slice is one array (n,
-    height*3/2, width). Pipes and videos that FFmpeg reads give each frame once, in order: by a loop or read().
+    height*3/2, width). Pipes, c63 streams and videos that FFmpeg reads give each frame once, in order: by a loop or
+    read(). c63.Decoder gives any frame of a stream.
 
     A video can be used in a with block, which closes the file.
     """

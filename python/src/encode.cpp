@@ -192,6 +192,10 @@ class VideoEncoder {
     }
     py::dict about = dict_of(best.summary);
     if (passes) about["target"] = dict_of(*passes);
+    if (passes && !passes->met()) {
+      constexpr int kCaller = 3;  // of encode(): Python's frames above the one that warns
+      of_package("warnings", "warn")(text_of(passes->shortfall()), of_package("c63._error", "TargetWarning"), kCaller);
+    }
     return py::make_tuple(joined(best.frames, room), array_of(std::move(best.rows)), about);
   }
 

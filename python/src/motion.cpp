@@ -48,8 +48,9 @@ struct PlanePairs {
     require_planes(reference, on_device);
     const bool several = current.dimensions() == 3;
     const std::ptrdiff_t count = several ? current.shape()[0] : 1;
-    if (current.dimensions() != reference.dimensions() || (several && reference.shape()[0] != count)) {
-      reference.refuse("C63-ARRAY-SHAPE", "as many planes as current, " + shape_text(current.shape()));
+    if (current.shape() != reference.shape()) {
+      const bool is_count = current.dimensions() != reference.dimensions() || (several && reference.shape()[0] != count);
+      reference.refuse(is_count ? "C63-ARRAY-SHAPE" : "C63-PLANE-SIZE", "planes as those of current, " + shape_text(current.shape()));
     }
     for (std::ptrdiff_t i = 0; i < count; ++i) pairs.push_back({plane_at(current, i), plane_at(reference, i)});
     blocks = current.shape();

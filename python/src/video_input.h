@@ -66,7 +66,7 @@ class ArraySource {
 class VideoReader {
  public:
   /// Opens the file. Call it with the GIL, which is released while the file is opened. If width and height are 0, they
-  /// come from the file or its name. Throws Error like open_frame_source().
+  /// come from the file or its name. Throws Error like open_video() of the programs.
   VideoReader(std::string path, int width, int height, py::handle format, py::handle strict, py::handle tolerant);
 
   [[nodiscard]] FrameSource& source() { return *source_; }

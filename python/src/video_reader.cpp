@@ -7,6 +7,7 @@
 #include "array.h"
 #include "c63/error.h"
 #include "c63/media.h"
+#include "common/video_input.h"
 #include "module.h"
 #include "threads.h"
 #include "video_input.h"
@@ -46,7 +47,7 @@ VideoReader::VideoReader(std::string path, int width, int height, py::handle for
   options_.warn = [this](const std::string& line) { warnings_.push_back(line); };
   keep_media_messages();  // some damage is only logged, and must be an error as in the programs
   const py::gil_scoped_release released;
-  source_ = open_frame_source(options_);
+  source_ = tools::open_video(options_);
 }
 
 FrameSource& VideoReader::from_start(std::unique_ptr<FrameSource>& again, bool passes) {
@@ -62,7 +63,7 @@ FrameSource& VideoReader::from_start(std::unique_ptr<FrameSource>& again, bool p
   SourceOptions options = options_;
   options.warn = {};  // the first opening has given them
   again.reset();
-  again = open_frame_source(options);
+  again = tools::open_video(options);
   return *again;
 }
 

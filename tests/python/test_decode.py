@@ -80,9 +80,24 @@ def test_an_invalid_stream_is_an_error(tmp_path):
     assert error_of(c63.decode, b"no stream").kind == "input"
     with pytest.raises(c63.FileError):
         c63.decode(tmp_path / "none.c63")
-    (tmp_path / "empty.c63").touch()
-    assert len(c63.Decoder(tmp_path / "empty.c63")) == 0
-    assert c63.decode(tmp_path / "empty.c63").shape[0] == c63.decode(b"").shape[0] == 0
+    empty = tmp_path / "empty.c63"
+    empty.touch()
+    assert len(c63.Decoder(empty)) == 0
+    for nothing in (b"", empty):
+        assert error_of(c63.decode, nothing).id == "C63-STREAM-EMPTY"
+
+
+def test_a_stream_is_a_video(stream, tmp_path):
+    path = tmp_path / "stream.bin"  # known by its bytes
+    path.write_bytes(stream)
+    pictures = c63.decode(stream)
+    with c63.open(path) as video:
+        assert not video.seekable and np.array_equal(video.read(), pictures)
+    assert c63.encode(c63.open(path), size=40_000) == c63.encode(pictures, size=40_000)
+    assert c63.psnr(c63.open(path), pictures).all == np.inf
+    path.write_bytes(stream[:-9])
+    assert error_of(c63.open(path).read).frame == len(pictures) - 1
+
 
 def test_a_decoder_that_nobody_reads_ends(stream):
     for _ in range(20):

@@ -45,6 +45,9 @@ def test_a_target_is_kept(frames):
     assert coded.summary["target"]["met"] and 0.98 * 14_000 < len(coded.stream) <= 14_000
     assert c63.encode_with_statistics(frames).summary["target"] is None
     assert c63.encode(frames, target_psnr=("y", 36.5)) == c63.encode(frames, target_psnr=36.5)
+    with pytest.warns(c63.TargetWarning, match="would do") as told:
+        assert c63.encode(frames, target_psnr=90)
+    assert told[0].filename == __file__
     tight = c63.Settings(preset="fast", size=14_000, max_memory=16 << 20)  # the best stream so far takes a part of it
     assert c63.encode(frames, tight) == coded.stream
     error = error_of(c63.encode, frames, size=100)

@@ -103,9 +103,9 @@ std::string text_of_ladder(const Json& rows) {
       text += fmt::format("{}{}\n", group.is_null() ? "" : "\n", text_in(row, "group"));
       group = row["group"];
     }
-    const std::string verdict = row["verdict"];
+    const double more_sad = row.value("more_sad", 0.0);
+    const std::string verdict = row["verdict"] == "right" && more_sad != 0 ? "inexact" : row["verdict"].get<std::string>();
     if (const double us = row["us"]; us > 0) {
-      const double more_sad = row["more_sad"];
       text += fmt::format("  {:>10.2f} us {:>6.1f} %  {:<24} {:<10}{}{}\n", us, 100 * row["share"].get<double>(), text_in(row, "kernel"),
                           verdict, verdict == kBuiltIn ? "" : text_in(row, "file"),
                           more_sad > 0 ? fmt::format(", SAD {:.2f} % more", more_sad) : std::string());

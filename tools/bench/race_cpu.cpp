@@ -283,8 +283,10 @@ void race_cpu_files(const Options& given) {
   Json entrants = Json::array();
   for (const std::string& file : options.files) entrants.push_back(race_file(report, options, file));
   report.about()["entrants"] = entrants;
-  std::puts("");
-  report.print_titles();
+  if (!report.rows().empty()) {  // a search that is wrong is not timed
+    std::puts("");
+    report.print_titles();
+  }
   for (const Json& row : report.rows()) {
     report.print(row);
     for (const Json& entrant : report.about()["entrants"]) {

@@ -251,7 +251,11 @@ std::string name_of(const Verdict& v) {
 }
 
 std::string to_string(const Verdict& v) {
-  if (v.is_right) return std::string("right in all ") + std::to_string(v.cases) + " cases (" + std::to_string(v.totals.blocks) + " blocks)";
+  if (v.is_right) {
+    const std::int64_t others = v.totals.differing();
+    return (others == 0 ? "right in all " : "inexact, as allowed, in ") + std::to_string(v.cases) + " cases (" + std::to_string(v.totals.blocks) +
+           " blocks" + (others == 0 ? "" : ", " + std::to_string(others) + " with other results than exact search") + ")";
+  }
   std::string text =
       std::string("WRONG in ") + std::to_string(v.wrong_cases) + " of " + std::to_string(std::max(v.cases, v.wrong_cases)) + " cases\n  " + v.first;
   for (const MotionSuspicion& s : v.suspicions) text += "\n  suspicion: " + s.text + " [" + s.id + "]";
