@@ -140,10 +140,10 @@ const std::map<std::string, Rule>& rules() {
        {{kApi, kBackend, "encoder/codec/search_window.h", "encoder/codec/quantization.h", "encoder/decide/flat_tables.h", "encoder/bitstream/frame_header.h", "encoder/encode/", "encoder/decode/", "encoder/io/", "cuda_me/include/", "tools/bench/bench.h"}}},
       // Python needs encoder/backend to keep a device open: the public headers only declare its type. Its decoders share one
       // open file, which no public header has. It needs the three headers of tools/race because c63.race() runs and judges searches
-      // as c63bench does.
+      // as c63bench does, and tools/common/video_input.h because c63.open() opens what the programs open.
       {"python",
        {{kApi, kBackend, "encoder/io/input_file.h", "cuda_me/include/", "tools/race/race_cases.h", "tools/race/race_judge.h",
-         "tools/race/search_process.h"}}},
+         "tools/race/search_process.h", "tools/common/video_input.h"}}},
       {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures single kernels and stages
       {"tools/analyzer", {{"encoder/"}}},  // c63.wasm has one thread, so it cannot use decoders and encoders with a pool
   };
