@@ -142,8 +142,8 @@ def film_motion(
     strict: bool = False,
     tolerant: bool = False,
 ) -> FilmMotion:
-    """Searches the motion of a film: raw, Y4M, or whatever FFmpeg reads. Decoding and search run on threads of their own,
-    without Python's lock, ahead of the caller.
+    """Searches the motion of a film: raw, Y4M, whatever FFmpeg reads, or the pictures of a c63 stream. Decoding and
+    search run on threads of their own, without Python's lock, ahead of the caller.
 
     for motion in c63.film_motion("film.mp4"):
         print(motion.frame, motion.time, motion.vectors)

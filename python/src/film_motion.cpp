@@ -17,6 +17,7 @@
 #include "c63/error.h"
 #include "c63/film_motion.h"
 #include "c63/media.h"
+#include "common/video_input.h"
 #include "module.h"
 #include "threads.h"
 
@@ -257,7 +258,7 @@ class MotionReader {
       if (backend == "auto") backend = "cuda";  // the GPU that decodes also searches
       settings_.searches_on_device = backend == "cuda" && !pictures_;
     }
-    auto source = open_frame_source(film);
+    auto source = tools::open_video(film);
     format_ = source->format();
     if (settings_.first_index != 0 || count) source = clip_frames(std::move(source), settings_.first_index, count.value_or(-1));
     expected_ = source->expected_frame_count();

@@ -133,6 +133,13 @@ def test_pictures_are_searched_as_estimate_motion_does(films):
             assert np.array_equal(motion.vectors, expected.vectors) and np.array_equal(motion.sad, expected.sad)
 
 
+def test_the_pictures_of_a_c63_stream_are_searched(films, c63mv, tmp_path):
+    with c63.open(films / "raw_92x70.yuv") as video:
+        (tmp_path / "stream.c63").write_bytes(c63.encode(video, backend="cpu"))
+    c63mv("--search", tmp_path / "stream.c63", "-o", tmp_path / "x.npz")
+    assert np.array_equal(c63.film_motion(tmp_path / "stream.c63").read().vectors, np.load(tmp_path / "x.npz")["vectors"])
+
+
 def test_damage_ends_a_film_after_the_frames_before_it(shared):
     path = shared("films/one_ts_packet_lost_128x96.ts")
     try:
