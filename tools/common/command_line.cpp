@@ -208,7 +208,7 @@ class Help : public CLI::Formatter {
   }
 
   std::string make_option_name(const CLI::Option* option, bool is_argument) const override {
-    if (is_argument) return option->get_name(true, false);
+    if (is_argument) return option->get_single_name();  // also of one that --help does not list
     std::vector<std::string> names;
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
