@@ -62,10 +62,11 @@ def documentation(rows):
     return text + "    "
 
 
-def options_module(rows):
+def options_module(rows, formats):
     """Returns the text of _options.py: a class with a field for each row of the table."""
     text = HEAD + "from __future__ import annotations\n\nimport dataclasses\nimport fractions\nfrom typing import Literal, Optional, Sequence, TypedDict, Union\n\n"
     text += 'Backend = Literal["auto", "cpu", "cuda", "cuda,cpu", "cpu,cuda"]\nPlanes = Literal["y", "all"]\n'
+    text += f"Format = Literal{formats!r}\n"
     text += "".join(f"{alias(name)} = Literal{row['names']!r}\n" for name, row in rows.items() if row.get("type") == "name")
     targets = [name for name, row in rows.items() if row["one_of"]] + ["fps"]
     text += f"\n#: Options of a target: how large or how good the stream is to be.\nTARGETS = {tuple(targets)!r}\n"
@@ -83,7 +84,7 @@ def main():
     found = importlib.util.spec_from_file_location("c63._c63", next(package.glob("_c63.*.so")))
     native = importlib.util.module_from_spec(found)
     found.loader.exec_module(native)
-    (package / "_options.py").write_text(options_module(native.options()))
+    (package / "_options.py").write_text(options_module(native.options(), native.source_formats()))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <memory>
 #include <new>
@@ -62,8 +63,10 @@ void encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int
   check_size(code, width, height);
   const auto watch = AvWatch::make(std::numeric_limits<std::uint64_t>::max());
   const AvWatch::Use use(*watch);
+  errno = 0;
   const auto require = [&](int result, const char* what) {
-    if (result == AVERROR(ENOMEM) || watch->ran_out_of_memory()) throw std::bad_alloc();
+    // zlib's failed allocations are seen only in errno: FFmpeg reports them as another error.
+    if (result == AVERROR(ENOMEM) || watch->ran_out_of_memory() || (result < 0 && errno == ENOMEM)) throw std::bad_alloc();
     if (result < 0)
       throw Error(ErrorKind::internal, "C63-PNG", std::string("cannot encode a picture: ") + what + " failed");
   };

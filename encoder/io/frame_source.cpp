@@ -18,7 +18,7 @@ namespace c63 {
 template <>
 std::span<const std::pair<SourceFormat, std::string_view>> names_of() {
   static constexpr std::array kNames = {
-#define C63_SOURCE_FORMAT(format, text) std::pair{SourceFormat::format, std::string_view(text)},
+#define C63_SOURCE_FORMAT(format, text, open) std::pair{SourceFormat::format, std::string_view(text)},
 #include "c63/source_formats.inc"
 #undef C63_SOURCE_FORMAT
   };
@@ -126,11 +126,13 @@ std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, 
                 "picture size " + size_text(options.width, options.height) + ": both sides must be positive",
                 {.file = file->name()});
   }
-  const SourceFormat format = options.format == SourceFormat::automatic ? detect(*file, options) : options.format;
-  if (format == SourceFormat::raw) return open_raw_source(std::move(file), options);
+  static constexpr std::array kOpen = {
+#define C63_SOURCE_FORMAT(format, text, open) &open,
+#include "c63/source_formats.inc"
+#undef C63_SOURCE_FORMAT
+  };
   const std::string name = file->name();
-  auto source = format == SourceFormat::y4m ? open_y4m_source(std::move(file), options)
-                                            : open_media_source(std::move(file), options);
+  auto source = kOpen[static_cast<std::size_t>(options.format)](std::move(file), options);
   const VideoFormat found = source->format();
   if (options.width != 0 && (found.width != options.width || found.height != options.height)) {
     throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
@@ -139,6 +141,12 @@ std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, 
                 {.file = name});
   }
   return source;
+}
+
+std::unique_ptr<FrameSource> open_detected_source(std::unique_ptr<InputFile> file, const SourceOptions& options) {
+  SourceOptions detected = options;
+  detected.format = detect(*file, options);
+  return open_frame_source(std::move(file), detected);
 }
 
 std::unique_ptr<FrameSource> clip_frames(std::unique_ptr<FrameSource> source, std::int64_t first, std::int64_t count) {

@@ -26,13 +26,12 @@ void warn(const SourceOptions& options, const std::string& message);
 /// Does what open_frame_source(options) does, with an input that is already open and of which nothing has been read.
 [[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, const SourceOptions& options);
 
-[[nodiscard]] std::unique_ptr<FrameSource> open_raw_source(std::unique_ptr<InputFile> file,
-                                                           const SourceOptions& options);
-[[nodiscard]] std::unique_ptr<FrameSource> open_y4m_source(std::unique_ptr<InputFile> file,
-                                                           const SourceOptions& options);
-/// Opens an input with FFmpeg. Loads c63's module for it; throws Error (input, C63-NO-FFMPEG) if that fails.
-[[nodiscard]] std::unique_ptr<FrameSource> open_media_source(std::unique_ptr<InputFile> file,
-                                                             const SourceOptions& options);
+/// The functions that open an input in one of the formats. open_media_source() loads c63's module for FFmpeg, and throws Error
+/// (input, C63-NO-FFMPEG) if that fails.
+#define C63_SOURCE_FORMAT(format, text, open) \
+  [[nodiscard]] std::unique_ptr<FrameSource> open(std::unique_ptr<InputFile> file, const SourceOptions& options);
+#include "c63/source_formats.inc"
+#undef C63_SOURCE_FORMAT
 
 /// What adapt() changes about a source.
 struct SourceAdaptation {

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from . import _c63
 from ._arguments import picture_size, refuse, setting_error
 from ._arrays import U8
-from ._video import Format
+from ._options import Format
 
 U16 = npt.NDArray[np.uint16]
 

@@ -6,7 +6,7 @@ import fractions
 import itertools
 import operator
 import os
-from typing import Any, Iterator, Literal, Optional, Union, overload
+from typing import Any, Iterator, Optional, Union, overload
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from . import _c63
 from ._arguments import integer, picture_size, refuse, setting_error
 from ._arrays import U8, as_frames, frame_shape, warn_if_ambiguous
 from ._device import is_device_array, stream_of
-
-Format = Literal["auto", "raw", "y4m", "av"]
+from ._options import Format
 
 
 class Video:

@@ -14,6 +14,7 @@
 #include "backends.h"
 #include "c63/device_choice.h"
 #include "c63/encode_session.h"
+#include "c63/enum_names.h"
 #include "c63/error.h"
 #include "c63/picture.h"
 #include "c63/quality.h"
@@ -374,6 +375,11 @@ void add_encoding(py::module_& module) {
   module.def("check_settings", check_settings, "settings"_a);
   module.def("gpu_obstacle", gpu_obstacle);
   module.def("options", options);
+  module.def("source_formats", [] {
+    py::list names;
+    for (const auto& [format, name] : names_of<SourceFormat>()) names.append(name);
+    return names;
+  });
   module.def("no_statistics", [] { return numpy_array<Row>(std::vector<Row>(), {0}, kRowFormat); });
 }
 

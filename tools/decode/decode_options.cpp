@@ -33,7 +33,7 @@ void add_options(CLI::App& app, DecodeOptions& o) {
        {"--stats", &o.statistics, "", "Print sizes of frames by kind, and a summary of the motion", {.daily = true}},
        {"--trace", &o.trace, "FILE", "Write a trace of the run, as JSON for Perfetto or Chrome's about:tracing"}});
   add_options(app, "Machine",
-              {{"--backend", &o.backend, "NAME", "Where to decode: auto, cpu or cuda; auto starts on the CPU, and a GPU takes over if enough work is left",
+              {{"--backend", &o.backend, "NAME", "Where to decode: auto, cpu or cuda; auto takes a GPU if the CPU would need longer than a GPU needs to start",
                 {.choices = {"auto", "cpu", "cuda"}}},
                {"--device", &o.device, "N", "Number of the GPU to decode on; without this option the first", {.least = 0, .most = 1023}}});
   add_simd_option(app, o.decoder.execution.simd);

@@ -87,7 +87,7 @@ class MemorySource final : public FrameSource {
 
 /// The format of a video file (c63/source_formats.inc).
 enum class SourceFormat {
-#define C63_SOURCE_FORMAT(format, text) format,
+#define C63_SOURCE_FORMAT(format, text, open) format,
 #include "c63/source_formats.inc"
 #undef C63_SOURCE_FORMAT
 };
