@@ -204,8 +204,7 @@ function draw() {
   const heat = $("heat").value, peak = heats[heat] && frames.length ? peakOf(heat) : 1;
   views.forEach(({ canvas, context: g }, s) => {
     const stream = streams[s], frame = frames[s];
-    canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
-    canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
+    fitToScreen(canvas);
     if (!frame) return;
     const { scale, left, top } = placing(s);
     g.setTransform(scale, 0, 0, scale, left, top);
@@ -253,8 +252,7 @@ const style = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 /// A bar for each frame: its bits by kind, or a film's SAD. With more frames than pixels, a pixel shows the largest of its frames.
 function drawTimeline() {
   const canvas = $("timeline"), g = canvas.getContext("2d");
-  canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
-  canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
+  fitToScreen(canvas);
   const sizeOf = (e) => e.sad === undefined ? 8 * e.bytes : e.sad;
   const band = canvas.height / streams.length, step = canvas.width / count, group = Math.max(1, Math.ceil(1 / step));
   const peak = streams.reduce((most, s) => s.entries.reduce((m, e) => Math.max(m, sizeOf(e)), most), 1);

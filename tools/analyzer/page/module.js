@@ -34,6 +34,8 @@ const kModes = ["no prediction", "own vector", "copied from the left block", "in
 const kShows = ["picture", "prediction", "residual", "difference", "original"];
 const kStraight = "straight picture";  // of a stream whose coded picture is sheared
 
+/// Gives a canvas as many pixels as it has on the screen.
+function fitToScreen(canvas) { [canvas.width, canvas.height] = [canvas.clientWidth, canvas.clientHeight].map((side) => Math.round(side * devicePixelRatio)); }
 /// Returns a canvas with these pixels.
 function canvasOf(pixels, width, height) {
   const canvas = new OffscreenCanvas(width, height);
@@ -167,9 +169,8 @@ class Stream {
   /// Returns the levels and the steps of a luma block, 64 each, in raster order.
   async levels(number, i) {
     await this.decode(number);
-    const all = new Int16Array(this.copy(this.module.levels(i), 256)), levels = [], steps = [];
-    kZigZag.forEach((to, k) => { levels[to] = all[k]; steps[to] = all[64 + k]; });
-    return { levels, steps };
+    const all = new Int16Array(this.copy(this.module.levels(i), 256));
+    return { levels: all.subarray(0, 64), steps: all.subarray(64) };
   }
   /// Returns the luma planes between which the motion of a frame is searched, or null if the frame has no reference.
   async planes(number) {
@@ -180,14 +181,6 @@ class Stream {
     return { current: new Uint8Array(current), reference: new Uint8Array(reference), width: this.pitch, height: this.paddedHeight };
   }
 }
-const kZigZag = (() => {
-  const order = [];
-  for (let s = 0; s < 15; ++s) for (let i = 0; i <= s; ++i) {
-    const [row, column] = s % 2 ? [i, s - i] : [s - i, i];
-    if (row < 8 && column < 8) order.push(8 * row + column);
-  }
-  return order;
-})();
 
 /// A film that c63mv has searched: pictures, and vectors in quarters of a sample.
 class Film {

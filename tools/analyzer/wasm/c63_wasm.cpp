@@ -17,6 +17,7 @@
 #include "bitstream/frame_header.h"
 #include "c63/error.h"
 #include "c63/settings.h"
+#include "codec/quantization.h"
 #include "cpu/block_prediction.h"
 #include "cpu/frame_coder.h"
 #include "decide/planner.h"
@@ -301,11 +302,13 @@ C63_EXPORT(bits) const std::uint32_t* c63_bits() {
 }
 /// Returns the luma blocks. Call bits() before. Not for repeats.
 C63_EXPORT(blocks) const wasm::Block* c63_blocks() { return wasm::stream->blocks().data(); }
-/// Returns the 64 levels of a luma block and then their steps, both in zig-zag order.
+/// Returns the 64 levels of a luma block and then their steps, both in raster order.
 C63_EXPORT(levels) const std::int16_t* c63_levels(int block) {
   static std::array<std::int16_t, 128> all;
-  std::copy_n(wasm::stream->syntax().planes[0].block(block), 64, all.begin());
-  std::copy_n(wasm::stream->frame().tables[0].begin(), 64, all.begin() + 64);
+  for (std::size_t k = 0; k < 64; ++k) {
+    all[kZigZag[k]] = wasm::stream->syntax().planes[0].block(block)[k];
+    all[64 + kZigZag[k]] = wasm::stream->frame().tables[0][k];
+  }
   return all.data();
 }
 C63_EXPORT(draw) const std::uint8_t* c63_draw(int what, int width, int height, int gain) {
