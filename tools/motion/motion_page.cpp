@@ -76,7 +76,6 @@ MotionPage::MotionPage(OutputFile& file, const MotionOptions& options) : file_(f
 void MotionPage::begin_stream(const std::string& name) {
   name_ = name;
   frames_ = 0;
-  sads_.clear();
   ++streams_;
 }
 
@@ -90,7 +89,8 @@ void MotionPage::add(const MotionFrame& frame) {
     if (is_shown) add_film(frame);
     return;
   }
-  if (frame.index == 0) file_.write(fmt::format("<script type=\"text/plain\" id=\"c63-{}\">", streams_ - 1));
+  const auto begin_script = [&] { file_.write(fmt::format("<script type=\"text/plain\" data-c63=\"{}\">", streams_ - 1)); };
+  if (frame.index == 0) begin_script();
   std::string text;
   for (const std::uint8_t byte : frame.coded) {
     // HTML would change these; '=' announces them
@@ -100,10 +100,9 @@ void MotionPage::add(const MotionFrame& frame) {
   }
   file_.write(text);
   if (!options_.source.empty()) {
-    if (!frame.blocks.repeat) blocks_ = frame.sads[0].size();
-    std::vector<std::uint32_t> sads = frame.sads[0];
-    sads.resize(blocks_);  // a repeat has none
-    sads_.insert(sads_.end(), sads.begin(), sads.end());
+    const std::vector<std::uint16_t> sads(frame.sads[0].begin(), frame.sads[0].end());  // a repeat has none
+    file_.write(fmt::format("</script>\n<script type=\"text/plain\" data-sads=\"{}\">{}</script>\n", streams_ - 1, packed(bytes_of(sads))));
+    begin_script();
   }
 }
 
@@ -137,7 +136,6 @@ void MotionPage::end_stream(const MotionSummary& summary) {
                                    {"summary", summary.text(false)}, {"histogram", histogram}};
   if (options_.frame >= 0 || options_.first_frame > 0) stream["frame"] = first_index_;
   if (options_.overlay == "pred") stream["show"] = "prediction";
-  if (!sads_.empty()) stream["sads"] = packed(bytes_of(sads_));
   if (film_) stream.update({{"width", width_}, {"height", height_}, {"columns", columns_}, {"rows", rows_}, {"first", first_index_}});
   const auto write = [&] {
     file_.write("<script type=\"application/json\" class=\"stream\">" + embedded(stream) + "</script>\n");

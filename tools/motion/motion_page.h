@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "files/output_file.h"
 #include "motion/motion_run.h"
@@ -48,10 +47,8 @@ class MotionPage {
   int height_ = 0;
   int columns_ = 0;  ///< of luma blocks of a film
   int rows_ = 0;
-  std::size_t blocks_ = 0;  ///< luma blocks of the last coded frame of a stream
-  std::vector<std::uint16_t> sads_;   ///< of luma blocks; only if they compare with the source
-  std::int64_t frames_ = 0;           ///< number of frames of this stream so far
-  std::int64_t first_index_ = 0;      ///< index of the first frame that is shown
+  std::int64_t frames_ = 0;       ///< number of frames of this stream so far
+  std::int64_t first_index_ = 0;  ///< index of the first frame that is shown
 };
 
 }  // namespace c63::tools

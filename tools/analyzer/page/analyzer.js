@@ -558,9 +558,11 @@ async function openInside(facts) {
   for (const [s, f] of facts.entries()) {
     if (f.film) { list.push(new Film(f, [...document.querySelectorAll("script[data-film='" + s + "']")])); continue; }
     if (f.picture) { list.push(await Still.open(f)); continue; }
-    const stream = await Stream.open(f.stream ? fromBase64(f.stream) : fromText($("c63-" + s).textContent), f.name, f.full_range);
+    // A stream is one script, or one for each frame if a script with the frame's SADs follows each.
+    const texts = (kind) => Array.from(document.querySelectorAll(`script[data-${kind}='${s}']`), (script) => script.textContent);
+    const stream = await Stream.open(f.stream ? fromBase64(f.stream) : fromText(texts("c63").join("")), f.name, f.full_range);
     stream.first = f.first || 0;
-    if (f.sads) stream.sads = new Uint16Array((await unpacked(fromBase64(f.sads), "deflate")).buffer);
+    stream.sads = await Promise.all(texts("sads").map(async (text) => new Uint16Array((await unpacked(fromBase64(text), "deflate")).buffer)));
     list.push(stream);
   }
   for (const stream of list) stream.pictures = list[0];  // those of a film's codec are the film's

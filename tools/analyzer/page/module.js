@@ -162,7 +162,7 @@ class Stream {
     const d = frame.blocks, at = 12 * i;
     if (!d) return null;
     const mode = d.getUint8(at + 6);
-    const sad = this.sads && frame.entry.type === "inter" ? this.sads[this.entries.indexOf(frame.entry) * this.columns * this.rows + i] : d.getUint16(at + 4, true);
+    const sads = frame.entry.type === "inter" && this.sads && this.sads[this.entries.indexOf(frame.entry)], sad = sads ? sads[i] : d.getUint16(at + 4, true);
     return { x: d.getInt16(at, true), y: d.getInt16(at + 2, true), sad, mode, levels: d.getUint8(at + 7),
              motionBits: d.getUint16(at + 8, true), bits: d.getUint16(at + 10, true) };
   }
