@@ -20,17 +20,21 @@ struct SearchWindow {
 /// Returns the search range of a plane. Chroma planes have half the sides, so half the range, rounded down.
 [[nodiscard]] C63_HD constexpr int plane_search_range(int range, int plane) { return plane == 0 ? range : range / 2; }
 
+/// Returns the candidates of a block of any sides, at (x, y), by the rules of search_window().
+[[nodiscard]] C63_HD constexpr SearchWindow search_window_at(int x, int y, int width, int height, int plane_width, int plane_height,
+                                                             int range) {
+  const int last_x = plane_width - width;
+  const int last_y = plane_height - height;
+  return {x - range > 0 ? x - range : 0, y - range > 0 ? y - range : 0,  //
+          x + range < last_x ? x + range : last_x, y + range < last_y ? y + range : last_y};
+}
+
 /// Returns the candidates of block (column, row). As in the course encoder, the upper bounds are at most w-8 and h-8,
 /// and are exclusive. So blocks of the last column never have candidates with mv_x >= 0, and blocks of the last row
 /// none with mv_y >= 0. A plane that is 8 samples wide or high has no candidates; its blocks have the vector (0, 0).
 [[nodiscard]] C63_HD constexpr SearchWindow search_window(int column, int row, int plane_width, int plane_height,
                                                           int range) {
-  const int x = column * kBlockSize;
-  const int y = row * kBlockSize;
-  const int last_x = plane_width - kBlockSize;
-  const int last_y = plane_height - kBlockSize;
-  return {x - range > 0 ? x - range : 0, y - range > 0 ? y - range : 0,  //
-          x + range < last_x ? x + range : last_x, y + range < last_y ? y + range : last_y};
+  return search_window_at(column * kBlockSize, row * kBlockSize, kBlockSize, kBlockSize, plane_width, plane_height, range);
 }
 
 /// Returns the candidates within `range` of the vector (centre_x, centre_y), by the rules of search_window(). Vectors

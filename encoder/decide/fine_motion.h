@@ -53,10 +53,7 @@ struct FineBlock {
   }
   /// The candidates of the exact search.
   [[nodiscard]] C63_HD constexpr SearchWindow window(int range, int plane_width, int plane_height) const {
-    const int last_x = plane_width - width;
-    const int last_y = plane_height - height;
-    return {x - range > 0 ? x - range : 0, y - range > 0 ? y - range : 0, x + range < last_x ? x + range : last_x,
-            y + range < last_y ? y + range : last_y};
+    return search_window_at(x, y, width, height, plane_width, plane_height, range);
   }
 };
 

@@ -151,9 +151,9 @@ void SearchProcess::Shared::on_crash(int signal, siginfo_t* info, void*) {
     if (!is_before && address < hit->data + hit->bytes) {
       write("writes-planes", "crashes: it writes into %s", name);
     } else {
-      write(hit->is_result ? "writes-outside" : "reads-outside", "crashes: it %s %zd bytes %s %s", hit->is_result ? "writes or reads" : "reads",
-            is_before ? hit->data - address : address - hit->data - static_cast<std::ptrdiff_t>(hit->bytes) + 1,
-            is_before ? "before" : "past the end of", name);
+      const std::ptrdiff_t far = is_before ? hit->data - address : address - hit->data - static_cast<std::ptrdiff_t>(hit->bytes) + 1;
+      write(hit->is_result ? "writes-outside" : "reads-outside", "crashes: it %s %zd %s %s %s", hit->is_result ? "writes or reads" : "reads",
+            far, far == 1 ? "byte" : "bytes", is_before ? "before" : "past the end of", name);
     }
   }
   std::signal(signal, SIG_DFL);  // the instruction is executed again, and ends the process
