@@ -143,7 +143,7 @@ def film_motion(
     tolerant: bool = False,
 ) -> FilmMotion:
     """Searches the motion of a film: raw, Y4M, whatever FFmpeg reads, or the pictures of a c63 stream. Decoding and
-    search run on threads of their own, without Python's lock, ahead of the caller.
+    search run on their own threads, without Python's lock, ahead of the caller.
 
     for motion in c63.film_motion("film.mp4"):
         print(motion.frame, motion.time, motion.vectors)
@@ -164,7 +164,8 @@ def film_motion(
     pictures: also return the frames themselves.
     first, count: search only `count` frames from `first` on.
     backend, device: where to search; "auto" uses a GPU for a long film. device: the number of a GPU.
-    hwaccel: "cuda": the GPU decodes the film and searches it, if it decodes this kind of film to the same pictures.
+    hwaccel: "cuda": the GPU decodes the film and searches it, if it decodes this kind of film to the same pictures. Not tested on a GPU yet: compare
+        with "none".
     threads: for the search on the CPU; 0: all. max_memory: bytes that pictures and buffers may take; None: 8 GiB.
     on_progress: called after each frame with the number of frames so far, and the expected number or None.
     input_res, format, strict, tolerant: as in c63.open().

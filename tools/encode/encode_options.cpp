@@ -163,7 +163,7 @@ void add_options(CLI::App& app, EncodeOptions& o) {
                 {.example = kSegmentExample}}});
   add_options(app, "Machine",
               {{"--hwaccel", &o.hwaccel, "NAME",
-                "What decodes a film: none (the CPU), or cuda (a GPU, if it decodes this kind of film to the same pictures)",
+                "What decodes a film: none (the CPU), or cuda (a GPU, if it decodes this kind of film to the same pictures; not tested on a GPU yet)",
                 {.choices = {"none", "cuda"}}},
                {"--list-devices", &o.list_devices, "", "List the CPU and the GPUs that can encode, and exit", {.in_config = false}}});
   add_options(

@@ -230,7 +230,7 @@ void add_film_options(CLI::App& app, MotionOptions& o) {
        {"--codec-vectors", &o.codec_vectors, "",
         "Compare with the vectors that the film was coded with. Each frame is then searched in the frame to which they refer"},
        {"--codec-list", &o.codec_list, "FILE", "Write all vectors that the film was coded with as CSV, as FFmpeg exports them"},
-       {"--hwaccel", &o.hwaccel, "NAME", "What decodes a film: none (the CPU), or cuda (a GPU, if it decodes this kind of film to the same pictures)",
+       {"--hwaccel", &o.hwaccel, "NAME", "What decodes a film: none (the CPU), or cuda (a GPU, if it decodes this kind of film to the same pictures; not tested on a GPU yet)",
         {.choices = {"none", "cuda"}}},
        {"--backend", &o.backend, "NAME", "Where to search; auto begins on the CPU, and uses a GPU for the rest of a long film",
         {.choices = {"auto", "cpu", "cuda"}}},
