@@ -232,7 +232,7 @@ void add_film_options(CLI::App& app, MotionOptions& o) {
        {"--codec-list", &o.codec_list, "FILE", "Write all vectors that the film was coded with as CSV, as FFmpeg exports them"},
        {"--hwaccel", &o.hwaccel, "NAME", "What decodes a film: none (the CPU), or cuda (a GPU, if it decodes this kind of film to the same pictures; not tested on a GPU yet)",
         {.choices = {"none", "cuda"}}},
-       {"--backend", &o.backend, "NAME", "Where to search; auto begins on the CPU, and uses a GPU for the rest of a long film",
+       {"--backend", &o.backend, "NAME", "Where to search; auto takes a GPU if the CPU would need longer than a GPU needs to start",
         {.choices = {"auto", "cpu", "cuda"}}},
        {"--device", &o.device, "N", "Number of the GPU to search on", {.least = 0, .most = 1023}},
        {"-w,--width", &o.film.width, "PIXELS", "Width of raw video", {.least = 1, .most = 65535}},
